@@ -1,0 +1,1 @@
+"""The context layer under an agent: endless conversations in a finite window."""

@@ -1,0 +1,102 @@
+"""Every error a caller may catch, as one tree.
+
+Errors are for the caller's mistakes and for the world's failures; expected endings of a
+compaction are outcomes, not errors.
+
+```
+HoldfastError
+├── ConfigError                a setting that cannot be used, with the key and what is allowed
+├── InvalidTranscript          breaks a rule; carries the violations
+│   └── DecodeError            not readable as the named dialect; carries the place
+├── SummarizerError            the world failed while a summary was written
+│   ├── SummarizerUnavailable  worth another try, perhaps after `retry_after` seconds
+│   ├── SummarizerMisread      an answer came, and could not be read (cut stream, broken JSON)
+│   ├── SummarizerMissing      no such model, or no summarizer is configured
+│   └── SummarizerDenied       the credential was refused
+└── MissingExtra               an optional dependency is needed and not installed
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.transcript import Violation
+
+__all__ = [
+    "ConfigError",
+    "DecodeError",
+    "HoldfastError",
+    "InvalidTranscript",
+    "MissingExtra",
+    "SummarizerDenied",
+    "SummarizerError",
+    "SummarizerMisread",
+    "SummarizerMissing",
+    "SummarizerUnavailable",
+]
+
+
+class HoldfastError(Exception):
+    """The root of all errors that holdfast raises on purpose."""
+
+
+class ConfigError(HoldfastError):
+    """A setting cannot be used; the message names the key, the value and what is allowed."""
+
+
+class InvalidTranscript(HoldfastError):
+    """A transcript breaks rules that a provider enforces."""
+
+    def __init__(self, message: str, violations: Sequence[Violation] = ()) -> None:
+        """Keep the violations beside the sentence that names the first of them."""
+        super().__init__(message)
+        self.violations = tuple(violations)
+
+
+class DecodeError(InvalidTranscript):
+    """A document could not be read as the dialect it was taken for."""
+
+    def __init__(self, dialect: str, path: str, problem: str) -> None:
+        """Name the dialect, the place (such as `messages[3].content`) and the problem."""
+        super().__init__(f"{dialect}: {path}: {problem}")
+        self.dialect = dialect
+        self.path = path
+        self.problem = problem
+
+
+class SummarizerError(HoldfastError):
+    """A summarizer could not deliver."""
+
+
+class SummarizerUnavailable(SummarizerError):
+    """The summarizer failed in a way that may pass: timeout, rate limit, bad gateway."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        """Keep the provider's wish for when to come back, in seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class SummarizerMisread(SummarizerError):
+    """An answer arrived and could not be read: malformed JSON, a stream that closed early."""
+
+
+class SummarizerMissing(SummarizerError):
+    """The model does not exist at the provider, or no summarizer is configured."""
+
+
+class SummarizerDenied(SummarizerError):
+    """The provider refused the credential."""
+
+
+class MissingExtra(HoldfastError):
+    """A feature needs an optional dependency that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        """Say which extra brings the dependency."""
+        super().__init__(f"{feature} needs an extra: pip install 'holdfast[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,119 @@
+"""How a transcript hangs together: seams, exchanges, open calls, turns.
+
+Everything here is an index into a transcript, computed in one pass.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from holdfast.transcript.parts import Role, Summary, Text, Thinking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.transcript.parts import Message
+
+__all__ = [
+    "exchange_at",
+    "is_user_word",
+    "newest_reply",
+    "newest_user",
+    "open_calls",
+    "seams",
+    "turns",
+]
+
+
+def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
+    """Return every index at which the transcript can be split.
+
+    An index is a seam when no tool call before it is answered at or after it: providers
+    reject a result without its call, and a call without its result. A message that only
+    thinks belongs to the one that follows. Both ends are always seams.
+    """
+    size = len(transcript)
+    opened: dict[str, int] = {}
+    # Where spans start and stop that no seam may lie inside, as a difference array.
+    spans = [0] * (size + 2)
+    for index, message in enumerate(transcript):
+        for result in message.results:
+            start = opened.get(result.call_id)
+            if start is not None:
+                spans[start + 1] += 1
+                spans[index + 1] -= 1
+        for call in message.calls:
+            opened[call.id] = index
+        if index + 1 < size and _only_thinks(message) and transcript[index + 1].role is message.role:
+            spans[index + 1] += 1
+            spans[index + 2] -= 1
+    covered = accumulate(spans)
+    return tuple(index for index, inside in zip(range(size + 1), covered, strict=False) if not inside)
+
+
+def exchange_at(transcript: Sequence[Message], index: int) -> range:
+    """Return the smallest run of messages between two seams that holds the message at `index`."""
+    borders = seams(transcript)
+    start = max(seam for seam in borders if seam <= index)
+    end = min(seam for seam in borders if seam > index)
+    return range(start, end)
+
+
+def open_calls(transcript: Sequence[Message]) -> dict[str, int]:
+    """Return the id and message index of every tool call that still waits for its result."""
+    waiting: dict[str, int] = {}
+    for index, message in enumerate(transcript):
+        for result in message.results:
+            waiting.pop(result.call_id, None)
+        for call in message.calls:
+            waiting[call.id] = index
+    return waiting
+
+
+def is_user_word(message: Message) -> bool:
+    """Say whether the message holds words that a user said, rather than a summary or a stub."""
+    return (
+        message.role is Role.USER
+        and message.synthetic is None
+        and any(not isinstance(part, Summary) for part in message.parts)
+    )
+
+
+def newest_user(transcript: Sequence[Message]) -> int | None:
+    """Return the index of the newest message that a user really sent."""
+    return _newest(transcript, is_user_word)
+
+
+def newest_reply(transcript: Sequence[Message]) -> int | None:
+    """Return the index of the newest assistant message with words a person can see."""
+    return _newest(
+        transcript,
+        lambda message: message.role is Role.ASSISTANT
+        and any(isinstance(part, Text) and part.text.strip() for part in message.parts),
+    )
+
+
+def turns(transcript: Sequence[Message]) -> tuple[range, ...]:
+    """Return the turns: each a user message and everything that follows from it.
+
+    What stands before the first user message is a turn of its own.
+    """
+    starts = [index for index, message in enumerate(transcript) if is_user_word(message)]
+    if transcript and (not starts or starts[0] > 0):
+        starts.insert(0, 0)
+    return tuple(
+        range(start, end)
+        for start, end in zip(starts, [*starts[1:], len(transcript)], strict=True)
+    )
+
+
+def _newest(transcript: Sequence[Message], wanted: Callable[[Message], bool]) -> int | None:
+    return next(
+        (index for index in range(len(transcript) - 1, -1, -1) if wanted(transcript[index])),
+        None,
+    )
+
+
+def _only_thinks(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
