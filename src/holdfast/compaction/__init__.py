@@ -1,0 +1,57 @@
+"""Compaction: a transcript goes in, a smaller valid one comes out, and the caller learns what happened.
+
+Read in this order: `policy` (the knobs and their arithmetic), `report` (the outcomes), `previous`
+(what an earlier pass left), `prune`, `cut`, `plan` (the decision as a value), `live`, `said`,
+`checkpointing` (what the summary says), `assemble`, `truncate`, `repair`, `fold` (the window),
+`flow` (the algorithm on one page), then `progress` and `pressure`.
+"""
+
+from holdfast.compaction.flow import Flow, compaction
+from holdfast.compaction.live import LiveState, PlanItem
+from holdfast.compaction.plan import Decision, Enough, Impossible, Means, Nothing, Plan, decide
+from holdfast.compaction.policy import Policy, Shares
+from holdfast.compaction.pressure import Preflight, Pressure, due, hygiene_due
+from holdfast.compaction.progress import Cause, Progress, advice
+from holdfast.compaction.report import (
+    Abandoned,
+    Cuts,
+    Folded,
+    Outcome,
+    Pruned,
+    PrunedCounts,
+    Report,
+    SummaryReport,
+    Unchanged,
+)
+
+__all__ = [
+    "Abandoned",
+    "Cause",
+    "Cuts",
+    "Decision",
+    "Enough",
+    "Flow",
+    "Folded",
+    "Impossible",
+    "LiveState",
+    "Means",
+    "Nothing",
+    "Outcome",
+    "Plan",
+    "PlanItem",
+    "Policy",
+    "Preflight",
+    "Pressure",
+    "Progress",
+    "Pruned",
+    "PrunedCounts",
+    "Report",
+    "Shares",
+    "SummaryReport",
+    "Unchanged",
+    "advice",
+    "compaction",
+    "decide",
+    "due",
+    "hygiene_due",
+]

@@ -1,0 +1,69 @@
+"""Everything that a summary says: the record, what users said, the live state, the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.compaction.live import LiveState, observe, read_live, render_live
+from holdfast.compaction.said import quote, user_words
+from holdfast.facts import ledger
+from holdfast.summary import Checkpoint, render, render_checkpoint, trim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.compaction.plan import Means, Plan
+    from holdfast.facts import Evidence
+    from holdfast.summary import Record
+
+__all__ = ["compose"]
+
+_LEDGER_OF_REST = 0.5
+"""What the record leaves of its share, the ledger may use half of."""
+
+
+def compose(
+    plan: Plan,
+    record: Record,
+    evidence: Sequence[Evidence],
+    means: Means,
+    *,
+    around: str,
+    factor: float,
+) -> str:
+    """Return the text of the summary, redacted, within `factor` times its shares.
+
+    The ledger comes last: it holds the best ranked facts that stand nowhere else in the window.
+    """
+    if factor <= 0:
+        return ""
+    shares, count = plan.shares, means.scale.text
+    kept = trim(record, int(shares.record * factor), count)
+    said = _said(plan, means, int(shares.said * factor))
+    live = _live(plan, means, int(shares.live * factor))
+    written = render(kept)
+    spare = max(int(shares.record * factor) - count(written), 0)
+    proof = ledger(
+        evidence,
+        present="\n".join((written, *said, live, around)),
+        budget=int(shares.ledger * factor) + int(spare * _LEDGER_OF_REST),
+        count=count,
+    )
+    return means.redact(render_checkpoint(Checkpoint(kept, proof, said, live)))
+
+
+def _said(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
+    newest_first = user_words(plan.folded)[::-1]
+    earlier = plan.bare.previous.said if plan.bare.previous else ()
+    return quote((*newest_first, *earlier), budget, means.scale.text)
+
+
+def _live(plan: Plan, means: Means, budget: int) -> str:
+    """Return the live state after all events, as many lines of it as fit."""
+    before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
+    state = means.host.over(observe(plan.bare.transcript, means.toolkit, before))
+    lines = render_live(state).splitlines()
+    while lines and means.scale.text("\n".join(lines)) > budget:
+        done = next((at for at, line in enumerate(lines) if line.startswith("  - [completed]")), -1)
+        del lines[done]
+    return "\n".join(lines)

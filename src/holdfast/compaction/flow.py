@@ -1,0 +1,176 @@
+"""The whole algorithm, as a generator: it yields asks and is sent answers.
+
+One body of logic serves the blocking and the awaiting engine, and a test drives it with plain
+values: `next(flow)`, `flow.send(answer)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.compaction.fold import Fold, fold, words_of
+from holdfast.compaction.plan import Enough, Impossible, Means, Nothing, Plan, decide
+from holdfast.compaction.report import (
+    Abandoned,
+    Cuts,
+    Folded,
+    Outcome,
+    Pruned,
+    Report,
+    SummaryReport,
+    Unchanged,
+)
+from holdfast.errors import InvalidTranscript
+from holdfast.facts import Evidence, gather, rank
+from holdfast.summary import (
+    Answer,
+    Ask,
+    Composed,
+    Declined,
+    Failure,
+    Job,
+    Record,
+    deterministic,
+    derive_focus,
+    write,
+)
+from holdfast.transcript import Message, Role, Text, check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.compaction.policy import Policy
+    from holdfast.transcript import Transcript
+
+__all__ = ["Flow", "compaction"]
+
+Flow: TypeAlias = Generator[Ask, Answer, Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A record and where it came from."""
+
+    record: Record
+    report: SummaryReport
+    warnings: tuple[str, ...] = ()
+
+
+def compaction(
+    transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+) -> Flow:
+    """Compact a transcript, asking for summaries as needed."""
+    decision = decide(transcript, policy, means, force=force)
+    weight = means.scale.total(transcript)
+    untouched = Report(
+        tokens_before=weight,
+        tokens_after=weight,
+        messages_before=len(transcript),
+        messages_after=len(transcript),
+    )
+    match decision:
+        case Nothing(reason):
+            return Unchanged(transcript, untouched, reason)
+        case Impossible(reason):
+            return Abandoned(transcript, untouched, reason)
+        case Enough(window):
+            total = means.scale.total(window.transcript)
+            report = replace(untouched, tokens_after=total, pruned=window.counts)
+            return Pruned(window.transcript, report)
+        case Plan():
+            pass
+    evidence = _evidence(decision, means)
+    source = yield from _summarize(decision, policy, means, evidence)
+    if isinstance(source, Declined):
+        return Abandoned(transcript, untouched, source.reason)
+    built = fold(decision, source.record, evidence, means)
+    return _concluded(decision, source, built, means)
+
+
+def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
+    """Return the facts of what goes, best first; those that an earlier ledger kept count as old."""
+    previous = plan.bare.previous
+    remembered = (Message(Role.ASSISTANT, (Text(previous.evidence),)),) if previous else ()
+    tail = words_of(plan.bare.transcript[plan.cut.tail :])
+    return rank(gather((*remembered, *plan.folded)), tail=tail, focus=means.focus)
+
+
+def _summarize(
+    plan: Plan, policy: Policy, means: Means, evidence: Sequence[Evidence]
+) -> Generator[Ask, Answer, _Source | Declined]:
+    job = Job(
+        messages=plan.folded,
+        previous=plan.bare.previous,
+        budget=plan.shares.record,
+        window=means.summarizer_window or 0,
+        count=means.scale.text,
+        redact=means.redact,
+        today=means.today,
+        focus=means.focus or derive_focus(plan.bare.transcript),
+    )
+    warnings: tuple[str, ...] = ()
+    if means.summarizer_window is not None:
+        written = yield from write(job)
+        if isinstance(written, Composed):
+            origin = "chunked" if written.chunks > 1 else "model"
+            report = SummaryReport(origin, written.model, chunks=written.chunks)
+            return _Source(written.record, report, written.warnings)
+        if written.failure is Failure.AUTH or policy.abort_on_summary_failure:
+            return written
+        warnings = (
+            f"{written.reason}; the deterministic record covers {len(plan.folded)} messages",
+        )
+    return _Source(deterministic(job, evidence), SummaryReport("deterministic"), warnings)
+
+
+def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
+    before = means.scale.total(plan.source)
+    after = means.scale.total(built.transcript)
+    report = _report(plan, source, built, weights=(before, after))
+    if after >= before:
+        reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
+        return Unchanged(plan.source, _nothing_gained(report), reason)
+    violations = check(built.transcript)
+    if violations and not check(plan.bare.transcript):
+        raise InvalidTranscript(f"a compaction came out invalid: {violations[0].message}", violations)
+    return Folded(built.transcript, report)
+
+
+def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int]) -> Report:
+    before, after = weights
+    places = plan.bare.places
+    warnings = list(source.warnings)
+    if after > plan.shares.limit:
+        warnings.append(f"the window is still over its limit: {after:,} of {plan.shares.limit:,}")
+    return Report(
+        tokens_before=before,
+        tokens_after=after,
+        messages_before=len(plan.source),
+        messages_after=len(built.transcript),
+        head=plan.cut.head,
+        folded=len(plan.folded),
+        tail=built.tail,
+        cuts=Cuts(
+            head=plan.cut.head,
+            tail=places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source),
+            kept=tuple(places[at] for at in plan.cut.kept),
+            why=plan.cut.why,
+        ),
+        pruned=replace(plan.window.counts, truncated=built.truncated),
+        summary=replace(source.report, tokens=built.summary_tokens),
+        audit=built.audit,
+        warnings=tuple(warnings),
+    )
+
+
+def _nothing_gained(report: Report) -> Report:
+    return Report(
+        tokens_before=report.tokens_before,
+        tokens_after=report.tokens_before,
+        messages_before=report.messages_before,
+        messages_after=report.messages_before,
+        summary=report.summary,
+        warnings=report.warnings,
+    )

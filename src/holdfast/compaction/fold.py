@@ -1,0 +1,139 @@
+"""Put a record where the middle was, with proof of what it kept. Pure, and sized by arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.compaction.assemble import assemble
+from holdfast.compaction.checkpointing import compose
+from holdfast.compaction.repair import repair
+from holdfast.compaction.truncate import truncate
+from holdfast.facts import Audit, Evidence, audit
+from holdfast.summary import Record, render
+from holdfast.transcript import (
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+    exchange_at,
+    newest_user,
+    open_calls,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.compaction.plan import Means, Plan
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["Fold", "fold", "words_of"]
+
+_LADDER = (1.0, 0.9, 0.75, 0.55, 0.35, 0.15, 0.0)
+"""How much of its share the summary gets, try by try, until the whole fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A window and what is known of it."""
+
+    transcript: Transcript
+    summary_tokens: int
+    audit: Audit
+    truncated: int
+    """How many tool results of the tail were cut in the middle."""
+    tail: int
+    """How many messages the tail has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What stands around the summary."""
+
+    kept: Transcript
+    tail: Transcript
+    truncated: int = 0
+
+
+def fold(plan: Plan, record: Record, evidence: Sequence[Evidence], means: Means) -> Fold:
+    """Return the window in which a checkpoint stands for the folded messages.
+
+    Where the limit is strict, the summary gives way until the window fits. If the tail alone is
+    too heavy, it goes too, and what must stay stays: the system prompt, the newest user message
+    and calls that still wait.
+    """
+    built: Fold | None = None
+    for frame, factor in _rungs(plan, means):
+        candidate = _build(plan, record, evidence, means, frame=frame, factor=factor)
+        built = built or candidate
+        if means.scale.total(candidate.transcript) <= plan.shares.limit:
+            return candidate
+    assert built is not None  # there is always a first rung
+    return built
+
+
+def words_of(messages: Iterable[Message]) -> str:
+    """Return everything in the messages that a fact may stand in."""
+    pieces: list[str] = []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text(text=text) | Summary(text=text) | ToolCall(arguments=text):
+                    pieces.append(text)
+                case ToolResult():
+                    pieces.append(part.text)
+                case _:
+                    pass
+    return "\n".join(pieces)
+
+
+def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:
+    """Yield what to try, the best first."""
+    frame = _frame(plan, means)
+    if not plan.shares.strict:
+        yield frame, 1.0
+        return
+    for each in (frame, _frame_without_tail(plan)):
+        for factor in _LADDER:
+            yield each, factor
+
+
+def _frame(plan: Plan, means: Means) -> _Frame:
+    window, cut = plan.window.transcript, plan.cut
+    tail = window[cut.tail :]
+    newest = newest_user(window)
+    spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
+    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale)
+    return _Frame(tuple(window[at] for at in cut.kept), cropped.messages, cropped.count)
+
+
+def _frame_without_tail(plan: Plan) -> _Frame:
+    window = plan.window.transcript
+    newest = newest_user(window)
+    staying = set() if newest is None or newest < plan.cut.head else {newest}
+    for index in open_calls(window).values():
+        if newest is None or index > newest:
+            staying.update(exchange_at(window, index))
+    return _Frame(tuple(window[at] for at in sorted(staying)), ())
+
+
+def _build(
+    plan: Plan,
+    record: Record,
+    evidence: Sequence[Evidence],
+    means: Means,
+    *,
+    frame: _Frame,
+    factor: float,
+) -> Fold:
+    around = words_of((*frame.kept, *frame.tail))
+    summary = compose(plan, record, evidence, means, around=around, factor=factor)
+    head = plan.window.transcript[: plan.cut.head]
+    transcript = repair(assemble(head, summary, frame.kept, frame.tail))
+    return Fold(
+        transcript=transcript,
+        summary_tokens=means.scale.text(summary) if summary else 0,
+        audit=audit(evidence, render(record), f"{summary}\n{around}"),
+        truncated=frame.truncated,
+        tail=len(frame.tail),
+    )

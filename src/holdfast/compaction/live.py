@@ -1,0 +1,170 @@
+"""The live state of an agent: typed, read from events, rendered byte for byte the same.
+
+A summarizer is never asked to remember the plan or a running process. They are read from the
+calls that changed them and from what the host reports.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from holdfast.transcript.toolkit import Family, Toolkit, flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from holdfast.transcript import Message, ToolCall
+
+__all__ = ["LiveState", "PlanItem", "observe", "read_live", "render_live"]
+
+_DONE = frozenset({"completed", "complete", "done", "finished", "cancelled", "canceled"})
+_ITEM_WIDTH = 240
+_LABELS = {
+    "goal": "Goal",
+    "rules": "Rule",
+    "approvals": "Waiting for approval",
+    "agents": "Running sub-agent",
+    "processes": "Running process",
+    "skills": "Loaded skill",
+    "directory": "Directory",
+    "branch": "Branch",
+}
+_SINGLE = frozenset({"goal", "directory", "branch"})
+
+
+@dataclass(frozen=True, slots=True)
+class PlanItem:
+    """One step of the agent's plan."""
+
+    text: str
+    status: str = "pending"
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether nothing is left to do for it."""
+        return self.status in _DONE
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """What is true now, whatever was folded."""
+
+    goal: str = ""
+    rules: tuple[str, ...] = ()
+    """Standing rules that the host passes, such as those of a project file, word for word."""
+    plan: tuple[PlanItem, ...] = ()
+    approvals: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    processes: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    directory: str = ""
+    branch: str = ""
+
+    def over(self, older: LiveState) -> LiveState:
+        """Return this state, with the older one showing wherever this says nothing."""
+        return LiveState(
+            goal=self.goal or older.goal,
+            rules=self.rules or older.rules,
+            plan=self.plan or older.plan,
+            approvals=self.approvals,
+            agents=self.agents,
+            processes=self.processes or older.processes,
+            skills=self.skills or older.skills,
+            directory=self.directory or older.directory,
+            branch=self.branch or older.branch,
+        )
+
+
+def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) -> LiveState:
+    """Return the state after the events in the messages, starting from an earlier state."""
+    answered = {result.call_id for message in messages for result in message.results}
+    state = replace(before, approvals=(), agents=())
+    running: dict[str, str] = {}
+    processes = list(before.processes)
+    for message in messages:
+        for call in message.calls:
+            kind = toolkit.family(call.name)
+            arguments = _arguments(call)
+            if kind is Family.PLAN and (plan := _plan(arguments)):
+                state = replace(state, plan=plan)
+            elif kind is Family.DELEGATE and call.id not in answered:
+                running[call.id] = flat(toolkit.action(call).target or call.name, _ITEM_WIDTH)
+            elif arguments.get("run_in_background") is True:
+                processes.append(flat(toolkit.action(call).target, _ITEM_WIDTH))
+            elif call.name in ("Skill", "skill", "load_skill"):
+                skill = flat(str(next(iter(arguments.values()), call.name)), _ITEM_WIDTH)
+                state = replace(state, skills=_once((*state.skills, skill)))
+    return replace(state, agents=tuple(running.values()), processes=_once(processes))
+
+
+def render_live(state: LiveState) -> str:
+    """Return the state as lines that `read_live` reads back."""
+    lines: list[str] = []
+    for name, label in _LABELS.items():
+        value = cast("str | tuple[str, ...]", getattr(state, name))
+        entries = (value,) if isinstance(value, str) else value
+        lines += [f"- {label}: {_one_line(entry)}" for entry in entries if entry]
+    if state.plan:
+        done = sum(item.is_done for item in state.plan)
+        lines.append(f"- Plan: {done} of {len(state.plan)} done")
+        lines += [f"  - [{item.status}] {_one_line(item.text)}" for item in state.plan]
+    return "\n".join(lines)
+
+
+def read_live(text: str) -> LiveState:
+    """Return the state that `render_live` wrote; lines of any other form are passed over."""
+    found: dict[str, list[str]] = {}
+    plan: list[PlanItem] = []
+    for line in text.splitlines():
+        if line.startswith("  - [") and "] " in line:
+            status, _, item = line.removeprefix("  - [").partition("] ")
+            plan.append(PlanItem(item, status))
+            continue
+        label, separator, value = line.removeprefix("- ").partition(": ")
+        name = next((key for key, known in _LABELS.items() if known == label), None)
+        if name and separator:
+            found.setdefault(name, []).append(value)
+    single = {name: values[-1] for name, values in found.items() if name in _SINGLE}
+    several = {name: tuple(values) for name, values in found.items() if name not in _SINGLE}
+    return replace(LiveState(plan=tuple(plan)), **single, **several)
+
+
+def _arguments(call: ToolCall) -> Mapping[str, object]:
+    try:
+        value: object = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _plan(arguments: Mapping[str, object]) -> tuple[PlanItem, ...]:
+    """Return the plan that a call wrote; agents name the list and the fields differently."""
+    for key in ("todos", "plan", "items", "tasks", "todo_list"):
+        items = arguments.get(key)
+        if isinstance(items, list):
+            return tuple(
+                item for entry in cast("list[object]", items) if (item := _plan_item(entry))
+            )
+    return ()
+
+
+def _plan_item(entry: object) -> PlanItem | None:
+    if isinstance(entry, str):
+        return PlanItem(flat(entry, _ITEM_WIDTH))
+    if not isinstance(entry, dict):
+        return None
+    fields = cast("dict[str, object]", entry)
+    names = ("content", "step", "text", "title", "task", "description", "subject")
+    text = next((str(fields[name]) for name in names if fields.get(name)), "")
+    status = str(fields.get("status") or ("done" if fields.get("done") is True else "pending"))
+    return PlanItem(flat(text, _ITEM_WIDTH), flat(status, 24)) if text else None
+
+
+def _once(entries: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entry for entry in entries if entry))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,174 @@
+"""The decision, as a value: what would be kept, folded and pruned, and why.
+
+A plan can be printed, compared and thrown away; the dry run is free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.compaction.cut import Cut, cut, head_end, system_end
+from holdfast.compaction.live import LiveState
+from holdfast.compaction.previous import Bare, without_summaries
+from holdfast.compaction.prune import PrunedTranscript, prune, prune_media
+from holdfast.compaction.report import PrunedCounts
+from holdfast.tokens import MESSAGE_TOKENS, Scale
+from holdfast.transcript import newest_user
+from holdfast.transcript.toolkit import Toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.compaction.policy import Policy, Shares
+    from holdfast.transcript import Transcript
+
+__all__ = ["SYSTEM_NOTE", "Decision", "Enough", "Impossible", "Means", "Nothing", "Plan", "decide"]
+
+SYSTEM_NOTE = (
+    "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
+    "already reflect them. Persistent memory stays authoritative.]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a compaction works with besides the transcript."""
+
+    scale: Scale
+    redact: Callable[[str], str]
+    toolkit: Toolkit = field(default_factory=Toolkit)
+    today: str = ""
+    summarizer_window: int | None = None
+    """What one request to the summarizer may hold; None when there is no summarizer."""
+    host: LiveState = field(default_factory=LiveState)
+    """What the host reports of the agent's state."""
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done."""
+
+    source: Transcript
+    bare: Bare
+    cut: Cut
+    shares: Shares
+    window: PrunedTranscript
+    """The bare transcript, pruned: what is kept is taken from here."""
+
+    @property
+    def folded(self) -> Transcript:
+        """Return the messages that the summary will stand for, as they were said."""
+        return tuple(self.bare.transcript[index] for index in self.cut.folded())
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """Pruning alone reaches the target."""
+
+    window: PrunedTranscript
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """There is nothing to do."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """What was asked for cannot be reached."""
+
+    reason: str
+
+
+Decision: TypeAlias = Plan | Enough | Nothing | Impossible
+
+
+def decide(
+    transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+) -> Decision:
+    """Return what a compaction of the transcript would do.
+
+    Args:
+        transcript: What the model would see now.
+        policy: The knobs.
+        means: Scale, tool families and the rest of the surroundings.
+        force: Compact even when everything fits the budget of the tail.
+    """
+    scale = means.scale
+    before = scale.total(transcript)
+    if policy.fit is not None and before <= policy.fit:
+        return Nothing(f"it fits already: {before:,} of {policy.fit:,} tokens")
+    bare = without_summaries(transcript)
+    smallest = _smallest(bare.transcript, scale)
+    if policy.fit is not None and smallest > policy.fit:
+        return Impossible(
+            f"{policy.fit:,} tokens cannot hold the system prompt and the newest user message; "
+            f"the smallest possible fit is {smallest:,}"
+        )
+    head, shares = _room(bare, policy, scale)
+    if force and policy.fit is None:
+        half = max((before - smallest) // 2, 1)
+        shares = replace(shares, tail=min(shares.tail, half), ceiling=min(shares.ceiling, half))
+    chosen = cut(bare.transcript, head, shares, scale)
+    reason = _nothing_to_fold(bare, chosen, shares, scale)
+    if reason and (before <= shares.limit or not bare.transcript):
+        return Nothing(reason)
+    return _pruned(Plan(transcript, bare, chosen, shares, PrunedTranscript((), PrunedCounts())), policy, means)
+
+
+def _smallest(transcript: Transcript, scale: Scale) -> int:
+    """Return the weight of what stays whatever happens."""
+    newest = newest_user(transcript)
+    task = [] if newest is None else [transcript[newest]]
+    return scale.total([*transcript[: system_end(transcript)], *task])
+
+
+def _room(bare: Bare, policy: Policy, scale: Scale) -> tuple[int, Shares]:
+    """Return where the head ends and how the rest of the window is shared out."""
+    transcript = bare.transcript
+    system = system_end(transcript)
+    head = system
+    if policy.fit is None and bare.previous is None:
+        head = head_end(transcript, policy.protect_first_n)
+        if scale.total(transcript[system:head]) > policy.target_tokens // 2:
+            head = system
+    newest = newest_user(transcript)
+    fixed = scale.total(transcript[:head]) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS
+    if newest is not None and newest >= head:
+        fixed += scale.weigh(transcript[newest])
+    middle = max(scale.total(transcript) - fixed, 0)
+    return head, policy.shares(fixed=fixed, middle=middle)
+
+
+def _nothing_to_fold(bare: Bare, chosen: Cut, shares: Shares, scale: Scale) -> str:
+    """Return why nothing can be folded, or nothing if something can."""
+    if not chosen.folded():
+        return "nothing lies between head and tail"
+    rest = scale.total(bare.transcript[chosen.head :])
+    if bare.previous is not None and rest <= shares.ceiling:
+        return "nothing new since the last compaction: the rest fits the tail"
+    return ""
+
+
+def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
+    """Prune, and say whether that is enough.
+
+    The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
+    such floor, because its size comes first.
+    """
+    transcript = plan.bare.transcript
+    protected = plan.cut.tail
+    if policy.fit is None:
+        protected = min(protected, len(transcript) - policy.protect_last_n)
+    shortened = prune(transcript, means.toolkit, protected=max(protected, plan.cut.head))
+    shown = prune_media(shortened.transcript, protected=plan.cut.tail)
+    counts = replace(shortened.counts, media=shown.counts.media)
+    window = PrunedTranscript(shown.transcript, counts)
+    total = means.scale.total(window.transcript)
+    if plan.bare.previous is None and counts.any and total <= policy.target_tokens:
+        return Enough(window)
+    return replace(plan, window=window)

@@ -1,0 +1,173 @@
+"""The knobs of compaction, checked once, and the arithmetic that follows from them.
+
+Every figure that a later step uses (threshold, tail, record, ledger) is derived here, so that
+threshold > head + summary + tail holds for any window, from 2k to 10M tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.errors import ConfigError
+from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
+
+__all__ = ["SOFT_CEILING", "Policy", "Shares"]
+
+SOFT_CEILING = 1.5
+"""How far over its budget the tail may go to keep one oversized exchange whole."""
+
+_FLOOR_SHARE = 0.85
+"""The most of the window that the threshold floor may take: small models must work too."""
+_RECORD_OF_MIDDLE = 0.20
+_RECORD_OF_WINDOW = 0.05
+_RECORD_FLOOR, _RECORD_CEILING = 2_000, 12_000
+_RECORD_OF_THRESHOLD = 0.15
+"""Where 5 % of the window cannot hold a readable record, this share of the threshold may."""
+_LEDGER_OF_RECORD = 0.40
+_SAID_OF_THRESHOLD = 0.10
+_LIVE_OF_THRESHOLD = 0.05
+_PINS_OF_THRESHOLD = 0.10
+
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER, _FIT_SAID = 0.40, 0.26, 0.26, 0.05
+"""How a fixed number of tokens is shared once the system prompt and the task have theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How many tokens each part of the compacted window may take."""
+
+    limit: int
+    """What the whole window may weigh."""
+    tail: int
+    ceiling: int
+    """What the tail may weigh when its oldest exchange is oversized."""
+    record: int
+    ledger: int
+    said: int
+    live: int
+    pins: int
+    fewest: int = 3
+    """The tail is never shorter than this many messages."""
+    strict: bool = False
+    """The limit is a promise rather than an aim: everything but what must stay gives way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What to keep, when to act and what to aim for."""
+
+    context_length: int = 200_000
+    """What the model accepts, in tokens."""
+    threshold: float = 0.50
+    """The share of the window at which compaction is due."""
+    target_ratio: float = 0.20
+    """The share of the threshold that stays as the verbatim tail."""
+    protect_first_n: int = 3
+    """Messages kept after the system prompt, until the first summary exists."""
+    protect_last_n: int = 20
+    """Messages at the end that pruning never touches."""
+    threshold_floor: int = 64_000
+    reserve: int | None = None
+    """Tokens kept free for the answer; by default an eighth of the window, at most 8,192."""
+    max_bytes: int = 20_000_000
+    max_images: int = 100
+    hygiene: float = 0.85
+    """The share of the window at which a session is compacted before an agent sees it."""
+    abort_on_summary_failure: bool = False
+    fit: int | None = None
+    """Make the result weigh at most this many tokens, whatever the window."""
+
+    def __post_init__(self) -> None:
+        """Reject knobs that cannot be met, so that no function checks them again."""
+        _demand(self.context_length >= 1_000, "context_length", self.context_length, ">= 1000")
+        _demand(0 < self.threshold <= 1, "threshold", self.threshold, "over 0 and up to 1")
+        _demand(
+            0.10 <= self.target_ratio <= 0.80, "target_ratio", self.target_ratio, "0.10 to 0.80"
+        )
+        _demand(self.protect_first_n >= 0, "protect_first_n", self.protect_first_n, ">= 0")
+        _demand(self.protect_last_n >= 1, "protect_last_n", self.protect_last_n, ">= 1")
+        _demand(0 < self.hygiene <= 1, "hygiene_threshold", self.hygiene, "over 0 and up to 1")
+        _demand(self.fit is None or self.fit >= 1, "fit", self.fit, ">= 1")
+        _demand(
+            self.reserve is None or 0 <= self.reserve < self.context_length // 2,
+            "reserve",
+            self.reserve,
+            "0 to half of context_length",
+        )
+
+    @property
+    def threshold_tokens(self) -> int:
+        """Return the weight at which compaction is due."""
+        window = self.context_length
+        reserve = min(8_192, window // 8) if self.reserve is None else self.reserve
+        floor = min(self.threshold_floor, int(_FLOOR_SHARE * window))
+        return min(max(int(self.threshold * window), floor), window - reserve)
+
+    @property
+    def hygiene_tokens(self) -> int:
+        """Return the weight at which a session is compacted before an agent sees it."""
+        return int(self.hygiene * self.context_length)
+
+    @property
+    def target_tokens(self) -> int:
+        """Return what the tail may weigh, and what pruning alone must reach to be enough."""
+        return self.fit or int(self.threshold_tokens * self.target_ratio)
+
+    @property
+    def budget(self) -> Budget:
+        """Return the three limits beyond which compaction is due."""
+        return Budget(self.threshold_tokens, self.max_bytes, self.max_images)
+
+    def shares(self, *, fixed: int, middle: int) -> Shares:
+        """Return how the window is shared out.
+
+        Args:
+            fixed: the weight of what stays whatever happens: system prompt, newest user words.
+            middle: the weight of what may be folded.
+        """
+        if self.fit is not None:
+            return self._shares_of_fit(self.fit, fixed)
+        limit = self.threshold_tokens
+        record = self._record(middle)
+        wishes = {
+            "tail": limit * self.target_ratio,
+            "record": record,
+            "ledger": record * _LEDGER_OF_RECORD,
+            "said": limit * _SAID_OF_THRESHOLD,
+            "live": limit * _LIVE_OF_THRESHOLD,
+            "pins": limit * _PINS_OF_THRESHOLD,
+        }
+        room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
+        factor = min(1.0, room / sum(wishes.values()))
+        granted = {name: int(wish * factor) for name, wish in wishes.items()}
+        spare = room - sum(granted.values())
+        ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
+        return Shares(limit=limit, ceiling=ceiling, **granted)
+
+    def _record(self, middle: int) -> int:
+        floor = min(_RECORD_FLOOR, int(self.threshold_tokens * _RECORD_OF_THRESHOLD))
+        ceiling = max(
+            floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING)
+        )
+        return min(max(int(middle * _RECORD_OF_MIDDLE), floor), ceiling)
+
+    def _shares_of_fit(self, limit: int, fixed: int) -> Shares:
+        room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
+        tail = int(room * _FIT_TAIL)
+        return Shares(
+            limit=limit,
+            tail=tail,
+            ceiling=tail,
+            record=min(int(room * _FIT_RECORD), _RECORD_CEILING),
+            ledger=min(int(room * _FIT_LEDGER), _RECORD_CEILING),
+            said=int(room * _FIT_SAID),
+            live=int(room * _FIT_SAID),
+            pins=int(room * _FIT_SAID),
+            fewest=1,
+            strict=True,
+        )
+
+
+def _demand(holds: bool, key: str, value: object, allowed: str) -> None:  # noqa: FBT001 - a condition, not a mode
+    if not holds:
+        raise ConfigError(f"{key} is {value!r}; allowed: {allowed}")

@@ -1,0 +1,47 @@
+"""What an earlier compaction left in a transcript: its summary becomes state, not a turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.summary import Checkpoint, read_checkpoint
+from holdfast.transcript import Message, Summary
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Transcript
+
+__all__ = ["Bare", "without_summaries"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A transcript without summaries, and what the newest of them said."""
+
+    transcript: Transcript
+    places: tuple[int, ...]
+    """For each message, its index in the transcript it was taken from."""
+    previous: Checkpoint | None
+
+
+def without_summaries(transcript: Transcript) -> Bare:
+    """Take the summaries out of a transcript.
+
+    Words that shared a message with a summary stay. Of several summaries the newest counts:
+    each was written on top of the one before it.
+    """
+    kept: list[tuple[int, Message]] = []
+    newest: Summary | None = None
+    for index, message in enumerate(transcript):
+        summary = message.summary
+        if summary is None:
+            kept.append((index, message))
+            continue
+        newest = summary
+        rest = tuple(part for part in message.parts if not isinstance(part, Summary))
+        if rest:
+            kept.append((index, replace(message, parts=rest, synthetic=None)))
+    previous = read_checkpoint(newest.text) if newest else None
+    return Bare(
+        tuple(message for _, message in kept), tuple(index for index, _ in kept), previous
+    )

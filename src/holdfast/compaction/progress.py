@@ -1,0 +1,63 @@
+"""Proof of progress: automatic compaction stops when passes no longer gain anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.compaction.report import Outcome
+
+__all__ = ["Cause", "Progress", "advice"]
+
+_ENOUGH = 0.10
+_TRIES = 2
+_SUMMARY_SHARE = 0.5
+
+
+class Cause(StrEnum):
+    """Why passes gain nothing."""
+
+    DENSE_SESSION = "dense session"
+    """Nothing is left in the middle that could be folded."""
+    POOR_SUMMARY = "poor summary"
+    """The summary is as large as what it replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The passes in a row that saved less than a tenth, and why."""
+
+    poor: tuple[Cause, ...] = ()
+
+    def after(self, outcome: Outcome) -> Progress:
+        """Return the progress after one more automatic pass."""
+        report = outcome.report
+        if report.saved >= _ENOUGH:
+            return Progress()
+        written = report.summary.tokens if report.summary else 0
+        replaced = report.tokens_before - report.tokens_after + written
+        heavy = written > 0 and written >= _SUMMARY_SHARE * max(replaced, 1)
+        cause = Cause.POOR_SUMMARY if heavy else Cause.DENSE_SESSION
+        return Progress((*self.poor, cause))
+
+    @property
+    def blocked(self) -> Cause | None:
+        """Return why automatic compaction has stopped; None while it goes on."""
+        return self.poor[-1] if len(self.poor) >= _TRIES else None
+
+
+def advice(cause: Cause) -> str:
+    """Return what a user can do about it, as one sentence."""
+    match cause:
+        case Cause.DENSE_SESSION:
+            return (
+                "Automatic compaction has stopped: two passes saved less than 10 %, because little "
+                "is left to fold. Start fresh, branch, or compress with a focus."
+            )
+        case Cause.POOR_SUMMARY:
+            return (
+                "Automatic compaction has stopped: two passes saved less than 10 %, because the "
+                "summary is as large as what it replaced. Choose a better summary model."
+            )

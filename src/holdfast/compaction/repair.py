@@ -1,0 +1,114 @@
+"""Make a transcript pass every provider's pairing rules: phase five of a compaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.transcript import (
+    Message,
+    Role,
+    Synthetic,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["STUB", "merged", "repair"]
+
+STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
+
+
+def repair(transcript: Transcript) -> Transcript:
+    """Give every call exactly one result, right after it and in order.
+
+    Results without a call go; calls without a result get a stub, save those at the very end,
+    whose tools may still be running. A transcript that needs nothing comes back as it is.
+    """
+    repaired: list[Message] = []
+    index = 0
+    changed = False
+    while index < len(transcript):
+        group_end = _group_end(transcript, index)
+        group = transcript[index:group_end]
+        if group_end > index + 1 or group[0].calls or group[0].role is Role.TOOL:
+            fixed = _paired(transcript, index, group_end)
+            changed = changed or fixed != group
+            repaired += fixed
+        else:
+            repaired += group
+        index = group_end
+    return tuple(repaired) if changed else transcript
+
+
+def merged(first: Message, second: Message) -> Message:
+    """Return two messages of one role as one: plain words with a blank line between them."""
+    if _is_plain(first) and _is_plain(second):
+        return replace(second, parts=(Text(f"{first.text}\n\n{second.text}"),))
+    return replace(second, parts=first.parts + second.parts, form="parts")
+
+
+def _group_end(transcript: Transcript, start: int) -> int:
+    """Return the end of the run of calls, by one or more assistant messages, and its results."""
+    end = start
+    while end < len(transcript) and transcript[end].calls:
+        end += 1
+    while end < len(transcript) and transcript[end].role is Role.TOOL:
+        end += 1
+    return max(end, start + 1)
+
+
+def _paired(transcript: Transcript, start: int, end: int) -> Transcript:
+    group = transcript[start:end]
+    calls = {call.id: call for message in group for call in message.calls}
+    results: dict[str, ToolResult] = {}
+    for message in group:
+        for result in message.results:
+            if result.call_id in calls:
+                results.setdefault(result.call_id, result)
+    missing = [call for id_, call in calls.items() if id_ not in results]
+    stray = [result for message in group for result in message.results if not calls.get(result.call_id)]
+    doubled = sum(len(message.results) for message in group) - len(results) - len(stray)
+    at_end = end == len(transcript)
+    if not stray and not doubled and (not missing or at_end) and _in_order(group, calls):
+        return group
+    return _rebuilt(group, calls, results, stubs=() if at_end else missing)
+
+
+def _in_order(group: Transcript, calls: dict[str, ToolCall]) -> bool:
+    """Say whether results stand in the order of their calls."""
+    order = [result.call_id for message in group for result in message.results]
+    return order == [id_ for id_ in calls if id_ in set(order)]
+
+
+def _rebuilt(
+    group: Transcript,
+    calls: dict[str, ToolCall],
+    results: dict[str, ToolResult],
+    *,
+    stubs: Sequence[ToolCall],
+) -> Transcript:
+    callers = [message for message in group if message.role is not Role.TOOL]
+    homes = {result.call_id: message for message in group for result in message.results}
+    answers: list[Message] = []
+    for id_ in calls:
+        if id_ in results:
+            home = homes[id_]
+            answers.append(replace(home, parts=(results[id_],)))
+    for call in stubs:
+        stub = ToolResult(call.id, (Text(STUB),), name=call.name)
+        answers.append(Message(Role.TOOL, (stub,), synthetic=Synthetic.STUB))
+    return (*callers, *answers)
+
+
+def _is_plain(message: Message) -> bool:
+    return (
+        len(message.parts) == 1
+        and isinstance(message.parts[0], Text)
+        and message.form in ("", "string")
+        and not message.parts[0].extras
+    )

@@ -1,0 +1,31 @@
+"""Layer one: what text costs. Read in this order: `estimate`, `scale`, `budget`, `windows`."""
+
+from holdfast.tokens.budget import Budget, Calibration
+from holdfast.tokens.estimate import SAFETY, Counter, Estimator, family_of
+from holdfast.tokens.scale import (
+    BOUNDARY_IMAGE_TOKENS,
+    IMAGE_TOKENS,
+    MESSAGE_TOKENS,
+    SUMMARY_TOKENS,
+    Load,
+    Scale,
+    load_of,
+)
+from holdfast.tokens.windows import window_from_error
+
+__all__ = [
+    "BOUNDARY_IMAGE_TOKENS",
+    "IMAGE_TOKENS",
+    "MESSAGE_TOKENS",
+    "SAFETY",
+    "SUMMARY_TOKENS",
+    "Budget",
+    "Calibration",
+    "Counter",
+    "Estimator",
+    "Load",
+    "Scale",
+    "family_of",
+    "load_of",
+    "window_from_error",
+]

@@ -1,0 +1,175 @@
+"""What a message weighs: tokens, bytes on the wire, images.
+
+A weight depends on the message alone, so it is computed once per message and kept; the cost of a
+turn is then proportional to what is new.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from holdfast.tokens.estimate import Counter, Estimator
+from holdfast.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.transcript import Part
+
+__all__ = [
+    "BOUNDARY_IMAGE_TOKENS",
+    "IMAGE_TOKENS",
+    "MESSAGE_TOKENS",
+    "SUMMARY_TOKENS",
+    "Load",
+    "Scale",
+    "load_of",
+]
+
+IMAGE_TOKENS = 1_500
+"""A flat price for an image in whole-transcript estimates."""
+BOUNDARY_IMAGE_TOKENS = 1_600
+"""The price in boundary decisions, a little conservative on purpose."""
+MESSAGE_TOKENS = 4
+"""Role and separators around each message."""
+SUMMARY_TOKENS = 230
+"""The prefix and the end marker that the wire puts around a summary."""
+
+_CALL_TOKENS = 8
+_RESULT_TOKENS = 6
+_SEALED_CHARACTERS_PER_TOKEN = 5
+"""Encrypted reasoning is base64 of text: a third longer, at about four characters a token."""
+_FIELD_BYTES = 40
+"""Keys, quotes and braces around one part in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a transcript asks of a provider, in the three currencies that run out."""
+
+    tokens: int = 0
+    bytes: int = 0
+    images: int = 0
+
+    def __add__(self, other: Load) -> Load:
+        """Add two loads."""
+        return Load(
+            self.tokens + other.tokens, self.bytes + other.bytes, self.images + other.images
+        )
+
+
+class Scale:
+    """Weighs messages with a counter, remembering what it has weighed."""
+
+    def __init__(
+        self,
+        counter: Counter | None = None,
+        *,
+        ratio: float = 1.0,
+        image_tokens: int = IMAGE_TOKENS,
+    ) -> None:
+        """Use `counter` for words; `ratio` is what calibration learned from real usage."""
+        self.counter: Counter = counter or Estimator()
+        self.ratio = ratio
+        self._image_tokens = image_tokens
+        # The message is kept beside its weight, so that its id stays taken.
+        self._known: dict[int, tuple[Message, int]] = {}
+
+    def weigh(self, message: Message) -> int:
+        """Return the tokens of one message."""
+        known = self._known.get(id(message))
+        if known is not None:
+            return known[1]
+        raw = MESSAGE_TOKENS + sum(self._part(part) for part in message.parts)
+        weight = raw if self.ratio == 1.0 else round(raw * self.ratio)
+        self._known[id(message)] = (message, weight)
+        return weight
+
+    def total(self, messages: Iterable[Message]) -> int:
+        """Return the tokens of many messages."""
+        return sum(map(self.weigh, messages))
+
+    def text(self, text: str) -> int:
+        """Return the tokens of bare words."""
+        raw = self.counter.count(text)
+        return raw if self.ratio == 1.0 else round(raw * self.ratio)
+
+    def keep_only(self, messages: Iterable[Message]) -> None:
+        """Forget the weights of all other messages, so that folded ones can be freed."""
+        kept = {id(message): message for message in messages}
+        self._known = {key: pair for key, pair in self._known.items() if key in kept}
+
+    def _part(self, part: Part) -> int:
+        count = self.counter.count
+        match part:
+            case Text(text=text):
+                return count(text)
+            case ToolResult(content=content):
+                return _RESULT_TOKENS + sum(self._part(piece) for piece in content)
+            case ToolCall(name=name, arguments=arguments):
+                return _CALL_TOKENS + count(name) + count(arguments)
+            case Thinking(text=text, signature=signature):
+                return count(text) if text else _sealed(signature or "")
+            case Media():
+                return self._image_tokens
+            case Summary(text=text):
+                return SUMMARY_TOKENS + count(text)
+            case Opaque(value=value, readable=readable):
+                return count(readable) + _sealed(json.dumps(value, default=str))
+            case _:
+                assert_never(part)
+
+
+def load_of(messages: Iterable[Message], scale: Scale) -> Load:
+    """Return tokens, approximate request bytes and images of the messages."""
+    tokens = size = images = 0
+    for message in messages:
+        tokens += scale.weigh(message)
+        size += _FIELD_BYTES
+        for part in message.parts:
+            part_size, part_images = _bulk(part)
+            size += part_size
+            images += part_images
+    return Load(tokens, size, images)
+
+
+def _sealed(text: str) -> int:
+    return len(text) // _SEALED_CHARACTERS_PER_TOKEN
+
+
+def _bulk(part: Part) -> tuple[int, int]:
+    match part:
+        case Text(text=text) | Summary(text=text):
+            return _FIELD_BYTES + _bytes(text), 0
+        case ToolCall(name=name, arguments=arguments):
+            return 2 * _FIELD_BYTES + len(name) + _bytes(arguments), 0
+        case Thinking(text=text, signature=signature):
+            return _FIELD_BYTES + _bytes(text) + len(signature or ""), 0
+        case Media(kind=kind, data=data, url=url):
+            return _FIELD_BYTES + len(data) + len(url), int(kind == "image")
+        case Opaque(value=value):
+            return len(json.dumps(value, default=str)), 0
+        case ToolResult(content=content):
+            bulks = [_bulk(piece) for piece in content]
+            return (
+                2 * _FIELD_BYTES + sum(size for size, _ in bulks),
+                sum(images for _, images in bulks),
+            )
+        case _:
+            assert_never(part)
+
+
+def _bytes(text: str) -> int:
+    # A str knows in constant time whether it is ASCII; only other texts must be encoded.
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
