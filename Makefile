@@ -1,0 +1,83 @@
+# Every target implies `setup`, which does nothing unless pyproject.toml changed.
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := check
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= auto
+
+# `make setup UV=` uses pip even where uv is installed.
+UV ?= $(shell command -v uv 2>/dev/null)
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+SAMPLE ?= -m holdfast.cli.sample
+BENCH ?= -m bench
+BENCH_PEERS ?= -m bench.peers
+
+.PHONY: help setup check format format-check lint types layers test cover soak run bench bench-peers clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv with the package (editable) and the tools
+	@:
+
+ifneq ($(UV),)
+$(STAMP): pyproject.toml
+	@echo "setup: installing into $(VENV) with uv"
+	@$(BIN)/python -c '' 2>/dev/null || $(UV) venv --quiet --clear --python '>=3.11' $(VENV)
+	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	@touch $@
+else
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "setup: Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
+	@echo "setup: installing into $(VENV) with $(PYTHON) and pip"
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+endif
+
+check: format-check lint types layers test ## Everything a change must pass (the default)
+
+format: $(STAMP) ## Rewrite the code in the house format and apply safe fixes
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+format-check: $(STAMP)
+	@$(BIN)/ruff format --check .
+
+lint: $(STAMP) ## ruff and codespell
+	@$(BIN)/ruff check .
+	@$(BIN)/codespell
+
+types: $(STAMP) ## basedpyright, strict
+	@$(BIN)/basedpyright
+
+layers: $(STAMP) ## The import contracts
+	@$(BIN)/lint-imports --no-logo --no-cache
+
+test: $(STAMP) ## The test suite
+	@$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+cover: $(STAMP) ## The test suite with branch coverage of the pure core
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)
+
+soak: $(STAMP) ## The property tests with tens of thousands of cases each
+	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(WORKERS) --timeout=3600 -m hypothesis $(ARGS)
+
+run: $(STAMP) ## Compact the bundled sample session and show what happened
+	@$(BIN)/python $(SAMPLE)
+
+bench: $(STAMP) ## Our benchmarks; writes bench/results and the tables of docs/benchmarks.md
+	@$(BIN)/python $(BENCH)
+
+bench-peers: $(STAMP) ## The same work through other libraries, each in its own environment
+	@$(BIN)/python $(BENCH_PEERS)
+
+clean: ## Remove the environment, caches and builds
+	@rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

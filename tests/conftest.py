@@ -1,0 +1,36 @@
+"""Settings and fixtures that every test may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# No deadline: two busy cores make wall time a poor judge, and pytest-timeout catches a hang.
+settings.register_profile("default", max_examples=100, deadline=None)
+settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
+settings.register_profile(
+    "soak",
+    max_examples=20_000,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the root of this repository."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of real sessions, which is not part of the repository."""
+    folder = Path(os.environ.get("HOLDFAST_SHARED", REPOSITORY.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip("no real sessions here; HOLDFAST_SHARED names their folder")
+    return folder
