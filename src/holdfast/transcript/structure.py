@@ -5,7 +5,7 @@ Everything here is an index into a transcript, computed in one pass.
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.transcript.parts import Role, Summary, Text, Thinking
@@ -102,10 +102,7 @@ def turns(transcript: Sequence[Message]) -> tuple[range, ...]:
     starts = [index for index, message in enumerate(transcript) if is_user_word(message)]
     if transcript and (not starts or starts[0] > 0):
         starts.insert(0, 0)
-    return tuple(
-        range(start, end)
-        for start, end in zip(starts, [*starts[1:], len(transcript)], strict=True)
-    )
+    return tuple(range(start, end) for start, end in pairwise([*starts, len(transcript)]))
 
 
 def _newest(transcript: Sequence[Message], wanted: Callable[[Message], bool]) -> int | None:

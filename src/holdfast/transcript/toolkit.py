@@ -1,0 +1,296 @@
+"""What a tool call did, said in one line whatever agent made it.
+
+Pruning puts these lines where long results were, and the deterministic record is made of them,
+so both speak of the same call in the same words.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from holdfast.transcript.effects import Effect, effect, error_line
+from holdfast.transcript.families import Family, family
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.transcript.parts import ToolCall, ToolResult
+
+__all__ = [
+    "Action",
+    "Family",
+    "Toolkit",
+    "describe",
+    "family",
+    "flat",
+    "headline",
+    "outcome",
+    "patched_files",
+]
+
+_WIDTH = 200
+_ERROR_WIDTH = 140
+
+_COMMAND = ("command", "cmd", "script", "code", "input", "chars", "bash_id", "session_id")
+_PATH = (
+    "file_path",
+    "path",
+    "filename",
+    "file",
+    "target_file",
+    "filePath",
+    "notebook_path",
+    "AbsolutePath",
+    "paths",
+    "file_paths",
+)
+_PATTERN = ("pattern", "query", "regex", "search_term", "glob", "Query", "search", "name")
+_SCOPE = ("path", "directory", "dir", "dir_path", "target_directories", "include", "cwd", "glob")
+_WEB = ("query", "url", "urls", "q", "prompt")
+_GOAL = ("description", "goal", "task", "prompt", "message", "instructions", "context")
+_CONTENT = ("content", "new_string", "new_str", "file_text", "newText", "contents", "text")
+_PLAN = ("todos", "plan", "items", "subject", "status")
+_START = ("offset", "start_line", "line_start", "startLine", "StartLine")
+_END = ("end_line", "line_end", "endLine", "EndLine")
+
+_PATCH_MARKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call, read: which kind of work on what."""
+
+    family: Family
+    tool: str
+    target: str
+    """The command, path, pattern, query or goal, exactly as it was given."""
+    scope: str = ""
+    """Where a search looked, or which lines were read."""
+    files: tuple[str, ...] = ()
+    """The files that were read or written."""
+    content: str = ""
+    """What was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """The tools of an agent: the known families, and names that a user adds to them."""
+
+    extra: Mapping[str, Family] = field(default_factory=dict[str, Family])
+    """Families of tools that holdfast does not know, by their exact names."""
+
+    def family(self, name: str) -> Family:
+        """Return the family of the tool called `name`."""
+        return self.extra.get(name) or family(name)
+
+    def action(self, call: ToolCall) -> Action:
+        """Return what the call was for."""
+        arguments = _arguments(call.arguments)
+        kind = self.family(call.name)
+        if kind is Family.WRITE and arguments.get("command") == "view":
+            kind = Family.READ
+        return _READERS[kind](call.name, arguments)
+
+    def describe(self, call: ToolCall, result: ToolResult | None) -> str:
+        """Return one informative line about the call and how it went."""
+        action = self.action(call)
+        ending = "no result" if result is None else outcome(action, effect(result, action.family))
+        return f"{headline(action)} ({ending})"
+
+
+def describe(call: ToolCall, result: ToolResult | None) -> str:
+    """Return one informative line about a call of any agent's tool and how it went."""
+    return _PLAIN.describe(call, result)
+
+
+def headline(action: Action, width: int = _WIDTH) -> str:
+    """Return the tool and what it worked on."""
+    target = flat(action.target, width)
+    match action.family:
+        case Family.SEARCH if action.scope and target:
+            what = f"{target} in {flat(action.scope, width)}"
+        case Family.READ if action.scope:
+            what = f"{target} lines {action.scope}"
+        case _:
+            what = target or flat(action.scope, width)
+    return f"{action.tool}: {what}" if what else action.tool
+
+
+def outcome(action: Action, ended: Effect, width: int = _ERROR_WIDTH) -> str:
+    """Return how the action went: exit code, counts, size, and the error if there was one."""
+    facts: list[str] = []
+    if ended.exit_code is not None:
+        facts.append(f"exit {ended.exit_code}")
+    elif ended.failed:
+        facts.append("failed")
+    match action.family:
+        case Family.SHELL:
+            facts.append(_plural(ended.lines, "line"))
+        case Family.SEARCH:
+            facts.append(_plural(_matches(ended.text), "match", "matches"))
+        case Family.WRITE if action.content:
+            facts.append(f"wrote {_plural(action.content.count(chr(10)) + 1, 'line')}")
+        case Family.READ:
+            facts.append(_plural(ended.lines, "line"))
+            facts.append(_plural(len(ended.text), "character"))
+        case _:
+            facts.append(_plural(len(ended.text), "character"))
+    if ended.failed and (error := error_line(ended.text)):
+        facts.append(flat(error, width))
+    return ", ".join(facts)
+
+
+def flat(text: str, width: int) -> str:
+    """Return the text on one line of at most `width` characters."""
+    line = " ".join(text[: width * 4].split())
+    return line if len(line) <= width else line[: max(width - 1, 1)] + "…"
+
+
+def patched_files(text: str) -> tuple[str, ...]:
+    """Return the files that a patch touches."""
+    if "*** " not in text and "+++ " not in text:
+        return ()
+    found: dict[str, None] = {}
+    for line in text.split("\n"):
+        for mark in _PATCH_MARKS:
+            if line.startswith(mark):
+                found[line[len(mark) :].strip()] = None
+        if line.startswith("+++ "):
+            path = line[4:].partition("\t")[0].strip().removeprefix("b/")
+            if path != "/dev/null":
+                found[path] = None
+    return tuple(found)
+
+
+def _arguments(text: str) -> dict[str, object]:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        # Some tools take free text, such as a patch, instead of JSON.
+        return {"input": text} if text.strip() else {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {"input": text}
+
+
+def _first(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        if text := _words(arguments.get(key)):
+            return text
+    return ""
+
+
+def _words(value: object) -> str:
+    match value:
+        case str():
+            return value
+        case bool() | None:
+            return ""
+        case int() | float():
+            return str(value)
+        case list():
+            items = [_words(item) for item in cast("list[object]", value)]
+            if len(items) == 3 and items[1] in {"-c", "-lc", "-ic"}:
+                return items[2]
+            return " ".join(filter(None, items))
+        case _:
+            return ""
+
+
+def _shell(tool: str, arguments: Mapping[str, object]) -> Action:
+    command = _first(arguments, _COMMAND)
+    return Action(Family.SHELL, tool, command, files=patched_files(command))
+
+
+def _read(tool: str, arguments: Mapping[str, object]) -> Action:
+    path = _first(arguments, _PATH) or _first(arguments, ("input",))
+    paths = arguments.get("paths") or arguments.get("file_paths")
+    files = tuple(map(_words, cast("list[object]", paths))) if isinstance(paths, list) else (path,)
+    return Action(Family.READ, tool, path, _range(arguments), tuple(filter(None, files)))
+
+
+def _range(arguments: Mapping[str, object]) -> str:
+    match arguments.get("view_range"):
+        case [int(first), int(last)]:
+            return f"{first}-{last}"
+        case _:
+            pass
+    first, last = _number(arguments, _START), _number(arguments, _END)
+    size = _number(arguments, ("limit",))
+    if size and not last:
+        last = (first or 1) + size - 1
+    return f"{first or 1}-{last or ''}" if first or last else ""
+
+
+def _number(arguments: Mapping[str, object], keys: tuple[str, ...]) -> int:
+    text = _first(arguments, keys)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _write(tool: str, arguments: Mapping[str, object]) -> Action:
+    patch = _first(arguments, ("patch", "input", "diff"))
+    path = _first(arguments, _PATH)
+    files = (path,) if path else patched_files(patch)
+    content = _first(arguments, _CONTENT) or patch
+    return Action(Family.WRITE, tool, path or " ".join(files), files=files, content=content)
+
+
+def _search(tool: str, arguments: Mapping[str, object]) -> Action:
+    pattern = _first(arguments, _PATTERN)
+    places = (_words(arguments.get(key)) for key in _SCOPE)
+    scope = next((place for place in places if place not in {"", pattern}), "")
+    return Action(Family.SEARCH, tool, pattern, scope)
+
+
+def _web(tool: str, arguments: Mapping[str, object]) -> Action:
+    return Action(Family.WEB, tool, _first(arguments, _WEB) or _listed(arguments))
+
+
+def _delegate(tool: str, arguments: Mapping[str, object]) -> Action:
+    return Action(Family.DELEGATE, tool, _first(arguments, _GOAL) or _listed(arguments))
+
+
+def _plan(tool: str, arguments: Mapping[str, object]) -> Action:
+    for key in _PLAN:
+        value = arguments.get(key)
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            return Action(Family.PLAN, tool, _plural(len(items), "item"))
+    return Action(Family.PLAN, tool, _listed(arguments))
+
+
+def _other(tool: str, arguments: Mapping[str, object]) -> Action:
+    return Action(Family.OTHER, tool, _listed(arguments))
+
+
+def _listed(arguments: Mapping[str, object]) -> str:
+    pairs = ((key, flat(_words(value), 80)) for key, value in arguments.items())
+    return ", ".join(f"{key}={text}" for key, text in pairs if text)
+
+
+def _matches(text: str) -> int:
+    head = text[:200]
+    words = head.split()
+    if words and words[0] == "No":
+        return 0
+    if len(words) > 1 and words[0] == "Found" and words[1].isdecimal():
+        return int(words[1])
+    return sum(1 for line in text.split("\n") if line.strip())
+
+
+def _plural(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+_READERS = {
+    Family.SHELL: _shell,
+    Family.READ: _read,
+    Family.WRITE: _write,
+    Family.SEARCH: _search,
+    Family.WEB: _web,
+    Family.DELEGATE: _delegate,
+    Family.PLAN: _plan,
+    Family.OTHER: _other,
+}
+
+_PLAIN = Toolkit()

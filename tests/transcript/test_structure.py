@@ -1,0 +1,75 @@
+"""Seams, turns and open calls."""
+
+from holdfast.testing.builders import assistant, call, step, system, tool, user
+from holdfast.transcript import (
+    Message,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    exchange_at,
+    is_user_word,
+    newest_reply,
+    newest_user,
+    open_calls,
+    seams,
+    turns,
+)
+
+
+def test_both_ends_of_a_transcript_are_seams() -> None:
+    assert seams(()) == (0,)
+    assert seams((user("a"), assistant("b"))) == (0, 1, 2)
+
+
+def test_no_seam_lies_between_parallel_calls_and_any_of_their_results() -> None:
+    transcript = (
+        user("go"),
+        assistant("", call("a"), call("b")),
+        tool("a"),
+        tool("b"),
+        assistant("done"),
+    )
+    assert seams(transcript) == (0, 1, 4, 5)
+
+
+def test_a_call_id_that_is_used_again_belongs_to_its_newest_call() -> None:
+    transcript = (*step("x"), *step("x"))
+    assert seams(transcript) == (0, 2, 4)
+
+
+def test_a_message_that_only_thinks_stays_with_the_one_it_thought_for() -> None:
+    thought = Message(Role.ASSISTANT, (Thinking("hm", "seal"),))
+    assert seams((user("a"), thought, assistant("b"), user("c"))) == (0, 1, 3, 4)
+
+
+def test_an_exchange_is_the_run_between_two_seams() -> None:
+    transcript = (user("go"), *step("a"), user("stop"))
+    assert exchange_at(transcript, 2) == range(1, 3)
+    assert exchange_at(transcript, 0) == range(1)
+
+
+def test_open_calls_are_those_without_a_result() -> None:
+    transcript = (assistant("", call("a"), call("b")), tool("a"))
+    assert open_calls(transcript) == {"b": 0}
+
+
+def test_a_summary_alone_is_not_what_a_user_said() -> None:
+    summary = Message(Role.USER, (Summary("before"),))
+    merged = Message(Role.USER, (Summary("before"), Text("go on")))
+    assert not is_user_word(summary)
+    assert is_user_word(merged)
+    assert newest_user((user("first"), summary)) == 0
+    assert newest_user((system("s"),)) is None
+
+
+def test_the_newest_reply_is_one_that_a_person_can_read() -> None:
+    assert newest_reply((user("a"), assistant("b"), *step("x"))) == 1
+    assert newest_reply((user("a"), *step("x"))) is None
+
+
+def test_a_turn_begins_with_a_user_message() -> None:
+    transcript = (system("s"), user("a"), assistant("b"), user("c"))
+    assert turns(transcript) == (range(1), range(1, 3), range(3, 4))
+    assert turns(()) == ()
+    assert turns((user("a"),)) == (range(1),)
