@@ -1,0 +1,169 @@
+"""Provider documents: a conversation in the container it came in, read and written back.
+
+A container is a bare list of messages, a message a line, or an object that holds the messages
+under a key beside whatever else its owner put there, which rides along untouched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.errors import DecodeError
+from holdfast.formats.dialect import dialect_of, is_message
+from holdfast.formats.document import Aside, Document, Envelope, Style
+from holdfast.formats.loose import is_array, is_object, mapping, sequence, string
+from holdfast.wire import DIALECTS, Body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.transcript import Transcript
+
+__all__ = ["SYSTEM_KEYS", "Place", "dump", "find", "read_list", "read_object", "write_back"]
+
+# The keys a conversation is found under, with the dialect that the key alone gives away.
+_KEYS = {"messages": "", "input": "responses", "contents": "gemini", "conversations": ""}
+_HISTORY = "history"
+
+SYSTEM_KEYS: Mapping[str, tuple[str, ...]] = {
+    "openai": (),
+    "responses": ("instructions",),
+    "anthropic": ("system",),
+    "gemini": ("systemInstruction", "system_instruction"),
+    "sharegpt": ("system",),
+}
+"""Where each dialect keeps its system prompt beside the messages; the first is written."""
+
+_ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function"])
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an object its conversation is, and in which dialect."""
+
+    key: str
+    dialect: str
+    reason: str
+
+
+def find(entry: Mapping[str, object]) -> Place | None:
+    """Return where the conversation of an object is, or None when it holds none."""
+    for key, known in _KEYS.items():
+        messages = entry.get(key)
+        if not is_array(messages) or not _speaks(messages):
+            continue
+        if known:
+            return Place(key, known, f"an object with `{key}`")
+        # Only `messages` has a system prompt of Anthropic's kind beside it.
+        prompt = key == "messages" and entry.get("system") is not None
+        dialect, reason = dialect_of(messages, has_system=prompt)
+        return Place(key, dialect, f"an object with `{key}`: {reason}")
+    past = sequence(entry.get(_HISTORY))
+    if past and all("parts" in mapping(each) for each in past):
+        return Place(_HISTORY, "gemini", "an object with `history`: messages have `parts`")
+    return None
+
+
+def read_object(
+    entry: Mapping[str, object], place: Place, style: Style, *, name: str = ""
+) -> Document:
+    """Read an object with a conversation inside, as the format `name` or as its dialect."""
+    entries = sequence(entry[place.key])
+    messages, asides = _sort_out(entries, place)
+    keys = SYSTEM_KEYS[place.dialect]
+    system_key = next((key for key in keys if key in entry), "")
+    body = Body(messages, entry.get(system_key))
+    transcript = DIALECTS[place.dialect].decode(body)
+    rest = {key: None if key == place.key else value for key, value in entry.items()}
+    envelope = Envelope(rest, place.key, system_key, asides=asides, style=style)
+    return Document(name or place.dialect, place.dialect, transcript, envelope)
+
+
+def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: bool) -> Document:
+    """Read a bare list of messages, or messages that stood one a line."""
+    messages, asides = _sort_out(entries, Place("", dialect, ""))
+    transcript = DIALECTS[dialect].decode(Body(messages, None))
+    envelope = Envelope(None, lines=lines, asides=asides, style=style)
+    return Document(dialect, dialect, transcript, envelope)
+
+
+def write_back(document: Document, envelope: Envelope, transcript: Transcript) -> str:
+    """Write a transcript into the container that the document came in."""
+    body = DIALECTS[document.dialect].encode(transcript)
+    messages = _put_back(body.messages, envelope.asides)
+    if envelope.rest is None and body.system is None:
+        return (
+            _dump_lines(messages, envelope.style)
+            if envelope.lines
+            else dump(messages, envelope.style)
+        )
+    rest = {"messages": None} if envelope.rest is None else envelope.rest
+    key = envelope.key or "messages"
+    filled: dict[str, object] = {}
+    for name, value in rest.items():
+        if name == envelope.system_key:
+            if body.system is not None or not value:
+                filled[name] = value if body.system is None else body.system
+        elif name == key:
+            if body.system is not None and not envelope.system_key:
+                filled[SYSTEM_KEYS[document.dialect][0]] = body.system
+            filled[name] = messages
+        else:
+            filled[name] = value
+    return dump(filled, envelope.style)
+
+
+def dump(value: object, style: Style) -> str:
+    """Return a value as JSON text in a style.
+
+    Half a surrogate pair, which JSON can escape and UTF-8 cannot hold, is escaped again.
+    """
+    separators = (",", ":") if style.compact and style.indent is None else None
+    text = json.dumps(value, ensure_ascii=False, indent=style.indent, separators=separators)
+    text = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"{text}\n" if style.final_newline else text
+
+
+def _dump_lines(messages: Sequence[object], style: Style) -> str:
+    flat = Style(None, compact=style.compact)
+    text = "\n".join(dump(message, flat) for message in messages)
+    return f"{text}\n" if style.final_newline and text else text
+
+
+def _speaks(messages: Sequence[object]) -> bool:
+    return not messages or any(is_message(message) for message in messages)
+
+
+def _sort_out(
+    entries: Sequence[object], place: Place
+) -> tuple[list[dict[str, object]], tuple[Aside, ...]]:
+    """Separate messages from entries that only their owner understands."""
+    messages: list[dict[str, object]] = []
+    passed: list[tuple[int, Mapping[str, object]]] = []
+    for index, each in enumerate(entries):
+        if not is_object(each):
+            where = f"{place.key}[{index}]"
+            kind = type(each).__name__
+            raise DecodeError(place.dialect, where, f"expected an object, found {kind}")
+        role = string(each.get("role"))
+        if place.dialect == "openai" and role and role not in _ROLES:
+            passed.append((len(messages), each))
+        else:
+            messages.append(each)
+    return messages, tuple(Aside(len(messages) - before, entry) for before, entry in passed)
+
+
+def _put_back(
+    messages: Sequence[Mapping[str, object]], asides: Sequence[Aside]
+) -> list[Mapping[str, object]]:
+    # What stood among messages that are gone now goes with them.
+    filled = list(messages)
+    for aside in reversed(asides):
+        index = len(messages) - aside.following
+        if index >= 0:
+            filled.insert(index, aside.value)
+    return filled

@@ -1,0 +1,107 @@
+"""Tells which provider's dialect a list of messages is written in.
+
+Dialects share much of their vocabulary, so every message is asked and votes are counted: a
+transcript that went through a gateway may hold a field or two of another dialect.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from holdfast.formats.loose import mapping, mappings, string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["dialect_of", "is_message"]
+
+_SURE = 3
+_LIKELY = 1
+
+_ITEMS = frozenset(
+    [
+        "compaction",
+        "computer_call",
+        "computer_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "file_search_call",
+        "function_call",
+        "function_call_output",
+        "item_reference",
+        "local_shell_call",
+        "local_shell_call_output",
+        "mcp_call",
+        "reasoning",
+        "web_search_call",
+    ]
+)
+_BLOCKS = {
+    "image_url": "openai",
+    "input_audio": "openai",
+    "input_file": "responses",
+    "input_image": "responses",
+    "input_text": "responses",
+    "output_text": "responses",
+    "document": "anthropic",
+    "image": "anthropic",
+    "redacted_thinking": "anthropic",
+    "server_tool_use": "anthropic",
+    "thinking": "anthropic",
+    "tool_result": "anthropic",
+    "tool_use": "anthropic",
+}
+_OPENAI_ROLES = frozenset(["developer", "function", "system", "tool"])
+
+
+def is_message(value: object) -> bool:
+    """Say whether a JSON value has the shape of a message in any dialect."""
+    entry = mapping(value)
+    if isinstance(entry.get("role"), str):
+        return not entry.keys().isdisjoint(("content", "parts", "tool_calls"))
+    if isinstance(entry.get("from"), str):
+        return "value" in entry
+    return string(entry.get("type")) in _ITEMS
+
+
+def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> tuple[str, str]:
+    """Return the dialect that the messages speak, and why it was taken for that.
+
+    Text alone says nothing: without a word that only one dialect knows it is OpenAI chat, the
+    dialect that most tools write.
+    """
+    votes = Counter[str]()
+    reasons: dict[str, str] = {}
+    if has_system:
+        votes["anthropic"] += _SURE
+        reasons["anthropic"] = "a system prompt stands beside the messages"
+    for message in messages:
+        for dialect, weight, reason in _evidence(mapping(message)):
+            votes[dialect] += weight
+            reasons.setdefault(dialect, reason)
+    if not votes:
+        return "openai", "messages with a role and text"
+    winner, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0] == "openai"))
+    return winner, reasons[winner]
+
+
+def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
+    role, kind = string(entry.get("role")), string(entry.get("type"))
+    if "from" in entry and "value" in entry:
+        yield "sharegpt", _SURE, "turns have `from` and `value`"
+    if "parts" in entry:
+        yield "gemini", _SURE, "messages have `parts`"
+    if kind in _ITEMS:
+        yield "responses", _SURE, f"there is a {kind} item"
+    elif kind == "message":
+        # Anthropic's answers carry this type too, so content decides.
+        yield "responses", _LIKELY, "items have the type message"
+    if "tool_calls" in entry or "tool_call_id" in entry or role in {"tool", "function"}:
+        yield "openai", _SURE, "tool calls are written as OpenAI chat writes them"
+    elif role in _OPENAI_ROLES:
+        yield "openai", _LIKELY, f"there is a {role} message"
+    for block in mappings(entry.get("content")):
+        name = string(block.get("type"))
+        if name in _BLOCKS:
+            yield _BLOCKS[name], _SURE, f"content has a part of type {name}"

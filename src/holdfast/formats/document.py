@@ -1,0 +1,108 @@
+"""What a file holds: a transcript, and everything needed to write it back where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.transcript import Transcript
+
+__all__ = ["Aside", "Document", "Envelope", "Format", "Guess", "Problem", "ReadOnlyFormat", "Style"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file that can be read."""
+
+    name: str
+    description: str
+    dialect: str
+    """The provider dialect that its messages speak, or are closest to."""
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a text seems to be."""
+
+    format: str
+    """A name in `FORMATS`, or nothing when no format fits."""
+    confidence: float
+    """From 0 to 1: 1 for a signature that no other format has."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a session file that could not be read and was left out."""
+
+    line: int
+    """The line, counted from 1; in a file that is one JSON array, the element."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How JSON was laid out."""
+
+    indent: str | None = None
+    compact: bool = False
+    """Whether separators are written without a space after them."""
+    final_newline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """An entry among the messages that no model ever sees, such as Hermes' `session_meta`."""
+
+    following: int
+    """How many messages stand after it: a compaction keeps the end of a conversation."""
+    value: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The container of a conversation, with a hole where the conversation was."""
+
+    rest: Mapping[str, object] | None
+    """The object around the conversation, in its own order; None for a bare list of messages."""
+    key: str = ""
+    """Where in `rest` the messages belong."""
+    system_key: str = ""
+    """Where in `rest` the system prompt belongs; empty when the source had none."""
+    lines: bool = False
+    """Whether a bare list is written one message a line."""
+    asides: tuple[Aside, ...] = ()
+    style: Style = Style()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file that was read.
+
+    The transcript is the whole file in order, also what stood before a compaction; `live` cuts
+    it down to what the model still saw.
+    """
+
+    format: str
+    dialect: str
+    transcript: Transcript
+    envelope: Envelope | None = None
+    """None for formats that can only be read."""
+    problems: tuple[Problem, ...] = ()
+
+
+class ReadOnlyFormat(HoldfastError):
+    """A format can be read and not written; the message names the formats that can."""
+
+    def __init__(self, name: str, choices: tuple[str, ...]) -> None:
+        """Keep the name and what may be chosen in its place."""
+        options = "|".join(choices)
+        super().__init__(f"{name} can be read, not yet written; choose --to {options}")
+        self.name = name
+        self.choices = choices

@@ -1,0 +1,63 @@
+"""Writes a transcript back into the container its document came in, or as another dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.errors import InvalidTranscript
+from holdfast.formats.catalog import choose
+from holdfast.formats.container import SYSTEM_KEYS, dump, write_back
+from holdfast.formats.document import ReadOnlyFormat, Style
+from holdfast.formats.loose import mapping
+from holdfast.wire import DIALECTS
+
+if TYPE_CHECKING:
+    from holdfast.formats.document import Document
+    from holdfast.transcript import Transcript
+
+__all__ = ["write"]
+
+_KEYS = {
+    "openai": "messages",
+    "responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+    "sharegpt": "conversations",
+}
+_PRETTY = Style("  ", final_newline=True)
+
+
+def write(document: Document, transcript: Transcript, *, to: str | None = None) -> str:
+    """Return a transcript as text, in the document's own container or as the dialect `to`.
+
+    The own container keeps every key, its order and its indentation. Another dialect gives the
+    natural request of that dialect.
+
+    Raises:
+        ReadOnlyFormat: when no dialect is named and the document's format cannot be written.
+    """
+    try:
+        if to is None or to == document.format:
+            if document.envelope is None:
+                raise ReadOnlyFormat(document.format, tuple(_KEYS))
+            return write_back(document, document.envelope, transcript)
+        return _convert(document, transcript, choose(to, _KEYS))
+    except RecursionError:
+        raise InvalidTranscript("the values of the transcript are nested too deeply") from None
+
+
+def _convert(document: Document, transcript: Transcript, to: str) -> str:
+    envelope = document.envelope
+    style = _PRETTY if envelope is None else envelope.style
+    body = DIALECTS[to].encode(transcript)
+    if to == "openai" and envelope is not None and envelope.rest is None:
+        return dump(body.messages, style)
+    request: dict[str, object] = {}
+    rest = mapping(None if envelope is None else envelope.rest)
+    # Gemini names its model in the address of a request, not in the request.
+    if to != "gemini" and isinstance(rest.get("model"), str):
+        request["model"] = rest["model"]
+    if body.system is not None:
+        request[SYSTEM_KEYS[to][0]] = body.system
+    request[_KEYS[to]] = body.messages
+    return dump(request, style)

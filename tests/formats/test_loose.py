@@ -1,0 +1,26 @@
+"""A value of the wrong shape reads as an empty one."""
+
+import pytest
+
+from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
+
+
+def test_values_of_the_right_shape_pass() -> None:
+    assert (mapping({"a": 1}), sequence([1]), string("x")) == ({"a": 1}, [1], "x")
+
+
+@pytest.mark.parametrize("value", [None, 1, True])
+def test_other_values_read_as_empty(value: object) -> None:
+    assert (dict(mapping(value)), list(sequence(value)), string(value)) == ({}, [], "")
+
+
+def test_an_array_is_searched_for_objects() -> None:
+    assert mappings([1, {"a": 1}, "x", []]) == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "{}"), ("", "{}"), ('{"a":1}', '{"a":1}'), ({"a": "ä"}, '{"a": "ä"}'), ([1], "[1]")],
+)
+def test_arguments_become_json_text(value: object, text: str) -> None:
+    assert as_json(value) == text

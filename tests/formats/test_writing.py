@@ -1,0 +1,105 @@
+"""A transcript can be written as another dialect than the one it was read in."""
+
+import json
+
+import pytest
+
+from holdfast.errors import ConfigError, HoldfastError, InvalidTranscript
+from holdfast.formats import ReadOnlyFormat, read, write
+from holdfast.formats.document import Envelope
+from holdfast.transcript import Message, Opaque, Role
+from tests.formats.samples import sample
+
+HELLO = {"role": "user", "content": "hello"}
+PROMPT = {"role": "system", "content": "be good"}
+REQUEST = json.dumps({"model": "m", "temperature": 1, "messages": [PROMPT, HELLO]})
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("openai", {"model": "m", "temperature": 1, "messages": [PROMPT, HELLO]}),
+        ("anthropic", {"model": "m", "system": "be good", "messages": [HELLO]}),
+        (
+            "responses",
+            {
+                "model": "m",
+                "instructions": "be good",
+                "input": [{"type": "message", "role": "user", "content": "hello"}],
+            },
+        ),
+        (
+            "gemini",
+            {
+                "systemInstruction": {"parts": [{"text": "be good"}]},
+                "contents": [{"role": "user", "parts": [{"text": "hello"}]}],
+            },
+        ),
+        (
+            "sharegpt",
+            {
+                "model": "m",
+                "conversations": [
+                    {"from": "system", "value": "be good"},
+                    {"from": "human", "value": "hello"},
+                ],
+            },
+        ),
+    ],
+)
+def test_each_dialect_has_its_natural_request(to: str, expected: dict[str, object]) -> None:
+    document = read(REQUEST)
+    written = json.loads(write(document, document.transcript, to=to))
+    assert list(written.items()) == list(expected.items())
+
+
+def test_a_list_stays_a_list_in_openai_chat_only() -> None:
+    document = read(json.dumps([{"role": "user", "content": [{"type": "thinking"}]}, HELLO][1:]))
+    assert json.loads(write(document, document.transcript, to="openai")) == [HELLO]
+    document = read(json.dumps([HELLO]), format="anthropic")
+    assert json.loads(write(document, document.transcript, to="openai")) == [HELLO]
+    document = read(json.dumps([HELLO]))
+    assert json.loads(write(document, document.transcript, to="anthropic")) == {"messages": [HELLO]}
+
+
+def test_a_session_file_can_be_written_as_a_dialect_only() -> None:
+    document = read(sample("copilot.jsonl"))
+    with pytest.raises(ReadOnlyFormat) as caught:
+        write(document, document.transcript)
+    assert isinstance(caught.value, HoldfastError)
+    assert str(caught.value) == (
+        "copilot can be read, not yet written; "
+        "choose --to openai|responses|anthropic|gemini|sharegpt"
+    )
+    with pytest.raises(ReadOnlyFormat):
+        write(document, document.transcript, to="copilot")
+    text = write(document, document.transcript[:1], to="openai")
+    assert text == (
+        '{\n  "messages": [\n    {\n      "role": "system",\n      "content": "You help."\n'
+        "    }\n  ]\n}\n"
+    )
+
+
+def test_a_format_of_its_own_name_is_the_own_container() -> None:
+    document = read(sample("hermes.json"))
+    assert write(document, document.transcript, to="hermes") == write(document, document.transcript)
+
+
+def test_an_unknown_dialect_is_answered_with_the_known_ones() -> None:
+    document = read(REQUEST)
+    with pytest.raises(ConfigError, match="there is no format 'pi'; choose one of openai, resp"):
+        write(document, (), to="pi")
+
+
+def test_values_without_a_bottom_are_an_error() -> None:
+    endless: dict[str, object] = {"type": "x"}
+    for _ in range(100_000):
+        endless = {"type": "x", "inner": endless}
+    document = read(json.dumps([HELLO]), format="anthropic")
+    message = Message(Role.USER, (Opaque("anthropic", endless),))
+    with pytest.raises(InvalidTranscript, match="nested too deeply"):
+        write(document, (message,))
+
+
+def test_an_envelope_without_anything_around_is_a_list() -> None:
+    assert read(json.dumps([HELLO])).envelope == Envelope(None)
