@@ -1,0 +1,119 @@
+"""What a provider's HTTP answer means, in our words: one table for every SDK."""
+
+from __future__ import annotations
+
+import re
+import time
+from math import isfinite
+from typing import TYPE_CHECKING, cast
+
+from holdfast.errors import (
+    SummarizerDenied,
+    SummarizerError,
+    SummarizerMisread,
+    SummarizerMissing,
+    SummarizerUnavailable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["broken_connection", "rejection", "retry_after", "said", "stated_window"]
+
+_DENIED = frozenset({401, 403})
+_PASSING = frozenset({408, 409, 425, 429})
+_CUT = frozenset({"RemoteProtocolError", "ReadError", "DecodingError"})
+_NO_MODEL = re.compile(
+    r"\bmodel\b.{0,80}\b(?:not found|does not exist|not exist|unknown|invalid)"
+    r"|\b(?:unknown|invalid|no such|unsupported)\s+model\b|model_not_found",
+    re.IGNORECASE | re.DOTALL,
+)
+# How providers and local servers word the limit: "maximum context length is 8192 tokens",
+# "prompt is too long: 215000 tokens > 200000 maximum", and a field such as "n_ctx": 8192.
+_WINDOWS = (
+    re.compile(r"(?:maximum )?context (?:length|window|size)[^0-9]{1,40}([0-9][0-9,]{2,9})", re.I),
+    re.compile(r"tokens? > ([0-9][0-9,]{2,9})"),
+    re.compile(r"n_ctx\W{1,6}([0-9]{3,9})"),
+)
+
+
+def said(body: object, otherwise: str) -> str:
+    """Return the sentence inside a provider's error body, with or without its envelope."""
+    for _ in range(2):
+        if not isinstance(body, dict):
+            break
+        fields = cast("dict[str, object]", body)
+        sentence = fields.get("message")
+        if isinstance(sentence, str) and sentence:
+            return sentence
+        body = fields.get("error")
+    return body if isinstance(body, str) and body else otherwise
+
+
+def rejection(status: int, message: str, headers: Mapping[str, str]) -> SummarizerError:
+    """Return the error that an HTTP status with its message stands for."""
+    sentence = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    if status in _DENIED:
+        return SummarizerDenied(sentence)
+    if status in _PASSING or status >= 500:
+        return SummarizerUnavailable(sentence, retry_after=retry_after(headers))
+    if status == 404 or _NO_MODEL.search(message):
+        return SummarizerMissing(sentence)
+    return SummarizerError(sentence)
+
+
+def broken_connection(error: Exception) -> SummarizerError:
+    """Return the error for a connection that failed: cut in the answer, or never made.
+
+    Both SDKs put their HTTP library's error behind their own. It is told by its name, because
+    the library is their dependency and not ours.
+    """
+    cause = error.__cause__ or error
+    if type(cause).__name__ in _CUT:
+        return SummarizerMisread(f"the answer was cut off: {cause}")
+    return SummarizerUnavailable(f"no connection: {cause}")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds the provider wants to be left alone, if it says.
+
+    A date is measured against the date of the same answer, so that a wrong clock on either
+    side does not matter.
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    wish = headers.get("retry-after", "").strip()
+    seconds = _number(wish)
+    if seconds is not None or not wish:
+        return seconds
+    then = _moment(wish)
+    if then is None:
+        return None
+    now = _moment(headers.get("date", ""))
+    return max(0.0, then - (time.time() if now is None else now))
+
+
+def stated_window(message: str) -> int | None:
+    """Return the window that a "too long" error states, if it does."""
+    for pattern in _WINDOWS:
+        if found := pattern.search(message):
+            return int(found[1].replace(",", ""))
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) and value >= 0 else None
+
+
+def _moment(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError):
+        return None

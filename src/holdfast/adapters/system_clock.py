@@ -1,0 +1,19 @@
+"""The machine's own clock."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["SystemClock"]
+
+
+class SystemClock:
+    """Tells the machine's time; a changed wall clock or a leap does not move `now`."""
+
+    def now(self) -> float:
+        """Return seconds from an arbitrary start; they never run backwards."""
+        return time.monotonic()
+
+    def today(self) -> str:
+        """Return the calendar day where the machine is, as an ISO date."""
+        return time.strftime("%Y-%m-%d")

@@ -1,0 +1,247 @@
+"""Which model writes a summary, and what happens when it does not.
+
+The rules are one generator, `answering`: it decides, and yields what it wants done as values.
+`Chain` holds the little that outlives a call and carries the effects out, blocking or awaiting.
+
+- A separate summary model fails, in any way but its credential: the main model is asked at once.
+  The session does not ask the failed model again, and `notes` says so.
+- The last model fails: automatic asks are declined for 30 s after an unreadable answer, 600 s when
+  nothing is configured, 60 s otherwise. A longer `Retry-After` extends that.
+- The last model asks to come back within 5 s: the chain waits that long and tries once more.
+- HTTP 401 or 403: `Declined(AUTH)` at once. Asking another model would hide a broken credential.
+- An empty answer is a failure like any other.
+- A refusal, or text without the sections: one repair attempt, then a failure.
+- A cooldown is running: automatic asks are declined without a call, a manual one is carried out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from holdfast.engines.cooldown import READY, Cooldown, after
+from holdfast.engines.patience import acall, call
+from holdfast.errors import ConfigError
+from holdfast.ports import Summarizer
+from holdfast.summary import Answer, Ask, Declined, Failure, Written, problem, repair
+
+if TYPE_CHECKING:
+    from holdfast.ports import Clock
+
+__all__ = ["PATIENCE", "Call", "Chain", "Dropped", "Effect", "Wait", "answering"]
+
+PATIENCE = 5.0
+"""Seconds of `Retry-After` that are waited out on the spot; a turn can bear that once."""
+
+_NOBODY = Declined(
+    Failure.UNCONFIGURED,
+    "no summarizer is configured; set a model, or keep the record that needs none",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Ask this summarizer; the reply is its answer."""
+
+    summarizer: Summarizer
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let this many seconds pass; the reply is None."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Remember that this summarizer failed and is not asked again; the reply is None."""
+
+    summarizer: Summarizer
+    declined: Declined
+    successor: Summarizer
+
+
+Effect: TypeAlias = Call | Wait | Dropped
+
+
+def answering(
+    ask: Ask, summarizers: tuple[Summarizer, ...]
+) -> Generator[Effect, Answer | None, Answer]:
+    """Answer an ask with the first summarizer that can, as a generator of effects.
+
+    Args:
+        ask: What is to be written.
+        summarizers: The models that may be asked, in order; the last has no successor.
+    """
+    if not summarizers:
+        return _NOBODY
+    for summarizer, successor in pairwise(summarizers):
+        answer = yield from _attempt(summarizer, ask)
+        if isinstance(answer, Written) or answer.failure is Failure.AUTH:
+            return answer
+        yield Dropped(summarizer, answer, successor)
+    last = summarizers[-1]
+    answer = yield from _attempt(last, ask)
+    if isinstance(answer, Declined) and _is_brief(answer.retry_after):
+        yield Wait(answer.retry_after or 0.0)
+        answer = yield from _attempt(last, ask)
+    return answer
+
+
+def _attempt(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | None, Answer]:
+    """Ask once, and once more for a repair when what came back is not a record."""
+    answer = yield from _asked(summarizer, ask)
+    if isinstance(answer, Declined):
+        return answer
+    flaw = problem(answer.text)
+    if flaw is None:
+        return answer
+    answer = yield from _asked(summarizer, repair(ask, answer.text, flaw))
+    if isinstance(answer, Declined):
+        return answer
+    flaw = problem(answer.text)
+    if flaw is None:
+        return answer
+    return Declined(Failure.MALFORMED, f"{summarizer.name} wrote no record: {flaw}")
+
+
+def _asked(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | None, Answer]:
+    answer = yield Call(summarizer, ask)
+    if answer is None:
+        raise TypeError("a Call is replied to with an Answer")
+    return answer
+
+
+def _is_brief(retry_after: float | None) -> bool:
+    return retry_after is not None and retry_after <= PATIENCE
+
+
+class Chain:
+    """The summarizers of one session: a separate summary model if there is one, then the main.
+
+    It remembers for the session which model failed and until when the last one is left alone.
+    """
+
+    def __init__(
+        self,
+        main: Summarizer | None,
+        auxiliary: Summarizer | None = None,
+        *,
+        clock: Clock,
+        timeout: float = 120.0,
+    ) -> None:
+        """Line the summarizers up.
+
+        Args:
+            main: The model of the conversation, asked when the auxiliary one fails.
+            auxiliary: A separate, mostly cheaper summary model, asked first.
+            clock: Measures cooldowns.
+            timeout: Seconds after which a call counts as failed.
+        """
+        # The comparison also refuses a value that is not a number.
+        if not 0 < timeout <= 86_400:
+            raise ConfigError(
+                f"auxiliary.compression.timeout is {timeout}; allowed are seconds above 0 and "
+                "up to a day"
+            )
+        line = (auxiliary, None if main is auxiliary else main)
+        self._summarizers = tuple(each for each in line if each is not None)
+        self._clock = clock
+        self._timeout = timeout
+        self._cooldown: Cooldown = READY
+        self._notes: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know about this session's models, oldest first."""
+        return self._notes
+
+    @property
+    def window(self) -> int | None:
+        """Return the smallest window that is known among the models that may still be asked.
+
+        A request sized by it fits whichever of them answers in the end.
+        """
+        known = [each.window for each in self._summarizers if each.window is not None]
+        return min(known, default=None)
+
+    @property
+    def cooldown(self) -> float:
+        """Return for how many seconds automatic asks are still declined."""
+        return self._cooldown.left(self._clock.now())
+
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Answer the ask, waiting for the model; `manual` ignores the cooldown."""
+        if refusal := self._refusal(manual=manual):
+            return refusal
+        flow = answering(ask, self._summarizers)
+        reply: Answer | None = None
+        try:
+            while True:
+                effect = flow.send(reply)
+                match effect:
+                    case Call(summarizer, question):
+                        reply = call(summarizer, question, self._timeout)
+                    case Wait(seconds):
+                        time.sleep(seconds)
+                        reply = None
+                    case Dropped() as dropped:
+                        self._drop(dropped)
+                        reply = None
+                    case _:
+                        assert_never(effect)
+        except StopIteration as ended:
+            return self._settle(ended.value)
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Answer the ask without blocking the event loop; otherwise as `answer`."""
+        import asyncio
+
+        if refusal := self._refusal(manual=manual):
+            return refusal
+        flow = answering(ask, self._summarizers)
+        reply: Answer | None = None
+        try:
+            while True:
+                effect = flow.send(reply)
+                match effect:
+                    case Call(summarizer, question):
+                        reply = await acall(summarizer, question, self._timeout)
+                    case Wait(seconds):
+                        await asyncio.sleep(seconds)
+                        reply = None
+                    case Dropped() as dropped:
+                        self._drop(dropped)
+                        reply = None
+                    case _:
+                        assert_never(effect)
+        except StopIteration as ended:
+            return self._settle(ended.value)
+
+    def _refusal(self, *, manual: bool) -> Declined | None:
+        return None if manual else self._cooldown.refusal(self._clock.now())
+
+    def _drop(self, dropped: Dropped) -> None:
+        # Two compactions may fail on the same model at once; one of them says so.
+        remaining = tuple(each for each in self._summarizers if each is not dropped.summarizer)
+        if len(remaining) == len(self._summarizers):
+            return
+        self._summarizers = remaining
+        self._notes += (
+            f"the summary model {dropped.summarizer.name} failed ({dropped.declined.reason}); "
+            f"{dropped.successor.name} writes the summaries of this session from now on",
+        )
+
+    def _settle(self, answer: Answer) -> Answer:
+        if isinstance(answer, Written):
+            self._cooldown = READY
+            return answer
+        now = self._clock.now()
+        self._cooldown = after(answer, now)
+        left = self._cooldown.left(now)
+        return Declined(answer.failure, answer.reason, left or None)

@@ -1,0 +1,275 @@
+"""The engine: drives the pure algorithm against summarizers, blocking or awaiting.
+
+It is the only place where a compaction has effects. What outlives a call is small and named: what
+real usage taught (calibration, preflight), whether passes still gain anything (progress) and
+whether the user was warned (pressure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from holdfast.compaction import (
+    LiveState,
+    Means,
+    Policy,
+    Preflight,
+    Pressure,
+    Progress,
+    Report,
+    Unchanged,
+    advice,
+    compaction,
+    due,
+)
+from holdfast.engines.meter import Meter
+from holdfast.engines.result import Compaction, CompactionReport
+from holdfast.errors import InvalidTranscript
+from holdfast.redaction import Redactor
+from holdfast.summary import Answer, Ask, Declined, Failure
+from holdfast.tokens import Calibration, Counter, Estimator, Scale, window_from_error
+from holdfast.transcript.toolkit import Toolkit
+from holdfast.wire import DIALECTS, Body
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.compaction import Outcome
+    from holdfast.engines.chain import Chain
+    from holdfast.ports import Clock
+    from holdfast.transcript import Transcript
+
+__all__ = ["Engine", "Gauges", "Request", "Setup"]
+
+_TIGHTER = 0.75
+"""Each further recovery try aims for this share of the one before."""
+_NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What an engine is built from; fixed for its life."""
+
+    clock: Clock
+    chain: Chain | None = None
+    """Who writes summaries; None for the deterministic record."""
+    counter: Counter = field(default_factory=Estimator)
+    redactor: Redactor = field(default_factory=Redactor)
+    toolkit: Toolkit = field(default_factory=Toolkit)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """What outlives a call."""
+
+    calibration: Calibration = field(default_factory=Calibration)
+    preflight: Preflight = field(default_factory=Preflight)
+    pressure: Pressure = field(default_factory=Pressure)
+    progress: Progress = field(default_factory=Progress)
+    rough: int = 0
+    """The estimate of the newest request, which the next report of usage is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How one pass is wanted."""
+
+    current_tokens: int | None = None
+    """The real size of the transcript, if the provider has just reported it."""
+    focus: str = ""
+    """The topic that deserves most of the record."""
+    force: bool = False
+    """Ignore cooldown and anti-thrashing, and compact even what fits the tail."""
+
+    @property
+    def is_manual(self) -> bool:
+        """Say whether a person asked for the pass."""
+        return self.force or bool(self.focus)
+
+
+class Engine:
+    """Compacts the transcripts of one conversation, and says when that is due."""
+
+    def __init__(self, policy: Policy, setup: Setup) -> None:
+        """Hold the knobs and the parts; nothing is opened or read."""
+        self.policy = policy
+        self.host = LiveState()
+        self._setup = setup
+        self._gauges = Gauges()
+        self._meter = Meter(DIALECTS["openai"], Scale(setup.counter))
+
+    @property
+    def gauges(self) -> Gauges:
+        """Return what the engine has learned so far."""
+        return self._gauges
+
+    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
+        """Compact a transcript, waiting for the summarizer."""
+        started = self._setup.clock.now()
+        flow = self._pass(transcript, request)
+        chain = self._setup.chain
+        try:
+            ask = next(flow)
+            while True:
+                answer = chain.answer(ask, manual=request.is_manual) if chain else _NOBODY
+                ask = flow.send(answer)
+        except StopIteration as ended:
+            return self._concluded(ended.value, request, started)
+
+    async def acompact(
+        self, transcript: Transcript, request: Request = Request()  # noqa: B008 - a frozen value
+    ) -> CompactionReport:
+        """Compact a transcript without blocking the event loop."""
+        started = self._setup.clock.now()
+        flow = self._pass(transcript, request)
+        chain = self._setup.chain
+        try:
+            ask = next(flow)
+            while True:
+                answer = await chain.aanswer(ask, manual=request.is_manual) if chain else _NOBODY
+                ask = flow.send(answer)
+        except StopIteration as ended:
+            return self._concluded(ended.value, request, started)
+
+    def compress(
+        self,
+        messages: Sequence[dict[str, object]],
+        *,
+        current_tokens: int | None = None,
+        focus: str | None = None,
+        force: bool = False,
+    ) -> Compaction:
+        """Compact a list of OpenAI chat messages; the list itself is never changed."""
+        request = Request(current_tokens, focus or "", force)
+        report = self.compact(_decoded(messages), request)
+        return _checked(messages, report)
+
+    async def acompress(
+        self,
+        messages: Sequence[dict[str, object]],
+        *,
+        current_tokens: int | None = None,
+        focus: str | None = None,
+        force: bool = False,
+    ) -> Compaction:
+        """Compact a list of OpenAI chat messages without blocking the event loop."""
+        request = Request(current_tokens, focus or "", force)
+        report = await self.acompact(_decoded(messages), request)
+        return _checked(messages, report)
+
+    def should_compress(
+        self, messages: Sequence[dict[str, object]] = (), *, prompt_tokens: int | None = None
+    ) -> bool:
+        """Say whether compaction is due, by reported tokens or else by estimate.
+
+        The cost follows what was appended since the last call, not the length of the list.
+        """
+        if self._gauges.progress.blocked:
+            return False
+        if prompt_tokens is not None and not messages:
+            return prompt_tokens >= self.policy.threshold_tokens
+        load = self._meter.measure(messages)
+        self._gauges = replace(self._gauges, rough=load.tokens)
+        tokens = prompt_tokens if prompt_tokens is not None else self.expected_tokens
+        return bool(due(replace(load, tokens=tokens), self.policy))
+
+    @property
+    def expected_tokens(self) -> int:
+        """Return the size of the newest request measured: its proven part plus the growth."""
+        gauges = self._gauges
+        return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
+
+    def update_from_response(self, prompt_tokens: int) -> str | None:
+        """Learn from a provider's report of real usage; return a warning when it is time for one."""
+        gauges = self._gauges
+        calibration = gauges.calibration.observe(real=prompt_tokens, rough=gauges.rough)
+        rough = round(gauges.rough * calibration.ratio)
+        tokens = prompt_tokens if prompt_tokens > 0 else rough
+        pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
+        self._gauges = replace(
+            gauges,
+            calibration=calibration,
+            preflight=gauges.preflight.proved(real=prompt_tokens, rough=rough),
+            pressure=pressure,
+        )
+        return warning
+
+    def recover(
+        self, messages: Sequence[dict[str, object]], *, error: str = "", attempt: int = 1
+    ) -> Compaction:
+        """Compact after a provider refused the request for its size, tighter with each attempt.
+
+        An error that states the true window teaches it; the policy is adapted for good.
+        """
+        window = window_from_error(error)
+        if window is not None and window < self.policy.context_length:
+            self.update_model(window)
+        aim = int(self.policy.threshold_tokens * _TIGHTER ** max(attempt - 1, 0))
+        tight = Engine(replace(self.policy, fit=aim), self._setup)
+        tight.host = self.host
+        return tight.compress(messages, force=True)
+
+    def update_model(self, context_length: int) -> None:
+        """Recompute every budget for a model with another window, and start counting afresh."""
+        self.policy = replace(self.policy, context_length=context_length)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was learned from this conversation."""
+        self._gauges = Gauges()
+
+    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, Answer, Outcome]:
+        cause = self._gauges.progress.blocked
+        if cause and not request.is_manual:
+            report = Report(messages_before=len(transcript), messages_after=len(transcript))
+            return Unchanged(transcript, report, advice(cause))
+        means = self._means(transcript, request)
+        return (yield from compaction(transcript, self.policy, means, force=request.force))
+
+    def _means(self, transcript: Transcript, request: Request) -> Means:
+        setup = self._setup
+        scale = Scale(setup.counter, ratio=self._gauges.calibration.ratio)
+        if request.current_tokens:
+            rough = Scale(setup.counter).total(transcript)
+            learned = Calibration().observe(real=request.current_tokens, rough=rough)
+            scale = Scale(setup.counter, ratio=learned.ratio)
+        window = (setup.chain.window or self.policy.context_length) if setup.chain else None
+        return Means(
+            scale=scale,
+            redact=setup.redactor.redact,
+            toolkit=setup.toolkit,
+            today=setup.clock.today(),
+            summarizer_window=window,
+            host=self.host,
+            focus=request.focus,
+        )
+
+    def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
+        progress = Progress() if request.is_manual else self._gauges.progress.after(outcome)
+        preflight = Preflight() if outcome.report.saved > 0 else self._gauges.preflight
+        self._gauges = replace(self._gauges, progress=progress, preflight=preflight)
+        notes = self._setup.chain.notes if self._setup.chain else ()
+        if progress.blocked:
+            notes = (*notes, advice(progress.blocked))
+        elapsed = (self._setup.clock.now() - started) * 1000
+        return CompactionReport(outcome, elapsed, notes)
+
+
+def _decoded(messages: Sequence[dict[str, object]]) -> Transcript:
+    return DIALECTS["openai"].decode(Body(list(messages)))
+
+
+def _checked(messages: Sequence[dict[str, object]], report: CompactionReport) -> Compaction:
+    """Encode the outcome, and refuse to hand out what a provider would refuse."""
+    if report.outcome in ("unchanged", "abandoned"):
+        return Compaction(list(messages), report)
+    dialect = DIALECTS["openai"]
+    body = dialect.encode(report.result.transcript)
+    violations = dialect.validate(body)
+    if violations and not dialect.validate(Body(list(messages))):
+        raise InvalidTranscript(
+            f"the compacted messages break a rule: {violations[0].message}", violations
+        )
+    return Compaction(body.messages, report)

@@ -1,0 +1,19 @@
+"""Time as a port, so that nothing else asks the machine what time it is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["Clock"]
+
+
+class Clock(Protocol):
+    """Tells how much time passed, and which day it is."""
+
+    def now(self) -> float:
+        """Return seconds from an arbitrary start; they never run backwards."""
+        ...
+
+    def today(self) -> str:
+        """Return the calendar day as an ISO date, such as `2026-11-15`."""
+        ...

@@ -1,0 +1,24 @@
+"""Stand-ins for the ports and suites for their implementers, shipped for everybody's tests.
+
+`strategies` needs Hypothesis and is imported by its own name.
+"""
+
+from holdfast.testing.counter_suite import CounterSuite
+from holdfast.testing.fixed_clock import FixedClock
+from holdfast.testing.recording import (
+    MissingRecording,
+    RecordingSummarizer,
+    ReplayingSummarizer,
+)
+from holdfast.testing.scripted import ScriptedSummarizer
+from holdfast.testing.summarizer_suite import SummarizerSuite
+
+__all__ = [
+    "CounterSuite",
+    "FixedClock",
+    "MissingRecording",
+    "RecordingSummarizer",
+    "ReplayingSummarizer",
+    "ScriptedSummarizer",
+    "SummarizerSuite",
+]
