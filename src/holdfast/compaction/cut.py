@@ -55,8 +55,13 @@ def system_end(transcript: Transcript) -> int:
 
 
 def head_end(transcript: Transcript, protect_first_n: int) -> int:
-    """Return the seam at which a head of the system prompt and the first few messages ends."""
-    wanted = min(system_end(transcript) + protect_first_n, len(transcript))
+    """Return the seam at which a head of the system prompt and the first few messages ends.
+
+    The newest user message is never in the head: it follows the summary.
+    """
+    newest = newest_user(transcript)
+    last = len(transcript) if newest is None else newest
+    wanted = min(system_end(transcript) + protect_first_n, last)
     return max(seam for seam in seams(transcript) if seam <= wanted)
 
 
@@ -85,7 +90,7 @@ def _tail(
     head = places[0] if places else 0
     why = "the tail holds what its budget allows"
     if before is not None and before > head and behind[before] <= shares.ceiling < behind[head]:
-        within, why = before, "one oversized exchange stays whole in the tail"
+        within, why = before, "the exchange at the edge of the budget stays whole"
     if size - within < shares.fewest:
         within = max((seam for seam in places if size - seam >= shares.fewest), default=head)
         why = f"the tail is never shorter than {shares.fewest} messages"

@@ -58,18 +58,18 @@ class _Frame:
 def fold(plan: Plan, record: Record, evidence: Sequence[Evidence], means: Means) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
-    Where the limit is strict, the summary gives way until the window fits. If the tail alone is
-    too heavy, it goes too, and what must stay stays: the system prompt, the newest user message
-    and calls that still wait.
+    The summary gives way until the window fits and is smaller than before. Where the limit is
+    strict and the tail alone is too heavy, it goes too, and what must stay stays: the system
+    prompt, the newest user message and calls that still wait.
     """
-    built: Fold | None = None
+    goal = min(plan.shares.limit, means.scale.total(plan.source) - 1)
+    smallest: Fold | None = None
     for frame, factor in _rungs(plan, means):
-        candidate = _build(plan, record, evidence, means, frame=frame, factor=factor)
-        built = built or candidate
-        if means.scale.total(candidate.transcript) <= plan.shares.limit:
-            return candidate
-    assert built is not None  # there is always a first rung
-    return built
+        smallest = _build(plan, record, evidence, means, frame=frame, factor=factor)
+        if means.scale.total(smallest.transcript) <= goal:
+            break
+    assert smallest is not None  # there is always a first rung
+    return smallest
 
 
 def words_of(messages: Iterable[Message]) -> str:
@@ -90,12 +90,11 @@ def words_of(messages: Iterable[Message]) -> str:
 def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:
     """Yield what to try, the best first."""
     frame = _frame(plan, means)
-    if not plan.shares.strict:
-        yield frame, 1.0
-        return
-    for each in (frame, _frame_without_tail(plan)):
+    for factor in _LADDER if plan.shares.strict else _LADDER[:4]:
+        yield frame, factor
+    if plan.shares.strict:
         for factor in _LADDER:
-            yield each, factor
+            yield _frame_without_tail(plan), factor
 
 
 def _frame(plan: Plan, means: Means) -> _Frame:

@@ -13,6 +13,7 @@ from holdfast.compaction.live import LiveState
 from holdfast.compaction.previous import Bare, without_summaries
 from holdfast.compaction.prune import PrunedTranscript, prune, prune_media
 from holdfast.compaction.report import PrunedCounts
+from holdfast.compaction.truncate import truncate
 from holdfast.tokens import MESSAGE_TOKENS, Scale
 from holdfast.transcript import newest_user
 from holdfast.transcript.toolkit import Toolkit
@@ -115,9 +116,10 @@ def decide(
         shares = replace(shares, tail=min(shares.tail, half), ceiling=min(shares.ceiling, half))
     chosen = cut(bare.transcript, head, shares, scale)
     reason = _nothing_to_fold(bare, chosen, shares, scale)
-    if reason and (before <= shares.limit or not bare.transcript):
-        return Nothing(reason)
-    return _pruned(Plan(transcript, bare, chosen, shares, PrunedTranscript((), PrunedCounts())), policy, means)
+    if reason and not shares.strict and not (force and chosen.folded()):
+        return _cropped(transcript, shares, scale, reason)
+    unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
+    return _pruned(Plan(transcript, bare, chosen, shares, unpruned), policy, means)
 
 
 def _smallest(transcript: Transcript, scale: Scale) -> int:
@@ -140,18 +142,39 @@ def _room(bare: Bare, policy: Policy, scale: Scale) -> tuple[int, Shares]:
     fixed = scale.total(transcript[:head]) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS
     if newest is not None and newest >= head:
         fixed += scale.weigh(transcript[newest])
-    middle = max(scale.total(transcript) - fixed, 0)
-    return head, policy.shares(fixed=fixed, middle=middle)
+    rest = max(scale.total(transcript) - fixed, 0)
+    return head, policy.shares(fixed=fixed, rest=rest, previous=scale.text(bare.summary))
 
 
 def _nothing_to_fold(bare: Bare, chosen: Cut, shares: Shares, scale: Scale) -> str:
     """Return why nothing can be folded, or nothing if something can."""
-    if not chosen.folded():
+    folded = chosen.folded()
+    if not folded:
         return "nothing lies between head and tail"
-    rest = scale.total(bare.transcript[chosen.head :])
-    if bare.previous is not None and rest <= shares.ceiling:
-        return "nothing new since the last compaction: the rest fits the tail"
+    if bare.previous is None:
+        return ""
+    newest = newest_user(bare.transcript)
+    task = 0 if newest is None or newest < bare.fresh else scale.weigh(bare.transcript[newest])
+    settled = scale.total(bare.transcript[bare.fresh :]) - task <= shares.ceiling
+    if settled or folded[-1] < bare.fresh:
+        return "nothing new since the last compaction: what came after it fits the tail"
     return ""
+
+
+def _cropped(transcript: Transcript, shares: Shares, scale: Scale, reason: str) -> Enough | Nothing:
+    """Make an oversized window smaller when nothing can be folded: cut tool results and media.
+
+    One huge output in the newest exchange fills a window although there is no middle yet.
+    """
+    before = scale.total(transcript)
+    if before <= shares.limit:
+        return Nothing(reason)
+    shown = prune_media(transcript)
+    cropped = truncate(shown.transcript, shares.limit, scale)
+    if scale.total(cropped.messages) < before:
+        counts = replace(shown.counts, truncated=cropped.count)
+        return Enough(PrunedTranscript(cropped.messages, counts))
+    return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
 def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
@@ -165,7 +188,7 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     if policy.fit is None:
         protected = min(protected, len(transcript) - policy.protect_last_n)
     shortened = prune(transcript, means.toolkit, protected=max(protected, plan.cut.head))
-    shown = prune_media(shortened.transcript, protected=plan.cut.tail)
+    shown = prune_media(shortened.transcript)
     counts = replace(shortened.counts, media=shown.counts.media)
     window = PrunedTranscript(shown.transcript, counts)
     total = means.scale.total(window.transcript)

@@ -23,12 +23,16 @@ _RECORD_OF_WINDOW = 0.05
 _RECORD_FLOOR, _RECORD_CEILING = 2_000, 12_000
 _RECORD_OF_THRESHOLD = 0.15
 """Where 5 % of the window cannot hold a readable record, this share of the threshold may."""
+_RECORD_OF_SHORT_MIDDLE = 0.40
+"""The floor gives way where it would be nearly as heavy as what the record stands for."""
 _LEDGER_OF_RECORD = 0.40
 _SAID_OF_THRESHOLD = 0.10
+_SAID_OF_MIDDLE = 0.25
 _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER, _FIT_SAID = 0.40, 0.26, 0.26, 0.05
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.40, 0.26, 0.26
+_FIT_SAID, _FIT_LIVE, _FIT_PINS = 0.04, 0.02, 0.02
 """How a fixed number of tokens is shared once the system prompt and the task have theirs."""
 
 
@@ -118,22 +122,24 @@ class Policy:
         """Return the three limits beyond which compaction is due."""
         return Budget(self.threshold_tokens, self.max_bytes, self.max_images)
 
-    def shares(self, *, fixed: int, middle: int) -> Shares:
+    def shares(self, *, fixed: int, rest: int, previous: int = 0) -> Shares:
         """Return how the window is shared out.
 
         Args:
             fixed: the weight of what stays whatever happens: system prompt, newest user words.
-            middle: the weight of what may be folded.
+            rest: the weight of everything else.
+            previous: the weight of the summary so far, which the record has to carry on.
         """
         if self.fit is not None:
             return self._shares_of_fit(self.fit, fixed)
         limit = self.threshold_tokens
-        record = self._record(middle)
+        middle = max(rest - self.target_tokens, 0)
+        record = self._record(middle, previous)
         wishes = {
             "tail": limit * self.target_ratio,
             "record": record,
             "ledger": record * _LEDGER_OF_RECORD,
-            "said": limit * _SAID_OF_THRESHOLD,
+            "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
             "live": limit * _LIVE_OF_THRESHOLD,
             "pins": limit * _PINS_OF_THRESHOLD,
         }
@@ -144,12 +150,13 @@ class Policy:
         ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
         return Shares(limit=limit, ceiling=ceiling, **granted)
 
-    def _record(self, middle: int) -> int:
-        floor = min(_RECORD_FLOOR, int(self.threshold_tokens * _RECORD_OF_THRESHOLD))
+    def _record(self, middle: int, previous: int) -> int:
+        small = self.threshold_tokens * _RECORD_OF_THRESHOLD
+        floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
         ceiling = max(
             floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING)
         )
-        return min(max(int(middle * _RECORD_OF_MIDDLE), floor), ceiling)
+        return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)
 
     def _shares_of_fit(self, limit: int, fixed: int) -> Shares:
         room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
@@ -161,8 +168,8 @@ class Policy:
             record=min(int(room * _FIT_RECORD), _RECORD_CEILING),
             ledger=min(int(room * _FIT_LEDGER), _RECORD_CEILING),
             said=int(room * _FIT_SAID),
-            live=int(room * _FIT_SAID),
-            pins=int(room * _FIT_SAID),
+            live=int(room * _FIT_LIVE),
+            pins=int(room * _FIT_PINS),
             fewest=1,
             strict=True,
         )

@@ -22,6 +22,10 @@ class Bare:
     places: tuple[int, ...]
     """For each message, its index in the transcript it was taken from."""
     previous: Checkpoint | None
+    fresh: int = 0
+    """Where what came after the newest summary begins."""
+    summary: str = ""
+    """The text of the newest summary."""
 
 
 def without_summaries(transcript: Transcript) -> Bare:
@@ -32,16 +36,21 @@ def without_summaries(transcript: Transcript) -> Bare:
     """
     kept: list[tuple[int, Message]] = []
     newest: Summary | None = None
+    fresh = 0
     for index, message in enumerate(transcript):
         summary = message.summary
         if summary is None:
             kept.append((index, message))
             continue
-        newest = summary
+        newest, fresh = summary, len(kept)
         rest = tuple(part for part in message.parts if not isinstance(part, Summary))
         if rest:
             kept.append((index, replace(message, parts=rest, synthetic=None)))
     previous = read_checkpoint(newest.text) if newest else None
     return Bare(
-        tuple(message for _, message in kept), tuple(index for index, _ in kept), previous
+        tuple(message for _, message in kept),
+        tuple(index for index, _ in kept),
+        previous,
+        fresh,
+        newest.text if newest else "",
     )

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Cause", "Progress", "advice"]
 
-_ENOUGH = 0.10
+_ENOUGH = 10
+"""A pass must take away at least one part in this many."""
 _TRIES = 2
 _SUMMARY_SHARE = 0.5
 
@@ -34,11 +35,11 @@ class Progress:
     def after(self, outcome: Outcome) -> Progress:
         """Return the progress after one more automatic pass."""
         report = outcome.report
-        if report.saved >= _ENOUGH:
+        saved = report.tokens_before - report.tokens_after
+        if saved > 0 and saved * _ENOUGH >= report.tokens_before:
             return Progress()
         written = report.summary.tokens if report.summary else 0
-        replaced = report.tokens_before - report.tokens_after + written
-        heavy = written > 0 and written >= _SUMMARY_SHARE * max(replaced, 1)
+        heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
         cause = Cause.POOR_SUMMARY if heavy else Cause.DENSE_SESSION
         return Progress((*self.poor, cause))
 

@@ -19,6 +19,7 @@ from holdfast.transcript import (
     Text,
     ToolCall,
     ToolResult,
+    exchange_at,
     newest_user,
 )
 from holdfast.transcript.toolkit import Toolkit, flat
@@ -86,30 +87,35 @@ def prune(transcript: Transcript, toolkit: Toolkit, *, protected: int) -> Pruned
     return PrunedTranscript(pruned + transcript[protected:], PrunedCounts(**tally))
 
 
-def prune_media(transcript: Transcript, *, protected: int) -> PrunedTranscript:
+def prune_media(transcript: Transcript) -> PrunedTranscript:
     """Put a placeholder where historical media was.
 
-    The media of the newest user message that carries any stays, and so does what tools showed
-    in the protected tail of the turn that is still running.
+    What stays is the media of the newest user message that carries any, and what tools showed
+    last in the turn that is still running.
     """
-    carriers = [
-        index
-        for index, message in enumerate(transcript)
-        if message.role is Role.USER and _shows(message)
-    ]
-    newest = carriers[-1] if carriers else -1
-    live = max(protected, newest_user(transcript) or 0)
+    staying = _current_media(transcript)
     removed = 0
     result: list[Message] = []
     for index, message in enumerate(transcript):
-        keep = index == newest or index >= live or message.pinned
-        if keep or not _shows(message):
+        if index in staying or message.pinned or not _shows(message):
             result.append(message)
             continue
         parts = tuple(_placeholders(part) for part in message.parts)
         removed += sum(map(_media_count, message.parts))
         result.append(replace(message, parts=parts))
     return PrunedTranscript(tuple(result), PrunedCounts(media=removed))
+
+
+def _current_media(transcript: Transcript) -> frozenset[int]:
+    showing = [index for index, message in enumerate(transcript) if _shows(message)]
+    by_users = [index for index in showing if transcript[index].role is Role.USER]
+    running = newest_user(transcript) or 0
+    by_tools = [index for index in showing if index > running and transcript[index].results]
+    if by_tools:
+        # Results of parallel calls stand side by side and are seen together.
+        newest = exchange_at(transcript, by_tools[-1])
+        by_tools = [index for index in by_tools if index in newest]
+    return frozenset([*by_users[-1:], *by_tools])
 
 
 def _repeated(transcript: Transcript) -> dict[str, int]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from holdfast.transcript import (
     Message,
     Role,
@@ -14,9 +12,6 @@ from holdfast.transcript import (
     ToolResult,
     Transcript,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["STUB", "merged", "repair"]
 
@@ -55,7 +50,12 @@ def merged(first: Message, second: Message) -> Message:
 def _group_end(transcript: Transcript, start: int) -> int:
     """Return the end of the run of calls, by one or more assistant messages, and its results."""
     end = start
+    ids: set[str] = set()
     while end < len(transcript) and transcript[end].calls:
+        own = {call.id for call in transcript[end].calls}
+        if own & ids:
+            break  # an id that is used again starts a group of its own
+        ids |= own
         end += 1
     while end < len(transcript) and transcript[end].role is Role.TOOL:
         end += 1
@@ -70,13 +70,12 @@ def _paired(transcript: Transcript, start: int, end: int) -> Transcript:
         for result in message.results:
             if result.call_id in calls:
                 results.setdefault(result.call_id, result)
-    missing = [call for id_, call in calls.items() if id_ not in results]
-    stray = [result for message in group for result in message.results if not calls.get(result.call_id)]
-    doubled = sum(len(message.results) for message in group) - len(results) - len(stray)
+    missing = len(calls) > len(results)
+    doubled_or_stray = sum(len(message.results) for message in group) > len(results)
     at_end = end == len(transcript)
-    if not stray and not doubled and (not missing or at_end) and _in_order(group, calls):
+    if not doubled_or_stray and (not missing or at_end) and _in_order(group, calls):
         return group
-    return _rebuilt(group, calls, results, stubs=() if at_end else missing)
+    return _rebuilt(group, calls, results, with_stubs=not at_end)
 
 
 def _in_order(group: Transcript, calls: dict[str, ToolCall]) -> bool:
@@ -90,18 +89,17 @@ def _rebuilt(
     calls: dict[str, ToolCall],
     results: dict[str, ToolResult],
     *,
-    stubs: Sequence[ToolCall],
+    with_stubs: bool,
 ) -> Transcript:
     callers = [message for message in group if message.role is not Role.TOOL]
     homes = {result.call_id: message for message in group for result in message.results}
     answers: list[Message] = []
-    for id_ in calls:
+    for id_, call in calls.items():
         if id_ in results:
-            home = homes[id_]
-            answers.append(replace(home, parts=(results[id_],)))
-    for call in stubs:
-        stub = ToolResult(call.id, (Text(STUB),), name=call.name)
-        answers.append(Message(Role.TOOL, (stub,), synthetic=Synthetic.STUB))
+            answers.append(replace(homes[id_], parts=(results[id_],)))
+        elif with_stubs:
+            stub = ToolResult(id_, (Text(STUB),), name=call.name)
+            answers.append(Message(Role.TOOL, (stub,), synthetic=Synthetic.STUB))
     return (*callers, *answers)
 
 

@@ -115,7 +115,7 @@ class Estimator:
             four = len(rest)
         blob = lower + upper + digit - 14 * (space + breaks + punctuation) - 40
         per = self._weights
-        return (
+        tokens = (
             per[0] * lower
             + per[1] * upper
             + per[2] * digit
@@ -128,6 +128,7 @@ class Estimator:
             + per[9] * raw.count(b"  ")
             + (per[10] * blob if blob > 0 else 0.0)
         )
+        return min(tokens, float(len(raw)))  # no tokenizer needs more than a token a byte
 
 
 def _take(raw: bytes, classes: tuple[bytes, ...]) -> tuple[list[int], bytes]:

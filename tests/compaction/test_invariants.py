@@ -1,0 +1,222 @@
+"""The promises of a compaction, on generated sessions and windows from 2k to 10M tokens."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from holdfast.compaction import (
+    Abandoned,
+    Folded,
+    Means,
+    Outcome,
+    Policy,
+    Pruned,
+    Unchanged,
+    compaction,
+)
+from holdfast.compaction.plan import SYSTEM_NOTE
+from holdfast.compaction.previous import without_summaries
+from holdfast.redaction import redact
+from holdfast.summary import Answer, Ask, Declined, Failure, Written
+from holdfast.tokens import Scale
+from holdfast.transcript import (
+    Media,
+    Message,
+    Role,
+    Text,
+    ToolResult,
+    Transcript,
+    check,
+    newest_user,
+    open_calls,
+    shape,
+)
+from tests.compaction.sessions import sessions, windows
+
+SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6
+RECORD = "\n\n".join(
+    f"## {name}\n- the model wrote this about {name}, and {SECRET}"
+    for name in ("Historical Task Snapshot", "Goal", "Active State", "Blocked", "Key Decisions")
+)
+
+Writer = Callable[[Ask], Answer]
+writers: st.SearchStrategy[Writer | None] = st.sampled_from(
+    [
+        None,
+        lambda _: Written(RECORD, "stub"),
+        lambda _: Written("x" * 100_000 + "\n" + RECORD, "stub"),
+        lambda _: Declined(Failure.TRANSIENT, "it failed"),
+    ]
+)
+
+
+def compacted(
+    transcript: Transcript, policy: Policy, writer: Writer | None = None, *, force: bool = False
+) -> Outcome:
+    means = Means(
+        scale=Scale(), redact=redact, summarizer_window=None if writer is None else 32_000
+    )
+    flow = compaction(transcript, policy, means, force=force)
+    try:
+        ask = next(flow)
+        while True:
+            assert writer is not None
+            ask = flow.send(writer(ask))
+    except StopIteration as ended:
+        return ended.value
+
+
+def weight(transcript: Transcript) -> int:
+    return Scale().total(transcript)
+
+
+def without_media(message: Message) -> Message:
+    """Return the message as it may stand in the tail: media may be a placeholder there."""
+
+    def plain(part: object) -> object:
+        match part:
+            case Media():
+                return "media"
+            case Text(text=text) if text.endswith("not in the window]"):
+                return "media"
+            case ToolResult(content=content) as result:
+                kept = [plain(piece) for piece in content]
+                if any(isinstance(each, Text) and "left out here" in each.text for each in kept):
+                    return (result.call_id, "truncated")
+                return (result.call_id, result.is_error, kept)
+            case _:
+                return part
+
+    return message.role, [plain(part) for part in message.parts]  # type: ignore[return-value]
+
+
+def same_tail(before: Message, after: Message) -> bool:
+    old, new = without_media(before), without_media(after)
+    return old == new or "truncated" in repr(new)
+
+
+@given(sessions(), windows, writers, st.booleans())
+def test_every_invariant_of_a_compaction(
+    transcript: Transcript, window: int, writer: Writer | None, force: bool
+) -> None:
+    before = shape(transcript), transcript
+    policy = Policy(context_length=window)
+    outcome = compacted(transcript, policy, writer, force=force)
+    event(type(outcome).__name__)
+
+    assert (shape(transcript), transcript) == before
+    match outcome:
+        case Unchanged(transcript=same) | Abandoned(transcript=same):
+            assert same == transcript
+            assert outcome.reason
+            return
+        case Folded(transcript=after) | Pruned(transcript=after):
+            pass
+    assert check(after) == ()
+    assert weight(after) == outcome.report.tokens_after < outcome.report.tokens_before
+    assert_system_only_gained_the_note(transcript, after)
+    assert_newest_user_words_follow_the_summary(transcript, after)
+    assert_waiting_calls_still_wait(transcript, after)
+    assert_one_summary_without_secrets(after)
+    tail = outcome.report.tail
+    if isinstance(outcome, Folded) and tail > 1:
+        # The first tail message may have taken the summary or a kept message into its front.
+        bare = without_summaries(transcript).transcript
+        assert all(map(same_tail, bare[1 - tail :], after[1 - tail :]))
+
+
+@given(sessions(), windows, writers)
+def test_the_same_input_and_answers_give_the_same_bytes(
+    transcript: Transcript, window: int, writer: Writer | None
+) -> None:
+    run = partial(compacted, transcript, Policy(context_length=window), writer)
+    assert run() == run()
+
+
+@given(sessions(), windows)
+def test_a_second_pass_with_nothing_new_changes_nothing(transcript: Transcript, window: int) -> None:
+    policy = Policy(context_length=window)
+    once = compacted(transcript, policy)
+    again = compacted(once.transcript, policy)
+    event(f"{type(once).__name__} then {type(again).__name__}")
+    assert again.transcript == once.transcript
+
+
+@given(sessions(max_turns=4, max_steps=6), st.integers(200, 20_000))
+def test_a_fit_is_never_over_and_keeps_the_newest_user_words(transcript: Transcript, fit: int) -> None:
+    outcome = compacted(transcript, Policy(fit=fit))
+    event(type(outcome).__name__)
+    match outcome:
+        case Abandoned(reason=reason):
+            assert "smallest possible fit" in reason
+            newest = newest_user(transcript)
+            assert newest is not None
+            needed = [m for m in transcript if m.role is Role.SYSTEM]
+            bare = without_summaries(transcript).transcript
+            needed_weight = weight((*needed, *[m for m in bare if m.text == transcript[newest].text][-1:]))
+            assert needed_weight > fit or open_calls(transcript)
+        case _:
+            assert weight(outcome.transcript) <= fit
+            assert check(outcome.transcript) == ()
+            assert_newest_user_words_follow_the_summary(transcript, outcome.transcript)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_ten_compactions_of_a_growing_conversation_keep_one_record(data: st.DataObject) -> None:
+    policy = Policy(context_length=8_000)
+    live: Transcript = (Message(Role.SYSTEM, (Text("s"),)),)
+    for _ in range(10):
+        grown = data.draw(sessions(max_turns=2, max_steps=5))
+        live += tuple(m for m in without_summaries(grown).transcript if m.role is not Role.SYSTEM)
+        outcome = compacted(live, policy)
+        live = outcome.transcript
+        assert sum(1 for message in live if message.summary) <= 1
+
+
+def assert_system_only_gained_the_note(before: Transcript, after: Transcript) -> None:
+    old = [message.text for message in before if message.role is Role.SYSTEM]
+    new = [message.text for message in after if message.role is Role.SYSTEM]
+    assert len(old) == len(new)
+    for one, other in zip(old, new, strict=True):
+        assert other in (one, f"{one}\n\n{SYSTEM_NOTE}")
+
+
+def assert_newest_user_words_follow_the_summary(before: Transcript, after: Transcript) -> None:
+    newest = newest_user(before)
+    if newest is None:
+        return
+    found = newest_user(after)
+    assert found is not None
+    assert before[newest].text in after[found].text
+    summaries = [index for index, message in enumerate(after) if message.summary]
+    assert all(index <= found for index in summaries)
+
+
+def assert_waiting_calls_still_wait(before: Transcript, after: Transcript) -> None:
+    newest = newest_user(before)
+    running = {
+        id_ for id_, index in open_calls(before).items() if newest is None or index > newest
+    }
+    assert running <= set(open_calls(after))
+
+
+def assert_one_summary_without_secrets(after: Transcript) -> None:
+    summaries = [message.summary for message in after if message.summary]
+    assert len(summaries) <= 1
+    assert all(SECRET not in summary.text for summary in summaries)
+
+
+@pytest.mark.parametrize("window", [2_000, 8_000, 64_000, 200_000, 10_000_000])
+def test_one_request_and_hundreds_of_steps_compacts_like_anything_else(window: int) -> None:
+    from holdfast.testing.builders import step, system, user
+
+    steps = [m for n in range(350) for m in step(f"c{n}", f"make part{n}", "the output " * (window // 1_000))]
+    transcript = (system("s"), user("build everything"), *steps)
+    outcome = compacted(transcript, Policy(context_length=window))
+    assert isinstance(outcome, Folded)
+    assert outcome.report.tokens_after <= Policy(context_length=window).threshold_tokens
+    assert any(message.text == "build everything" for message in outcome.transcript)

@@ -1,0 +1,109 @@
+"""Live state: read from events, rendered and read back the same."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.compaction.live import LiveState, PlanItem, observe, read_live, render_live
+from holdfast.testing.builders import assistant, call, tool
+from holdfast.transcript.toolkit import Toolkit
+
+KIT = Toolkit()
+lines = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp", "Cs"]), min_size=1, max_size=30).map(
+    lambda text: " ".join(text.split())
+).filter(bool)
+
+
+def planned(name: str, **arguments: object) -> tuple[object, ...]:
+    return (assistant("", call("p", name, json.dumps(arguments))), tool("p"))
+
+
+def test_the_newest_plan_wins_whatever_the_agent_calls_it() -> None:
+    messages = (
+        *planned("TodoWrite", todos=[{"content": "old", "status": "pending"}]),
+        *planned(
+            "update_plan",
+            plan=[{"step": "write tests", "status": "completed"}, {"step": "ship", "status": "in_progress"}],
+        ),
+    )
+    assert observe(messages, KIT, LiveState()).plan == (  # type: ignore[arg-type]
+        PlanItem("write tests", "completed"),
+        PlanItem("ship", "in_progress"),
+    )
+
+
+def test_a_sub_agent_runs_until_its_call_is_answered() -> None:
+    started = assistant("", call("t", "Task", '{"description": "audit the schema"}'))
+    assert observe((started,), KIT, LiveState()).agents == ("audit the schema",)
+    assert observe((started, tool("t")), KIT, LiveState()).agents == ()
+
+
+def test_a_background_process_and_a_skill_are_remembered() -> None:
+    messages = (
+        assistant("", call("b", "Bash", '{"command": "npm run dev", "run_in_background": true}')),
+        tool("b"),
+        assistant("", call("s", "Skill", '{"skill": "release"}')),
+        tool("s"),
+    )
+    state = observe(messages, KIT, LiveState())
+    assert state.processes == ("npm run dev",)
+    assert state.skills == ("release",)
+
+
+def test_broken_arguments_and_odd_plans_change_nothing() -> None:
+    messages = (
+        assistant("", call("a", "TodoWrite", "not json")),
+        assistant("", call("b", "TodoWrite", '{"todos": [7, {"status": "done"}]}')),
+        assistant("", call("c", "TodoWrite", '["a"]')),
+    )
+    assert observe(messages, KIT, LiveState(goal="g")) == LiveState(goal="g")
+
+
+def test_plan_items_may_be_plain_words() -> None:
+    (written, _) = planned("todo", todos=["one", {"text": "two", "done": True}])
+    assert observe((written,), KIT, LiveState()).plan == (PlanItem("one"), PlanItem("two", "done"))  # type: ignore[arg-type]
+
+
+def test_what_the_host_reports_covers_what_was_observed() -> None:
+    host = LiveState(goal="ship", rules=("never touch the schema",))
+    seen = LiveState(goal="old", directory="/srv", processes=("server",))
+    assert host.over(seen) == LiveState(
+        goal="ship", rules=("never touch the schema",), directory="/srv", processes=("server",)
+    )
+
+
+def test_a_state_renders_as_readable_lines() -> None:
+    state = LiveState(
+        goal="ship 1.0",
+        rules=("never touch the schema", "one commit per fix"),
+        plan=(PlanItem("a", "completed"), PlanItem("b")),
+        branch="main",
+    )
+    assert render_live(state) == "\n".join(
+        [
+            "- Goal: ship 1.0",
+            "- Rule: never touch the schema",
+            "- Rule: one commit per fix",
+            "- Branch: main",
+            "- Plan: 1 of 2 done",
+            "  - [completed] a",
+            "  - [pending] b",
+        ]
+    )
+
+
+@given(
+    st.builds(
+        LiveState,
+        goal=lines,
+        rules=st.lists(lines, max_size=3).map(tuple),
+        processes=st.lists(lines, max_size=3).map(tuple),
+        plan=st.lists(
+            st.builds(PlanItem, lines, st.sampled_from(["pending", "completed", "in_progress"])), max_size=3
+        ).map(tuple),
+        directory=lines,
+    )
+)
+def test_a_rendered_state_reads_back_the_same(state: LiveState) -> None:
+    assert read_live(render_live(state)) == state

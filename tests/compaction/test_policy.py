@@ -1,0 +1,78 @@
+"""The arithmetic of windows, thresholds and shares."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.compaction import Policy
+from holdfast.errors import ConfigError
+from holdfast.tokens import SUMMARY_TOKENS
+
+windows = st.integers(2_000, 10_000_000)
+
+
+@pytest.mark.parametrize(
+    ("window", "threshold"),
+    [(200_000, 100_000), (100_000, 64_000), (32_000, 27_200), (2_000, 1_700), (10_000_000, 5_000_000)],
+)
+def test_the_threshold_has_a_floor_that_small_windows_can_bear(window: int, threshold: int) -> None:
+    assert Policy(context_length=window).threshold_tokens == threshold
+
+
+def test_the_threshold_leaves_room_for_the_answer() -> None:
+    assert Policy(context_length=100_000, threshold=1.0).threshold_tokens == 100_000 - 8_192
+    assert Policy(context_length=100_000, threshold=1.0, reserve=0).threshold_tokens == 100_000
+
+
+@given(windows, st.floats(0.01, 1.0), st.floats(0.10, 0.80), st.integers(0, 3_000_000))
+def test_head_summary_and_tail_always_fit_under_the_threshold(
+    window: int, threshold: float, ratio: float, middle: int
+) -> None:
+    policy = Policy(context_length=window, threshold=threshold, target_ratio=ratio)
+    limit = policy.threshold_tokens
+    for fixed in (0, limit // 10, limit // 2):
+        shares = policy.shares(fixed=fixed, rest=middle)
+        summary = shares.record + shares.ledger + shares.said + shares.live + SUMMARY_TOKENS
+        if limit - fixed > SUMMARY_TOKENS + 4:
+            assert fixed + summary + shares.tail + shares.pins <= limit
+            assert shares.tail <= shares.ceiling
+
+
+def test_a_record_is_a_fifth_of_the_middle_within_its_bounds() -> None:
+    policy = Policy(context_length=200_000)
+    tail = policy.target_tokens
+    assert policy.shares(fixed=0, rest=tail + 6_000).record == 2_000
+    assert policy.shares(fixed=0, rest=tail + 30_000).record == 6_000
+    assert policy.shares(fixed=0, rest=1_000_000).record == 10_000
+    assert Policy(context_length=2_000_000).shares(fixed=0, rest=10**7).record == 12_000
+
+
+def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
+    policy = Policy(context_length=200_000)
+    assert policy.shares(fixed=0, rest=policy.target_tokens + 1_000).record == 400
+
+
+@given(st.integers(300, 100_000), st.integers(0, 100_000))
+def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) -> None:
+    shares = Policy(fit=fit).shares(fixed=fixed, rest=10**6)
+    parts = shares.tail + shares.record + shares.ledger + shares.said + shares.live + shares.pins
+    assert parts == 0 or fixed + SUMMARY_TOKENS + parts <= fit
+
+
+@pytest.mark.parametrize(
+    ("knobs", "named"),
+    [
+        ({"context_length": 10}, "context_length is 10"),
+        ({"threshold": 0}, "threshold is 0"),
+        ({"threshold": 1.2}, "threshold is 1.2"),
+        ({"target_ratio": 0.9}, "target_ratio is 0.9; allowed: 0.10 to 0.80"),
+        ({"protect_first_n": -1}, "protect_first_n is -1"),
+        ({"protect_last_n": 0}, "protect_last_n is 0; allowed: >= 1"),
+        ({"hygiene": 2}, "hygiene_threshold is 2"),
+        ({"reserve": 150_000}, "reserve is 150000"),
+        ({"fit": 0}, "fit is 0"),
+    ],
+)
+def test_a_knob_that_cannot_be_met_is_named(knobs: dict[str, float], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        Policy(**knobs)  # type: ignore[arg-type]

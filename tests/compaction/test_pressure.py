@@ -1,0 +1,41 @@
+"""When compaction is due, and the one warning before it."""
+
+from holdfast.compaction import Policy, Preflight, Pressure, due, hygiene_due
+from holdfast.tokens import Load
+
+POLICY = Policy(context_length=200_000, max_images=5)
+
+
+def test_reaching_the_threshold_is_due_and_each_other_budget_too() -> None:
+    assert due(Load(99_999), POLICY) == ()
+    assert due(Load(100_000), POLICY) == ("100,000 of 100,000 tokens",)
+    assert due(Load(1, 34_200_000, 6), POLICY) == (
+        "34,200,000 of 20,000,000 bytes",
+        "6 of 5 images",
+    )
+
+
+def test_hygiene_needs_a_few_messages_and_most_of_the_window() -> None:
+    assert hygiene_due(Load(170_000), 4, POLICY)
+    assert not hygiene_due(Load(169_999), 4, POLICY)
+    assert not hygiene_due(Load(170_000), 3, POLICY)
+
+
+def test_the_warning_comes_once_with_the_figures_and_again_after_relief() -> None:
+    gauge, warning = Pressure().read(42_500, 50_000)
+    assert warning == "Context is 85% to compaction (42,500/50,000 tokens)"
+    assert gauge.read(45_000, 50_000) == (gauge, None)
+    relieved, nothing = gauge.read(42_499, 50_000)
+    assert (relieved, nothing) == (Pressure(), None)
+
+
+def test_a_request_that_was_proved_to_fit_is_not_judged_by_estimate() -> None:
+    proved = Preflight().proved(real=60_000, rough=110_000)
+    assert proved.expected(110_000) == 60_000
+    assert proved.expected(115_000) == 65_000
+
+
+def test_without_proof_the_estimate_counts() -> None:
+    assert Preflight().expected(110_000) == 110_000
+    assert Preflight().proved(real=0, rough=5).expected(7) == 7
+    assert Preflight(60, 100).expected(50) == 50

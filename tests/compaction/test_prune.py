@@ -1,0 +1,138 @@
+"""Pruning: stale tool output goes first, and the result always parses."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.compaction.prune import LONG, prune, prune_media
+from holdfast.compaction.report import PrunedCounts
+from holdfast.testing.builders import assistant, call, step, tool, user
+from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript.toolkit import Toolkit
+
+KIT = Toolkit()
+LONG_TEXT = "\n".join(f"line {number} of the listing" for number in range(40))
+
+
+def texts(messages: tuple[Message, ...]) -> list[str]:
+    return [result.text for message in messages for result in message.results]
+
+
+def test_a_long_result_becomes_one_informative_line() -> None:
+    pruned = prune(step("a", "make build", LONG_TEXT), KIT, protected=2)
+    assert texts(pruned.transcript) == ["[bash: make build (40 lines)]"]
+    assert pruned.counts == PrunedCounts(summarised=1)
+
+
+def test_identical_results_keep_only_their_newest_copy() -> None:
+    transcript = (*step("a", "cat f", LONG_TEXT), *step("b", "cat f", LONG_TEXT), user("next"))
+    pruned = prune(transcript, KIT, protected=2)
+    assert texts(pruned.transcript) == [
+        "[bash: cat f - same output as a later call, shown there]",
+        LONG_TEXT,
+    ]
+    assert pruned.counts == PrunedCounts(deduplicated=1)
+
+
+def test_the_protected_tail_and_short_results_stay_as_they_are() -> None:
+    transcript = (*step("a", "ls", "short"), *step("b", "ls", LONG_TEXT))
+    assert prune(transcript, KIT, protected=2).transcript == transcript
+    assert prune(transcript, KIT, protected=2).transcript[0] is transcript[0]
+
+
+def test_pinned_messages_are_not_pruned() -> None:
+    pinned = Message(Role.TOOL, (ToolResult("a", (Text(LONG_TEXT),)),), pinned=True)
+    transcript = (assistant("", call("a")), pinned)
+    assert prune(transcript, KIT, protected=2).transcript == transcript
+
+
+def test_what_recall_brought_back_is_exempt() -> None:
+    transcript = (assistant("", call("a", "session_search")), tool("a", LONG_TEXT))
+    assert prune(transcript, KIT, protected=2).transcript == transcript
+
+
+def test_a_result_without_its_call_is_described_by_its_own_name() -> None:
+    orphan = Message(Role.TOOL, (ToolResult("a", (Text("x" * 300),), name="scan"),))
+    assert texts(prune((orphan,), KIT, protected=1).transcript) == ["[scan (300 characters)]"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=400),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=10,
+    )
+)
+def test_shrunk_arguments_parse_and_keep_everything_but_long_strings(value: object) -> None:
+    arguments = json.dumps({"value": value, "long": "x" * 500})
+    message = assistant("", ToolCall("a", "write", arguments))
+    (shorter,) = prune((message,), KIT, protected=1).transcript[0].calls
+    read = json.loads(shorter.arguments)
+    assert len(read["long"]) < LONG
+    assert skeleton(read["value"]) == skeleton(value)
+
+
+def skeleton(value: object) -> object:
+    match value:
+        case str():
+            is_cut = len(value) > LONG or value.endswith("characters more]")
+            return "long" if is_cut else value
+        case dict():
+            return {key: skeleton(item) for key, item in value.items()}
+        case list():
+            return [skeleton(item) for item in value]
+        case _:
+            return value
+
+
+def test_arguments_that_are_not_json_pass_unchanged() -> None:
+    message = assistant("", ToolCall("a", "write", "*** Begin Patch " + "x" * 400))
+    assert prune((message,), KIT, protected=1).transcript == (message,)
+
+
+def test_historical_media_becomes_a_placeholder() -> None:
+    picture = Media(media_type="image/png", data="A" * 4096)
+    old = Message(Role.USER, (Text("look"), picture))
+    shot = Message(Role.TOOL, (ToolResult("a", (Text("shot"), picture)),))
+    new = Message(Role.USER, (Text("and this"), picture))
+    transcript = (old, assistant("", call("a")), shot, new, assistant("ok"))
+    pruned = prune_media(transcript)
+    assert pruned.counts == PrunedCounts(media=2)
+    assert pruned.transcript == (
+        Message(Role.USER, (Text("look"), Text("[image image/png, 4 kB: not in the window]"))),
+        transcript[1],
+        Message(
+            Role.TOOL,
+            (ToolResult("a", (Text("shot"), Text("[image image/png, 4 kB: not in the window]"))),),
+        ),
+        new,
+        transcript[4],
+    )
+
+
+def test_what_tools_showed_last_in_the_running_turn_stays() -> None:
+    def shot(id_: str, piece: Media | Text) -> Message:
+        return Message(Role.TOOL, (ToolResult(id_, (piece,)),))
+
+    picture = Media(data="A")
+    gone = Text("[image of an earlier turn, 1 kB: not in the window]")
+    calls = (assistant("", call("a")), assistant("", call("b"), call("c")))
+    transcript = (
+        user("go"),
+        calls[0],
+        shot("a", picture),
+        calls[1],
+        shot("b", picture),
+        shot("c", picture),
+        assistant("hm"),
+    )
+    assert prune_media(transcript).transcript == (
+        user("go"),
+        calls[0],
+        shot("a", gone),
+        calls[1],
+        shot("b", picture),
+        shot("c", picture),
+        assistant("hm"),
+    )
