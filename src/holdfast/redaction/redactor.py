@@ -1,0 +1,159 @@
+"""Join the passes into the one seam through which all derived text goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.redaction.assignments import environment_pass, field_pass
+from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
+from holdfast.redaction.contacts import mention_pass, phone_pass
+from holdfast.redaction.custom import compiled, custom_spans
+from holdfast.redaction.headers import authorization_pass, bearer_pass, cookie_pass
+from holdfast.redaction.pem import private_key_pass
+from holdfast.redaction.sites import find_sites
+from holdfast.redaction.spans import Masked, Span, mask_spans
+from holdfast.redaction.survey import survey
+from holdfast.redaction.tokens import cloud_key_pass, jwt_pass, short_token_pass, vendor_pass
+from holdfast.redaction.urls import (
+    find_addresses,
+    login_pass,
+    parameter_pass,
+    signature_pass,
+    webhook_pass,
+)
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Sequence
+
+    from holdfast.redaction.commands import Flag
+    from holdfast.redaction.sites import Site
+    from holdfast.redaction.survey import Survey
+
+__all__ = ["Redactor", "redact"]
+
+_BY_SHAPE: tuple[Callable[[Survey], list[Span]], ...] = (
+    vendor_pass,
+    short_token_pass,
+    jwt_pass,
+    cloud_key_pass,
+    private_key_pass,
+    signature_pass,
+    bearer_pass,
+    mention_pass,
+)
+_BY_ADDRESS: tuple[Callable[[Survey, Sequence[int]], list[Span]], ...] = (
+    login_pass,
+    webhook_pass,
+)
+_BY_FLAG: tuple[Callable[[Survey, Sequence[Flag]], list[Span]], ...] = (flag_pass, user_flag_pass)
+_BY_NAME: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (
+    authorization_pass,
+    cookie_pass,
+    parameter_pass,
+    phone_pass,
+)
+_NOISY: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (environment_pass, field_pass)
+
+
+@dataclass(frozen=True, slots=True)
+class Redactor:
+    """The built-in passes and the user's own patterns, checked when this is made.
+
+    Raises:
+        ConfigError: A pattern is not valid, can take very long, or matches nothing at all.
+    """
+
+    extra_patterns: Sequence[str] = ()
+    _compiled: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the patterns now: a text must never be the first to find a bad one."""
+        object.__setattr__(self, "extra_patterns", tuple(self.extra_patterns))
+        object.__setattr__(self, "_compiled", tuple(map(compiled, self.extra_patterns)))
+
+    def redact(self, text: str, *, code_file: bool = False) -> str:
+        """Return the text with its secrets masked; what is no secret is unchanged.
+
+        Redacting twice is the same as once, and the time is linear in the text.
+
+        Args:
+            text: Anything: prose, logs, code, JSON, also JSON inside JSON.
+            code_file: Whether the text is source code, where a name and a value make no
+                secret; the passes that go by names of variables and fields are left out.
+        """
+        for _ in range(_ROUNDS):
+            done = mask_spans(text, self._spans(text, code_file=code_file))
+            if done.text == text:
+                return text
+            text = done.text
+            if not self._is_disturbed(done, code_file=code_file):
+                return text
+        return text
+
+    def _spans(self, text: str, *, code_file: bool) -> list[Span]:
+        spans = _built_in_spans(survey(text), code_file=code_file)
+        for pattern in self._compiled:
+            spans.extend(custom_spans(pattern, text))
+        return spans
+
+    def _is_disturbed(self, done: Masked, *, code_file: bool) -> bool:
+        """Return whether masking uncovered something: it changes what stands beside a mask.
+
+        Looking around the masks is enough, except that a key block may end far away.
+        """
+        if any(stop - start > _LONGEST_MASK for start, stop in done.places):
+            return True
+        windows = _windows(done)
+        joined = _GAP.join(done.text[start:stop] for start, stop in windows)
+        if not self._spans(joined, code_file=code_file):
+            return False
+        for start, stop in windows:
+            for span in self._spans(done.text[start:stop], code_file=code_file):
+                cut = (start and span.start < _EDGE) or (
+                    stop < len(done.text) and span.stop > stop - start - _EDGE
+                )
+                if not cut:
+                    return True
+        return False
+
+
+_ROUNDS = 12
+_GAP = "\n\n\n"
+_REACH = 512
+_EDGE = 64
+"""What is found this close to where a window was cut may be due to the cut."""
+_LONGEST_MASK = len("abcd...wxyz")
+"""A longer one stands for a key block."""
+
+
+def _windows(done: Masked) -> list[tuple[int, int]]:
+    windows: list[tuple[int, int]] = []
+    for start, stop in done.places:
+        first, last = max(0, start - _REACH), min(len(done.text), stop + _REACH)
+        if windows and first <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], last)
+        else:
+            windows.append((first, last))
+    return windows
+
+
+def _built_in_spans(view: Survey, *, code_file: bool) -> list[Span]:
+    spans = [span for find in _BY_SHAPE for span in find(view)]
+    addresses = find_addresses(view)
+    spans += [span for find in _BY_ADDRESS for span in find(view, addresses)]
+    flags = find_flags(view)
+    spans += [span for find in _BY_FLAG for span in find(view, flags)]
+    sites = find_sites(view)
+    by_name = _BY_NAME if code_file else _BY_NAME + _NOISY
+    spans += [span for find in by_name for span in find(view, sites)]
+    return spans
+
+
+def redact(text: str, *, code_file: bool = False) -> str:
+    """Return the text with its secrets masked by the built-in passes."""
+    return _DEFAULT.redact(text, code_file=code_file)
+
+
+_DEFAULT = Redactor()

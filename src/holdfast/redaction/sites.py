@@ -1,0 +1,176 @@
+"""Find the places where something with a telling name is given a value.
+
+Assignments, fields, headers, parameters and flags all look alike from afar: a name, a sign
+that binds, a value. They are found in one scan, anchored on rare letters of the few stems
+that telling names have, and each pass then picks the sites that are its own.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.redaction.names import Kind, kind_of
+from holdfast.redaction.survey import unglued
+
+if TYPE_CHECKING:
+    from holdfast.redaction.survey import Survey
+
+__all__ = ["LONGEST_VALUE", "Site", "Value", "find_sites", "read_value", "whole_value"]
+
+LONGEST_VALUE = 4096
+_FIRST_LOOK = 256
+_LONGEST_NAME = 64
+
+_QUOTE = rb"(?:\\{0,3}[\"'`])"
+_GAP = rb"[ \t]{0,8}+"
+_BREAK = rb"(?:[ \t,]|\\{1,2}[nr]|\r?\n){1,40}+"
+_BINDS = (
+    rb"(?:"
+    # A declared type between name and value: `token: str = "..."`.
+    + rb":[ \t]?&?(?:'static )?(?:str|string|bytes|optional\[str\]|str \| none|string\?)"
+    + rb"[ \t]?=(?!=)"
+    + rb"|=>|:{1,3}=|\?=|={1,3}|:{1,2}|\|\|=?"
+    # An argument after a quoted name: `setenv("API_KEY", "...")`.
+    + rb"|(?<=[\"'`]),(?=[ \t]{0,4}\\{0,3}[\"'`])"
+    # An element: `<password>...</password>`.
+    + rb"|(?<=[\w-])>(?=[^\s<>=])"
+    + rb")"
+)
+# Name and value apart: `name: API_TOKEN` and `value: ...` in lists of environment variables.
+_PAIRED = _QUOTE + rb"?" + _BREAK + _QUOTE + rb"?value" + _QUOTE + rb"?" + _GAP + rb"[:=]"
+# What follows a name that binds nothing secret; refused before Python sees the site.
+_NOT_A_VALUE = rb"(?![ \t]*(?:[{\[(]|true\b|false\b|null\b|none\b|[,;)\]}]|$))"
+_TAIL = (
+    rb"([\w-]{0,24}+)(?:"
+    + (_QUOTE + rb"?\]?" + _GAP + _BINDS)
+    + rb"|"
+    + _PAIRED
+    + rb")"
+    + _NOT_A_VALUE
+    # A value on the next line only when it is quoted, as in indented JSON.
+    + rb"(?:[ \t]{0,40}(?:\r?\n[ \t]{0,80}(?=[\"']))?)"
+)
+
+_STEMS: tuple[re.Pattern[bytes], ...] = tuple(
+    re.compile(stem + _TAIL)
+    for stem in (
+        rb"k(?:(?<=tok)en(?!s|iz)|ey(?!s|word|board|frame|path|name|err|down|up\b|press|_?id\b)"
+        rb"|(?<=cook)ie)",
+        rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone)",
+        rb"cr(?:(?<=secr)et|ed)",
+        rb"u(?<=au)th(?!or[^i])",
+    )
+)
+
+
+class Site(NamedTuple):
+    """A telling name, and where its value begins.
+
+    A named tuple, because thousands are made for a hostile line and it takes a third of the time.
+    """
+
+    kind: Kind
+    start: int
+    """Where the name begins."""
+    stop: int
+    """Where the name ends."""
+    value: int
+    """Where the value begins, its opening quote included."""
+    is_field: bool
+    """Whether more than an equals sign binds the two, as in JSON, YAML, calls and markup."""
+
+
+class Value(NamedTuple):
+    """What a site is bound to, without its quotes."""
+
+    start: int
+    stop: int
+    quoted: bool
+
+
+def find_sites(view: Survey) -> list[Site]:
+    """Return every site whose name announces a secret, in the order of their values."""
+    sites: list[Site] = []
+    raw = view.raw
+    rfind = view.runs.rfind
+    for stem in _STEMS:
+        for found in stem.finditer(view.lower):
+            start, stop = found.start(), found.end(1)
+            floor = start - _LONGEST_NAME if start > _LONGEST_NAME else 0
+            start = unglued(raw, max(rfind(b" ", floor, start) + 1, floor))
+            kind = kind_of(raw[start:stop].decode())
+            sign = raw[stop : found.end()]
+            if kind is not Kind.NOTHING and _binds(raw, start, sign):
+                is_field = bool(sign.strip(b"= \t"))
+                sites.append(Site(kind, start, stop, found.end(), is_field=is_field))
+    return _unchained(sorted(sites, key=_value_start))
+
+
+def _unchained(sites: list[Site]) -> list[Site]:
+    """Return the sites without those whose value is another name of the same kind.
+
+    In `token = token = x` the last binding has the value.
+    """
+    kept = [
+        site
+        for site, following in pairwise(sites)
+        if site.value != following.start or site.kind is not following.kind
+    ]
+    return kept + sites[-1:]
+
+
+def _value_start(site: Site) -> int:
+    return site.value
+
+
+def _binds(raw: bytes, start: int, sign: bytes) -> bool:
+    """Return whether a comma joins the arguments of a call; in a list it binds nothing."""
+    if b"," not in sign or b"value" in sign.lower():
+        return True
+    return raw[max(0, start - 5) : start].rstrip(b"\"'`\\").endswith(b"(")
+
+
+_OPENING = re.compile(rb"\\{0,3}[\"'`]")
+# Not `=`: base64 pads with it. Not `&` or `;`: they end a parameter and a statement.
+_UNQUOTED = re.compile(rb"[^\s\"'`,;<>|&(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
+_AFTER_COLON = re.compile(rb"[^\s\"'`,<>(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
+
+
+def whole_value(raw: bytes, value: Value) -> Value:
+    """Return a value to its real end: a bare one is read no further than a first look needs.
+
+    Only what is masked is read to the end, and then it is not read again.
+    """
+    stop = value.stop
+    while not value.quoted and (stop - value.start) % _FIRST_LOOK == 0:
+        more = _UNQUOTED.match(raw, stop)
+        if more is None:
+            break
+        stop = more.end()
+    return Value(value.start, stop, quoted=value.quoted)
+
+
+def read_value(raw: bytes, start: int) -> Value | None:
+    """Return the value that begins at a position, or None when there is none on this line."""
+    opening = _OPENING.match(raw, start)
+    if opening:
+        quoted = _quoted(raw, opening.end(), opening.group())
+        if quoted:
+            return quoted
+        start = opening.end()
+    # After a colon nothing but white space ends a value; passwords contain what would.
+    bare = _AFTER_COLON if raw[max(0, start - 2) : start].strip() == b":" else _UNQUOTED
+    found = bare.match(raw, start)
+    return Value(start, found.end(), quoted=bool(opening)) if found else None
+
+
+def _quoted(raw: bytes, start: int, delimiter: bytes) -> Value | None:
+    limit = start + LONGEST_VALUE
+    line_end = raw.find(b"\n", start, limit)
+    limit = line_end if line_end >= 0 else limit
+    stop = raw.find(delimiter, start, limit)
+    while stop > start and len(delimiter) == 1 and raw[stop - 1] == 0x5C:
+        stop = raw.find(delimiter, stop + 1, limit)
+    return Value(start, stop, quoted=True) if stop > start else None

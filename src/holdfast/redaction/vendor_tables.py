@@ -1,0 +1,235 @@
+"""The shapes of vendors' tokens, as tables.
+
+A row is: literal prefix, alphabet of the rest, its least and greatest length (`-`: no limit),
+and what more the rest must show. `any` means that the shape is proof enough; `varied` refuses
+stand-ins such as `xxxx`; `random` also refuses names that happen to begin like a token, and
+`uneven` refuses what mostly counts up the alphabet.
+Lengths are those that vendors document, or a little looser where they have changed before.
+"""
+
+__all__ = ["CLOUDS", "FORGES", "MESSAGES_AND_MONEY", "MODELS"]
+
+MODELS = """
+sk-ant- slug 80 - varied
+sk-ant- slug 20 79 uneven
+sk-proj- slug 20 - random
+sk-svcacct- slug 20 - random
+sk-admin- slug 20 - random
+sk-or-v1- hex 40 - varied
+sk-lf- hexdash 36 36 varied
+sk- slug 20 - random
+sess- alnum 40 40 random
+xai- alnum 60 - varied
+gsk_ alnum 40 - varied
+hf_ alnum 30 - random
+api_org_ alnum 34 34 random
+r8_ alnum 37 37 random
+pplx- alnum 40 - varied
+nvapi- slug 50 - varied
+lsv2_pt_ word 32 - varied
+lsv2_sk_ word 32 - varied
+pcsk_ word 40 - random
+csk- alnum 40 - random
+fw_ alnum 20 - random
+tvly- slug 20 - random
+jina_ alnum 40 - random
+pa- slug 43 43 random
+fc- hex 32 32 varied
+esecret_ alnum 20 - random
+AIzaSy slug 33 33 varied
+GOCSPX- slug 20 - varied
+ABSK alnum 30 - random
+bedrock-api-key- alnum 30 - varied
+"""
+
+FORGES = """
+ghp_ alnum 30 255 varied
+gho_ alnum 30 255 varied
+ghu_ alnum 30 255 varied
+ghs_ alnum 30 255 varied
+ghr_ alnum 30 255 varied
+github_pat_ word 36 255 varied
+glpat- slug 20 50 varied
+gldt- slug 20 50 varied
+glft- slug 20 50 varied
+glsoat- slug 20 50 varied
+glrt- slug 20 50 varied
+glrtr- slug 20 50 varied
+glcbt- slug 20 60 varied
+glffct- slug 20 20 varied
+glimt- slug 25 25 varied
+glptt- slug 40 40 varied
+glagent- slug 50 1024 varied
+gloas- slug 64 64 varied
+GR1348941 slug 20 50 varied
+sgp_ hex 40 40 varied
+sgp_local_ hex 40 40 varied
+sgp_ word 57 57 varied
+slk_ hex 64 64 varied
+sqp_ hex 40 40 varied
+squ_ hex 40 40 varied
+sqa_ hex 40 40 varied
+ATATT3 slug 100 - varied
+ATCTT3 slug 100 - varied
+ATBB alnum 28 36 random
+ATTA hex 64 72 varied
+bkua_ hex 40 40 varied
+CCIPAT_ word 40 - varied
+CCIPRJ_ word 40 - varied
+npm_ alnum 36 36 varied
+pypi- slug 50 - varied
+rubygems_ hex 48 48 varied
+oy2 lower 43 43 varied
+cio alnum 32 32 random
+CLOJARS_ lower 60 60 varied
+dckr_pat_ slug 20 40 varied
+dckr_oat_ slug 20 40 varied
+AKC alnum 60 - varied
+AKCp alnum 10 - any
+cmVmd alnum 59 59 varied
+API- upper 25 27 random
+lin_api_ alnum 40 40 varied
+lin_oauth_ alnum 40 - varied
+ntn_ alnum 43 50 varied
+secret_ alnum 43 43 random
+PMAK- hexdash 59 59 varied
+PMAT- alnum 20 - random
+figd_ slug 38 - varied
+figu_ slug 38 - varied
+rdme_ lower 70 70 varied
+tfp_ slug 40 60 varied
+apify_api_ alnum 36 36 varied
+aio_ alnum 28 28 random
+CFPAT- slug 43 43 varied
+"""
+
+CLOUDS = """
+AKIA upper 16 16 any
+ASIA upper 16 16 any
+ABIA upper 16 16 any
+ACCA upper 16 16 any
+A3T upper 17 17 any
+LTAI alnum 16 26 random
+AKID alnum 32 32 random
+dop_v1_ hex 64 64 varied
+doo_v1_ hex 64 64 varied
+dor_v1_ hex 64 64 varied
+shpat_ hex 32 32 varied
+shpca_ hex 32 32 varied
+shppa_ hex 32 32 varied
+shpss_ hex 32 32 varied
+shpua_ hex 32 32 varied
+dapi hexdash 32 34 varied
+glc_ slug 32 - random
+glsa_ word 41 41 varied
+hvs_ slug 24 - random
+HRKU- slug 36 70 varied
+nfp_ alnum 40 40 varied
+nfc_ alnum 40 40 varied
+sntryu_ hex 64 64 varied
+sntrys_ slug 40 - varied
+NRAK- alnum 27 27 varied
+NRJS- hex 19 19 varied
+NRII- slug 32 32 varied
+NRRA- hex 42 42 varied
+AGE-SECRET-KEY-1 upper 58 58 varied
+AGE-PLUGIN- slug 50 - varied
+ops_ slug 200 - varied
+A3- slug 35 40 random
+fo1_ slug 43 43 varied
+fm1a_ slug 60 - varied
+fm1r_ slug 60 - varied
+fm2_ slug 60 - varied
+EZAK alnum 54 54 random
+EZTK alnum 54 54 random
+pul- hex 40 40 varied
+pscale_tkn_ slug 32 64 varied
+pscale_oauth_ slug 32 64 varied
+pscale_pw_ slug 32 64 varied
+pnu_ alnum 36 36 varied
+pnb_ alnum 36 36 varied
+ico- alnum 32 32 varied
+tskey- slug 20 - varied
+rnd_ alnum 28 - random
+sbp_ hex 40 40 varied
+sb_secret_ slug 20 - varied
+napi_ alnum 48 - random
+AVNS_ slug 18 - random
+xaat- hexdash 36 36 varied
+xapt- hexdash 36 36 varied
+tk-us- slug 48 48 varied
+sm_pat_ alnum 16 16 varied
+sm_aat_ alnum 16 16 varied
+sm_sat_ alnum 16 16 varied
+4b1d alnum 38 38 varied
+s-s4t2af- hex 64 64 varied
+s-s4t2ud- hex 64 64 varied
+u-s4t2af- hex 64 64 varied
+u-s4t2ud- hex 64 64 varied
+vcp_ alnum 24 - random
+vck_ alnum 24 - random
+cfut_ slug 40 - varied
+cfat_ slug 40 - varied
+AQVN slug 35 38 random
+api- hexdash 36 36 varied
+sdk- hexdash 36 36 varied
+phx_ alnum 40 - random
+zpka_ word 30 - random
+ngrok_ alnum 30 - random
+dnkey- slug 30 - random
+polar_oat_ alnum 40 - varied
+convex_ alnum 40 - random
+"""
+
+MESSAGES_AND_MONEY = """
+sk_live_ alnum 10 250 varied
+sk_test_ alnum 10 250 varied
+sk_prod_ alnum 10 250 varied
+rk_live_ alnum 10 250 varied
+rk_test_ alnum 10 250 varied
+rk_prod_ alnum 10 250 varied
+sk_ hex 40 64 varied
+whsec_ alnum 24 - random
+xkeysib- slug 80 82 varied
+xsmtpsib- slug 80 82 varied
+key- hex 32 32 varied
+pubkey- hex 32 32 varied
+AC lower 32 32 any
+SK lower 32 32 any
+sq0atp- slug 22 22 varied
+sq0csp- slug 43 43 varied
+EAAA slug 56 62 random
+EAAA alnum 63 - random
+EAA alnum 40 - random
+EAACEdEose0cBA alnum 20 - varied
+duffel_test_ slug 43 43 varied
+duffel_live_ slug 43 43 varied
+FLWSECK- hexdash 32 36 varied
+FLWSECK_TEST- slug 32 40 varied
+FLWPUBK- hexdash 32 36 varied
+fio-u- slug 64 64 varied
+live_ slug 40 42 random
+shippo_live_ hex 40 40 varied
+shippo_test_ hex 40 40 varied
+access-sandbox- hexdash 36 36 varied
+access-development- hexdash 36 36 varied
+access-production- hexdash 36 36 varied
+pat-na1- hexdash 36 36 varied
+pat-eu1- hexdash 36 36 varied
+rzp_live_ alnum 14 24 random
+pdl_live_ word 30 - varied
+re_ word 30 40 random
+xapp- slug 30 - random
+xoxa- slug 8 - random
+xoxb- slug 16 - random
+xoxp- slug 16 - random
+xoxo- slug 16 - random
+xoxs- slug 16 - random
+xoxr- slug 8 - random
+xoxe- slug 40 - random
+xoxc- slug 16 - random
+xoxd- slug 16 - random
+AAAAAAAAAAAAAAAAAAAAA alnum 60 - varied
+b_ slug 44 44 random
+test_ lower 35 35 random
+"""

@@ -1,0 +1,79 @@
+"""Passwords on command lines are masked; other flags are not."""
+
+import pytest
+
+from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
+from holdfast.redaction.survey import survey
+
+
+def flags(text: str) -> list[str]:
+    view = survey(text)
+    return [text[span.start : span.stop] for span in flag_pass(view, find_flags(view))]
+
+
+def users(text: str) -> list[str]:
+    view = survey(text)
+    return [text[span.start : span.stop] for span in user_flag_pass(view, find_flags(view))]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("tool --password hunter22 x", "hunter22"),
+        ("--softlayer-api-key 'a1b2c3d4e5f6'", "a1b2c3d4e5f6"),
+        ("Set-Auth -ClientSecret 'Zx81kd93ls02'", "Zx81kd93ls02"),
+        ('["--token", "Zx81kd93ls02"]', "Zx81kd93ls02"),
+        ("mysql -u root -pS3cretPass db", "S3cretPass"),
+        ("sshpass -p 'S3cret!' ssh host", "S3cret!"),
+        ("docker login -u me -p S3cret99", "S3cret99"),
+    ],
+)
+def test_a_flag_gives_its_secret(text: str, secret: str) -> None:
+    assert flags(text) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mkdir -p src/path1",
+        "ssh -p 2222 host",
+        "--password $PASSWORD",
+        "--token-file /a/b1.txt",
+        "--key value",
+        "--max-tokens 4096",
+        "mysql db; mkdir -p abc123",
+    ],
+)
+def test_other_flags_stay(text: str) -> None:
+    assert flags(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("curl -k -u elastic:P@ssw0rd$1 https://localhost", "P@ssw0rd$1"),
+        ("curl -X POST https://a.example \\\n  -d x \\\n  -u dev:yqDVtkqPE", "yqDVtkqPE"),
+        ('curl -u ":d2LkV78zLx!t" https://a', "d2LkV78zLx!t"),
+        ('curl -u "d2LkV78zLx!t:" https://a', "d2LkV78zLx!t"),
+        ("curl --user kevin:'pRf7vG2h1' -i https://a", "pRf7vG2h1"),
+        (r"curl --user \"a.b:dB2yF6@q#4\" https://a", "dB2yF6@q#4"),
+    ],
+)
+def test_a_user_flag_gives_its_password(text: str, secret: str) -> None:
+    assert users(text) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'curl -u "user" http://a',
+        'curl -u "${U}:${P}"',
+        "curl --user user:pass x",
+        'curl -u ":" x',
+        "curl --user neo4j:[PASSWORD] x",
+        "docker run -u 1000:1000 image",
+        "curl x\nps -u root:wheel9",
+    ],
+)
+def test_users_without_passwords_stay(text: str) -> None:
+    assert users(text) == []

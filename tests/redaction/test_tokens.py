@@ -1,0 +1,128 @@
+"""Vendors' tokens are found without a name beside them."""
+
+import base64
+import random
+import string
+
+import pytest
+
+from holdfast.redaction.survey import survey
+from holdfast.redaction.tokens import cloud_key_pass, jwt_pass, short_token_pass, vendor_pass
+from holdfast.redaction.vendors import vendors_by_opening
+
+dice = random.Random(7)
+LETTERS = string.ascii_letters + string.digits
+
+
+def made(length: int, alphabet: str = LETTERS) -> str:
+    """Return characters as a vendor would draw them; made here, so that no token is stored."""
+    return "".join(dice.choices(alphabet, k=length - 2)) + "a7"
+
+
+def vendor(text: str) -> list[str]:
+    return [text[span.start : span.stop] for span in vendor_pass(survey(text))]
+
+
+TOKENS = [
+    "ghp_" + made(36),
+    "github_pat_" + made(82),
+    "glpat-" + made(20),
+    "sk-proj-" + made(100),
+    "sk-ant-api03-" + made(93) + "AA",
+    "sk-" + made(48),
+    "hf_" + made(34),
+    "npm_" + made(36),
+    "pypi-AgEIcHlwaS5vcmc" + made(60),
+    "xoxb-123456789012-123456789012-" + made(24),
+    "AIzaSy" + made(33),
+    "AKIA" + made(16, string.ascii_uppercase + string.digits).upper(),
+    "dop_v1_" + made(64, "0123456789abcdef"),
+    "shpat_" + made(32, "0123456789abcdef"),
+    "sk_live_" + made(24),
+    "SG." + made(22) + "." + made(43),
+    "hvs." + made(90),
+    "dp.pt." + made(43),
+    "lin_api_" + made(40),
+    "glsa_" + made(32) + "_" + made(8, "0123456789abcdef"),
+    "dapi" + made(32, "0123456789abcdef"),
+    "SK" + made(32, "0123456789abcdef"),
+    made(32, "0123456789abcdef") + "-us12",
+    "123456789:AA" + made(33),
+    "M" + made(23) + ".Y" + made(5) + "." + made(27),
+    "sha256~" + made(43),
+    "gsk_" + made(52),
+    "AGE-SECRET-KEY-1" + made(58, string.ascii_uppercase + string.digits).upper(),
+    "pat" + made(14) + "." + made(64, "0123456789abcdef"),
+    "ya29." + made(80),
+    made(14) + ".atlasv1." + made(64),
+    "1234567890123456|" + made(27),
+]
+
+
+@pytest.mark.parametrize("token", TOKENS, ids=lambda token: token[:6])
+@pytest.mark.parametrize("frame", ["{}", "see {}, then", '"{}"', "x={}", r"\n{}\n", "(é {})"])
+def test_a_token_is_found_wherever_it_stands(token: str, frame: str) -> None:
+    assert vendor(frame.format(token)) == [token]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3b18e512dba79e4c8300dd08aeb37f8e728b8dad",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "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",
+        "sk-learn-estimator-doc-link-one",
+        "AKIAIOSFODNN7EXAMPLE",
+        "test_a_long_name_of_a_function_1",
+        "video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
+        "toolu_01A09q90qw90lq917835lq9",
+        "s.getSessionsBranchEntries",
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+    ],
+)
+def test_ids_digests_names_and_stand_ins_are_left_alone(text: str) -> None:
+    assert vendor(text) == []
+
+
+def test_every_row_of_the_table_finds_a_token_of_its_shape() -> None:
+    for rows in vendors_by_opening().values():
+        for row in rows:
+            length = max(row.least, min(row.most, row.least + 12))
+            rest = made(length, "".join(sorted(set(row.alphabet.decode()) - set("-_"))))
+            rest = rest.upper() if b"a" not in row.alphabet else rest
+            token = row.prefix.decode() + rest
+            if len(token) >= 20:
+                assert vendor(f"see {token} there") == [token], row
+
+
+def encoded(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def test_a_json_web_token_is_found_by_its_header() -> None:
+    token = ".".join(
+        [encoded('{"alg":"HS256","typ":"JWT"}'), encoded('{"sub":"1234567"}'), made(43)]
+    )
+    text = f"got {token} back"
+    assert [text[span.start : span.stop] for span in jwt_pass(survey(text))] == [token]
+
+
+def test_what_only_begins_like_a_json_web_token_is_none() -> None:
+    assert jwt_pass(survey(encoded('{"name":"x","value":"y"}') + "." + made(40))) == []
+    assert jwt_pass(survey("eyJ" * 100)) == []
+
+
+def test_tokens_without_a_long_run_are_found() -> None:
+    text = f"key AKCp8{made(8)} or {made(3)}8Q~{made(34)} here"
+    found = [text[span.start : span.stop] for span in short_token_pass(survey(text))]
+    assert found == [text[4:17], text[21:61]]
+
+
+def test_a_secret_access_key_is_found_beside_its_id_and_a_digest_is_not() -> None:
+    secret = made(18) + "/" + made(21)
+    digest = "3b18e512dba79e4c8300dd08aeb37f8e728b8dad"
+    text = f"AKIAZ7QK3RT5WX9YB2CD {secret} {digest}"
+    assert [text[span.start : span.stop] for span in cloud_key_pass(survey(text))] == [secret]
+    assert cloud_key_pass(survey(f"{secret} {digest}")) == []
