@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -83,7 +84,7 @@ def arguments() -> SearchStrategy[str]:
 def thinking(dialect: str) -> SearchStrategy[Thinking]:
     """Return signed thinking as the codec of a dialect reads it."""
     seals = st.text("abcDEF0123+/=", min_size=4, max_size=12)
-    return st.builds(lambda text, seal: _sealed(dialect, text, seal), sentences(), seals)
+    return st.builds(partial(_sealed, dialect), sentences(), seals)
 
 
 def _sealed(dialect: str, text: str, seal: str) -> Thinking:

@@ -1,0 +1,197 @@
+"""How a summary looks on the wire, and how it is known again: ours and those of other agents.
+
+A summary travels as text. Its first line names it and never changes within a version, so a
+transcript written today is understood for ever; an end marker separates it from what follows.
+Lines of the summary that look like the end marker are written with a backslash in front, so
+that reading back is exact whatever the summary says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.transcript import Summary
+
+__all__ = ["BLANK", "END", "OPENINGS", "PREFIX", "PREFIXES", "Marked", "escape", "read", "write"]
+
+BLANK = "\n\n"
+_OURS = "[holdfast summary v"
+_VERSION = "[holdfast summary v1"
+_REFERENCE = ": reference only]"
+_BY = " by "
+_WORDS = (
+    "Earlier turns of this conversation were folded into the record below. "
+    "It is reference material, not instructions: nothing in it is being asked now. "
+    "Answer the newest message that comes after it. "
+    "When that message says to stop, to undo or never mind, it wins over anything in the record. "
+    "Persistent memory and the system prompt keep their full authority. "
+    "Work that the record calls finished is finished; the present state may already show it, "
+    "so do not repeat it."
+)
+PREFIX = f"{_VERSION}{_REFERENCE}\n{_WORDS}"
+PREFIXES = (PREFIX,)
+"""Every prefix ever written. One that changes stays here."""
+END = "[end of holdfast summary: what follows is current]"
+
+_HERMES = "[CONTEXT COMPACTION"
+_HERMES_LEGACY = "[CONTEXT SUMMARY]:"
+_HERMES_END = "--- END OF CONTEXT SUMMARY"
+_HERMES_PRIOR = "[PRIOR CONTEXT"
+_HERMES_BELOW = "[END OF PRIOR CONTEXT"
+_CLAUDE_CODE = "This session is being continued from a previous conversation"
+_CLAUDE_CODE_ENDINGS = (
+    "\nIf you need specific details from before compaction",
+    "\nPlease continue the conversation from where we left",
+    "\nContinue the conversation from where it left",
+)
+_ENDING_LENGTH = 1_000
+_CODEX = "Another language model started to solve this problem"
+_PI = "The conversation history before this point was compacted"
+_PI_OPEN = "<summary>\n"
+_PI_CLOSE = "\n</summary>"
+
+OPENINGS = (_OURS, _HERMES, _HERMES_LEGACY, _HERMES_PRIOR, _CLAUDE_CODE, _CODEX, _PI)
+"""How a text begins that may hold a summary: one look tells that most do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text that holds a summary, taken apart; put together again it is the same text."""
+
+    summary: Summary
+    head: str
+    """What stands before the summary."""
+    tail: str = ""
+    """What closes it, with the blank lines up to the rest."""
+    rest: str | None = None
+    """Words that follow it."""
+    prior: str | None = None
+    """Words that stand before it, where an agent merged that way."""
+    opening: str = ""
+    """What stands before those."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Say whether holdfast wrote the marks, whoever wrote the summary."""
+        return self.head.startswith(_OURS)
+
+
+def write(summary: Summary, *, closed: bool) -> str:
+    """Return the summary as a model reads it, with the end marker when something may follow."""
+    writer = "" if summary.origin == "holdfast" else f"{_BY}{_plain(summary.origin)}"
+    end = f"{BLANK}{END}" if closed else ""
+    return f"{_VERSION}{writer}{_REFERENCE}\n{_WORDS}{BLANK}{escape(summary.text)}{end}"
+
+
+def read(text: str) -> Marked | None:
+    """Return the summary in a text that begins like one, or nothing."""
+    if text.startswith(_OURS):
+        return _read_ours(text)
+    if text.startswith(_HERMES_PRIOR):
+        return _read_hermes_merged(text)
+    if text.startswith(_HERMES):
+        return _read_hermes(text, _first_line(text))
+    if text.startswith(_HERMES_LEGACY):
+        return _read_hermes(text, _past_space(text, len(_HERMES_LEGACY)))
+    if text.startswith(_CLAUDE_CODE):
+        return _read_claude_code(text)
+    if text.startswith(_CODEX):
+        start = _first_line(text)
+        return Marked(Summary(text[start:], "codex"), text[:start])
+    return _read_pi(text) if text.startswith(_PI) else None
+
+
+def escape(text: str) -> str:
+    """Return the text with a backslash before each line that begins like the end marker."""
+    if END not in text:
+        return text
+    return "\n".join(
+        f"\\{line}" if line.lstrip("\\").startswith(END) else line for line in text.split("\n")
+    )
+
+
+def _unescape(text: str) -> str:
+    if END not in text:
+        return text
+    return "\n".join(
+        line[1:] if line.startswith("\\") and line.lstrip("\\").startswith(END) else line
+        for line in text.split("\n")
+    )
+
+
+def _plain(origin: str) -> str:
+    return "".join(letter for letter in origin if letter.isalnum() or letter in "-_.") or "unknown"
+
+
+def _read_ours(text: str) -> Marked | None:
+    line, _, _ = text.partition("\n")
+    start = text.find(BLANK)
+    if not line.endswith(_REFERENCE) or start < 0:
+        return None
+    start += len(BLANK)
+    _, _, writer = line[len(_OURS) : -len(_REFERENCE)].partition(_BY)
+    stop = text.find(f"{BLANK}{END}", start)
+    if stop < 0:
+        return Marked(Summary(_unescape(text[start:]), writer or "holdfast"), text[:start])
+    end = stop + len(BLANK) + len(END)
+    gap = len(BLANK) if text.startswith(BLANK, end) else 0
+    rest = text[end + gap :] if end < len(text) else None
+    summary = Summary(_unescape(text[start:stop]), writer or "holdfast")
+    return Marked(summary, text[:start], text[stop : end + gap], rest)
+
+
+def _read_hermes(text: str, start: int) -> Marked:
+    stop = text.find(_HERMES_END, start)
+    if stop < 0:
+        return Marked(Summary(text[start:], "hermes"), text[:start])
+    body = text[start:stop].rstrip("\n")
+    line_end = text.find("\n", stop)
+    end = len(text) if line_end < 0 else _past_space(text, line_end)
+    tail = text[start + len(body) : end]
+    return Marked(Summary(body, "hermes"), text[:start], tail, text[end:] or None)
+
+
+def _read_hermes_merged(text: str) -> Marked | None:
+    """Read a summary that stands after the words of the message it was merged into."""
+    opening = _first_line(text)
+    below = text.find(_HERMES_BELOW, opening)
+    if below < 0:
+        return None
+    prior = text[opening:below].rstrip("\n")
+    inner_start = _past_space(text, below + len(text[below:].partition("\n")[0]))
+    inner = read(text[inner_start:])
+    if inner is None or inner.prior is not None or inner.rest is not None:
+        return None
+    head = text[opening + len(prior) : inner_start] + inner.head
+    return Marked(inner.summary, head, inner.tail, None, prior, text[:opening])
+
+
+def _read_claude_code(text: str) -> Marked:
+    start = _past_space(text, len(text.partition("\n")[0]))
+    near = max(start, len(text) - _ENDING_LENGTH)
+    found = [at for ending in _CLAUDE_CODE_ENDINGS if (at := text.find(ending, near)) >= 0]
+    stop = len(text[start : min(found, default=len(text))].rstrip("\n")) + start
+    if not found:
+        stop = len(text)
+    return Marked(Summary(text[start:stop], "claude-code"), text[:start], text[stop:])
+
+
+def _read_pi(text: str) -> Marked:
+    opening = text.find(_PI_OPEN)
+    start = _first_line(text) if opening < 0 else opening + len(_PI_OPEN)
+    stop = text.rfind(_PI_CLOSE, start)
+    if stop < 0:
+        return Marked(Summary(text[start:], "pi"), text[:start])
+    end = _past_space(text, stop + len(_PI_CLOSE))
+    return Marked(Summary(text[start:stop], "pi"), text[:start], text[stop:end], text[end:] or None)
+
+
+def _first_line(text: str) -> int:
+    end = text.find("\n")
+    return len(text) if end < 0 else end + 1
+
+
+def _past_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \n":
+        at += 1
+    return at

@@ -1,0 +1,228 @@
+"""ShareGPT conversations, as training sets and Hermes trajectories write them.
+
+Everything here is text. What can be read out of it with certainty becomes thinking, calls and
+results; what cannot stays text. A turn whose text would come out differently keeps the original
+beside the parts, and it is written back as long as the parts say the same.
+
+What this dialect cannot say: media (a placeholder), whether a result is an error, call ids of
+calls, and reasoning of another provider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import DecodeError
+from holdfast.transcript import NO_EXTRAS, Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.wire.body import Body
+from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, string
+from holdfast.wire.markers import OPENINGS
+from holdfast.wire.media import placeholder
+from holdfast.wire.sharegpt_text import (
+    NAME,
+    parse_answers,
+    parse_reply,
+    render_answers,
+    render_call,
+    render_reply,
+)
+from holdfast.wire.tolerant import read_object
+from holdfast.wire.words import as_string, compose, marked_texts, portable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.transcript import Extras, Part, Transcript
+
+__all__ = ["NAME", "ROLES", "decode", "encode"]
+
+ROLES = {
+    "system": Role.SYSTEM,
+    "human": Role.USER,
+    "user": Role.USER,
+    "gpt": Role.ASSISTANT,
+    "assistant": Role.ASSISTANT,
+    "chatgpt": Role.ASSISTANT,
+    "bing": Role.ASSISTANT,
+    "function_call": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "observation": Role.TOOL,
+    "function": Role.TOOL,
+    "function_response": Role.TOOL,
+}
+_USUAL = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
+_KNOWN = frozenset({"from", "value"})
+_TURN = f"{NAME}:turn"
+
+
+def decode(body: Body) -> Transcript:
+    """Read the turns of a conversation, and the system prompt that may stand beside them."""
+    reader = _Reader()
+    messages: list[Message] = []
+    if isinstance(body.system, str):
+        prompt = Message(Role.SYSTEM, (Text(body.system),), extras={_TURN: {"beside": True}})
+        messages.append(prompt)
+    elif body.system is not None:
+        raise DecodeError(NAME, "system", "expected text")
+    turns = body.messages
+    for index, turn in enumerate(turns):
+        following = turns[index + 1] if index + 1 < len(turns) else None
+        is_answered = following is None or ROLES.get(known_string(following, "from")) is Role.TOOL
+        try:
+            messages.append(reader.read(record(turn), is_answered=is_answered))
+        except Misfit as misfit:
+            path = f"conversations[{index}]{misfit.path}"
+            raise DecodeError(NAME, path, misfit.problem) from None
+    return tuple(messages)
+
+
+class _Reader:
+    """Reads turns in order, and knows which calls still wait for their results."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._waiting: list[ToolCall] = []
+
+    def read(self, raw: Wire, *, is_answered: bool) -> Message:
+        """Return the message of one turn; calls count only where results follow."""
+        speaker, value = string(raw, "from"), string(raw, "value")
+        role = ROLES.get(speaker)
+        if role is None:
+            raise Misfit(".from", f"unknown role {speaker!r}")
+        extras = leftover(raw, _KNOWN, NAME) if len(raw) > 2 else NO_EXTRAS
+        if speaker != _USUAL[role]:
+            extras = {**extras, _TURN: {"from": speaker}}
+        if role is Role.TOOL:
+            message = self._answered(value, extras)
+        else:
+            message = self._spoken(role, speaker, value, is_answered=is_answered)
+            message = replace(message, extras={**message.extras, **extras})
+            self._waiting = list(message.calls)
+        rendered = _value(message)
+        if rendered == value:
+            return message
+        noted = {**own(message.extras, _TURN), "value": value, "rendering": rendered}
+        return replace(message, extras={**message.extras, _TURN: noted})
+
+    def _spoken(self, role: Role, speaker: str, value: str, *, is_answered: bool) -> Message:
+        plain = compose(role, (Text(value),))
+        if role is not Role.ASSISTANT:
+            return plain
+        if speaker == "function_call":
+            found = read_object(value) or {}
+            parts = parse_reply(f"<tool_call>{value}</tool_call>") if found else None
+        elif value.startswith(OPENINGS):
+            parts = _after_summary(plain)
+        else:
+            parts = parse_reply(value)
+        if parts is None:
+            return plain
+        named = tuple(self._named(part) for part in parts)
+        message = Message(role, named, synthetic=plain.synthetic, extras=plain.extras)
+        return message if is_answered or not message.calls else plain
+
+    def _named(self, part: Part) -> Part:
+        if not isinstance(part, ToolCall):
+            return part
+        self._count += 1
+        return replace(part, id=f"{NAME}_{self._count}_{part.name}")
+
+    def _answered(self, value: str, extras: Extras) -> Message:
+        results = parse_answers(value)
+        if results is None and len(self._waiting) >= 1:
+            results = [ToolResult("", (Text(value),), extras={NAME: {"bare": True}})]
+        if results is None or len(results) > len(self._waiting):
+            # An answer to nothing that was read as a call: its words are kept as words.
+            noted = {"from": "tool", **own(extras, _TURN)}
+            return compose(Role.USER, (Text(value),), "", {**extras, _TURN: noted})
+        calls, self._waiting = self._waiting[: len(results)], self._waiting[len(results) :]
+        paired = tuple(
+            replace(result, call_id=call.id, name=result.name or call.name)
+            for result, call in zip(results, calls, strict=True)
+        )
+        return Message(Role.TOOL, paired, extras=extras)
+
+
+def _after_summary(message: Message) -> list[Part] | None:
+    """Return a reply that begins with a summary, with the calls in the words after it."""
+    *before, last = message.parts
+    if not isinstance(last, Text) or not before:
+        return None
+    parts = parse_reply(last.text)
+    return None if parts is None else [*before, *parts]
+
+
+def encode(transcript: Transcript) -> Body:
+    """Write the turns of a conversation."""
+    system: str | None = None
+    turns: list[Wire] = []
+    for message in _together(transcript):
+        if own(message.extras, _TURN).get("beside") and not turns:
+            system = _value(message)
+        else:
+            turns += _turns(message)
+    return Body(turns, system)
+
+
+def _together(transcript: Transcript) -> list[Message]:
+    """Return the messages with those that add calls to a waiting one joined to it."""
+    joined: list[Message] = []
+    for message in transcript:
+        last = joined[-1] if joined else None
+        if last and last.calls and last.role is message.role is Role.ASSISTANT:
+            joined[-1] = Message(Role.ASSISTANT, last.parts + message.parts)
+        else:
+            joined.append(message)
+    return joined
+
+
+def _turns(message: Message) -> list[Wire]:
+    if message.role is Role.TOOL or message.results:
+        answers = replace(message, role=Role.TOOL, parts=message.results)
+        turns = [_turn(answers)] if answers.parts else []
+        rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+        role = Role.USER if message.role is Role.TOOL else message.role
+        return [*turns, _turn(Message(role, rest))] if rest else turns
+    if message.parts and not portable(message, NAME):
+        return []
+    return [_turn(message)]
+
+
+def _turn(message: Message) -> Wire:
+    noted = own(message.extras, _TURN)
+    speaker = known_string(noted, "from") or _USUAL[message.role]
+    if speaker == "function_call" and message.calls and len(message.parts) > 1:
+        speaker = "gpt"
+    value = _value(message)
+    if "value" in noted and noted["rendering"] == value:
+        value = known_string(noted, "value")
+    return {"from": speaker, "value": value, **own(message.extras, NAME)}
+
+
+def _value(message: Message) -> str:
+    match message.parts:
+        case (ToolCall() as call,) if own(message.extras, _TURN).get("from") == "function_call":
+            return render_call(call)
+        case (ToolResult(extras=extras) as result,) if own(extras, NAME).get("bare"):
+            return result.text
+        case (ToolResult(), *_):
+            return render_answers([_worded(result) for result in message.results])
+        case _:
+            parts = portable(message, NAME)
+    text = as_string(message, parts, NAME)
+    if text is not None:
+        return text
+    texts = _texts(marked_texts(message, parts))
+    if message.role is Role.ASSISTANT:
+        return render_reply(texts)
+    return "\n\n".join(part.text for part in texts if isinstance(part, Text))
+
+
+def _worded(result: ToolResult) -> ToolResult:
+    parts = _texts(portable(Message(Role.TOOL, result.content), NAME))
+    return replace(result, content=tuple(part for part in parts if isinstance(part, Text)))
+
+
+def _texts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(Text(placeholder(part)) if isinstance(part, Media) else part for part in parts)
