@@ -1,0 +1,248 @@
+"""What counts as a name: every rule in one place.
+
+A name is a run of characters that must survive letter for letter: a path, an identifier, a commit.
+Text is cut into runs at the speed of `bytes.translate`, and each distinct run is read once.
+Sentences and output lines worth quoting have their rules in `cues`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Fact", "Kind", "Strength", "read_run", "runs", "strength"]
+
+
+class Kind(StrEnum):
+    """What a fact is about."""
+
+    PATH = "path"
+    COMMAND = "command"
+    URL = "url"
+    ERROR = "error"
+    TEST = "test"
+    IDENTIFIER = "identifier"
+    COMMIT = "commit"
+    PORT = "port"
+    VERSION = "version"
+    NUMBER = "number"
+    FLAG = "flag"
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something exact that a record must not paraphrase."""
+
+    kind: Kind
+    text: str
+
+
+class Strength(IntEnum):
+    """Whose word it takes for a name to count: its form alone may not say enough."""
+
+    CALLED = 0
+    """It may be plain prose (`read-only`, `yes/no`): the agent must have used it in a tool call."""
+    SPOKEN = 1
+    """It may be an offset or a limit (`340`): somebody must have said it in words."""
+    WRITTEN = 2
+    """Tools print such things by the thousand: a user or the agent must have written it."""
+    FIRM = 3
+    """It is a name whoever wrote it."""
+
+
+_LONGEST = 200
+_LONGEST_SCHEME = 12
+_SHORTEST = 4
+
+_EXTENSIONS = frozenset(
+    [
+        *("astro", "bash", "bat", "bin", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp"),
+        *("cs", "csproj", "css", "csv", "cu", "dart", "db", "diff", "dll", "env", "erl", "ex"),
+        *("exe", "exs", "fish", "gif", "go", "gradle", "gz", "h", "hcl", "hpp", "hs", "htm"),
+        *("html", "ico", "in", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
+        *("jsonl", "jsx", "kt", "less", "lock", "log", "lua", "m", "md", "mdx", "mjs", "ml"),
+        *("mod", "mts", "nix", "out", "parquet", "patch", "pb", "pdf", "php", "pl", "png"),
+        *("properties", "proto", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "s", "sass", "scala"),
+        *("scss", "sh", "so", "sol", "sql", "sqlite", "sum", "svelte", "svg", "swift", "tar"),
+        *("tex", "tf", "tmpl", "toml", "traj", "ts", "tsv", "tsx", "txt", "vue", "wasm", "webp"),
+        *("whl", "xml", "yaml", "yml", "zig", "zip", "zsh"),
+    ]
+)
+# The form of a name and nothing to say about a project.
+_COMMON = frozenset(
+    [
+        *("ASCII", "DELETE", "ERROR", "FAIL", "FALSE", "GitHub", "HEAD", "HTML", "HTTP", "HTTPS"),
+        *("INFO", "JSON", "JavaScript", "LICENSE", "NOTE", "NULL", "PASS", "PATCH", "POST"),
+        *("README", "TODO", "TRUE", "TypeScript", "UUID", "WARN", "WARNING", "YAML", "__init__"),
+        *("__main__", "__name__", "/dev/null", "utf-8"),
+    ]
+)
+
+_NAME = re.compile(
+    r"""
+      (?P<flag>--[A-Za-z][A-Za-z0-9_-]+)
+    | (?P<commit>[0-9a-f]{7,40})
+    | (?P<number>[0-9]+(?:\.[0-9]+)?(?:ms|us|ns|s|m|h|d|[kKMGT]i?[bB]?|x|px|%)?)
+    | (?P<version>v?[0-9]+(?:\.[0-9]+)+(?:[-+]?[a-z]+\.?[0-9]*)?)
+    | (?P<path>[A-Za-z0-9_.~@+#%-]*(?:/[A-Za-z0-9_.@+%~#-]+)+)
+    | (?P<identifier>[A-Za-z_.@][A-Za-z0-9_.@#+-]*)
+    """,
+    re.VERBOSE,
+)
+_STRUCTURE = re.compile(
+    r"[A-Za-z0-9]_[A-Za-z0-9]|^_|[a-z][A-Z]|[A-Za-z][0-9]|-[A-Za-z]*[0-9]|\w\.[A-Za-z_]", re.A
+)
+# Letters and a counter (`line2`), or the short ids that tools give to their answers (`fe3d29`).
+_COUNTED = re.compile(r"[A-Za-z]+[0-9]{1,2}|[0-9a-f]{6}")
+_HYPHENED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)+")
+_ALTERNATIVE = re.compile(r"[A-Za-z]+/[A-Za-z]+")
+_HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_PORT = re.compile(r"[0-9]{2,5}")
+# What the cheap cut would break: queries of addresses, and paths of Windows.
+_ADDRESS = re.compile(r"://[^\s\"'`<>()\[\]{}|\\^]{4,}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z+]{1,11}$")
+_DRIVE = re.compile(r":\\[^\s\"'`<>|*?:()]{3,}")
+_LETTER = re.compile(r"\b[A-Za-z]$")
+
+# The empty parentheses of a call become one mark: often the only sign that a word is a name.
+_CALL = b"\x01"
+# Every byte that no name is made of becomes a space. Bytes of other scripts do too, so that a name
+# in the middle of a Chinese sentence stands alone.
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~@:+#%-" + _CALL
+_SPACED = bytes(byte if byte in _NAME_BYTES else 32 for byte in range(256))
+
+
+def runs(text: str) -> list[bytes]:
+    """Cut a text into runs of the characters that names are made of.
+
+    Runs are bytes and are cut without looking at any character twice, which is what bounds the
+    speed of extraction. The escapes of line breaks in quoted code belong to no name.
+    """
+    raw = text.encode("utf-8", "replace").replace(b"()", _CALL)
+    extra: list[bytes] = []
+    if b"\\" in raw:
+        raw = raw.replace(b"\\n", b" ").replace(b"\\t", b" ")
+        if ":\\" in text:
+            extra += _around(text, _LETTER, _DRIVE)
+    if b"://" in raw:
+        extra += _around(text, _SCHEME, _ADDRESS)
+    found = raw.translate(_SPACED).split()
+    return found + extra if extra else found
+
+
+def _around(text: str, before: re.Pattern[str], after: re.Pattern[str]) -> Iterator[bytes]:
+    """Yield what stands around each match of `after`, found by its first two characters.
+
+    Those are plain text, and searching plain text is much faster than trying a pattern everywhere.
+    """
+    for match in after.finditer(text):
+        place = match.start()
+        if start := before.search(text[max(0, place - _LONGEST_SCHEME) : place]):
+            yield (start.group() + match.group()).encode("utf-8", "replace")
+
+
+def read_run(run: bytes) -> tuple[Fact, ...]:
+    """Return the names in a run of characters; an ordinary word has none."""
+    if not 2 < len(run) <= _LONGEST:
+        return ()
+    word = run.decode("utf-8", "replace")
+    if "://" in word:
+        text = word.replace("\x01", "").rstrip(".:-+#@,;!?")
+        scheme, _, place = text.partition("://")
+        return (Fact(Kind.URL, text),) if scheme and len(place) > 1 else ()
+    if "\\" in word:
+        return (Fact(Kind.PATH, word.rstrip(".,;")),)
+    if "\x01" in word:
+        return tuple(fact for each in word.split("\x01") if (fact := _name(each, called=True)))
+    if ":" in word:
+        return tuple(_apart(word))
+    fact = _name(word, called=False)
+    return () if fact is None else (fact,)
+
+
+def _apart(run: str) -> list[Fact]:
+    """Read `file.py:12`, `localhost:8080` and `crate::module` word by word."""
+    found: list[Fact] = []
+    before = ""
+    for word in run.rstrip(".").split(":"):
+        if _PORT.fullmatch(word) and _is_host(before):
+            found.append(Fact(Kind.PORT, f"{before}:{word}"))
+        elif fact := _name(word, called=False):
+            found.append(fact)
+        before = word
+    return found
+
+
+def _is_host(word: str) -> bool:
+    return _HOST.fullmatch(word) is not None and word.rpartition(".")[2] not in _EXTENSIONS
+
+
+def _name(word: str, *, called: bool) -> Fact | None:
+    text = word.rstrip(".-+#@/~" if word.endswith("%") else ".-+#%@/~")
+    if not text.startswith("--"):
+        text = text.lstrip("-+#%")
+    if text.startswith(("a/", "b/")):
+        # Diffs put these before the path.
+        text = text[2:]
+    match = _NAME.fullmatch(text)
+    if match is None or text in _COMMON:
+        return None
+    match match.lastgroup:
+        case "flag":
+            return Fact(Kind.FLAG, text)
+        case "version":
+            return Fact(Kind.VERSION, text)
+        case "commit" if not text.isdigit():
+            # A word of seven letters from a to f is a word.
+            return None if text.isalpha() else Fact(Kind.COMMIT, text)
+        case "commit" | "number":
+            return Fact(Kind.NUMBER, text) if len(text) > 2 else None
+        case "path":
+            return Fact(Kind.PATH, text) if any(map(str.isalpha, text)) else None
+        case _:
+            return _identifier(text, called=called)
+
+
+def _identifier(text: str, *, called: bool) -> Fact | None:
+    if len(text) < _SHORTEST:
+        return None
+    stem, dot, extension = text.rpartition(".")
+    if called and not stem:
+        text = text.lstrip(".")
+    elif dot and (extension.lower() in _EXTENSIONS or not stem):
+        return Fact(Kind.PATH, text)
+    if called or _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper():
+        return Fact(Kind.IDENTIFIER, text)
+    return None
+
+
+def strength(fact: Fact) -> Strength:
+    """Say whose word it takes for the fact to count."""
+    text = fact.text
+    match fact.kind:
+        case Kind.NUMBER if text.isdigit() and len(text) < _SHORTEST:
+            return Strength.SPOKEN
+        case Kind.NUMBER | Kind.VERSION:
+            return Strength.WRITTEN
+        case Kind.PATH if _is_prose(text):
+            return Strength.CALLED
+        case Kind.IDENTIFIER if _HYPHENED.fullmatch(text) or (text.isalpha() and text.isupper()):
+            return Strength.CALLED
+        case Kind.IDENTIFIER if (text.isalpha() and text.islower()) or _COUNTED.fullmatch(text):
+            return Strength.WRITTEN
+        case _:
+            return Strength.FIRM
+
+
+def _is_prose(path: str) -> bool:
+    """Say whether a path may be two words, a closing tag, or a method after a line break."""
+    if "/" not in path:
+        return path.startswith(".") and path.count(".") == 1
+    return "." not in path and (path.rfind("/") == 0 or _ALTERNATIVE.fullmatch(path) is not None)

@@ -1,0 +1,118 @@
+"""Who said what in a message: its words by voice, each cut to what is worth reading."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, cast
+
+from holdfast.transcript.blocks import is_observation, shell_blocks
+from holdfast.transcript.parts import Role, Summary, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.transcript.parts import Message
+
+__all__ = ["Voice", "clipped", "spoken"]
+
+_FRONT = 12_000
+_BACK = 4_000
+
+
+class Voice(StrEnum):
+    """How words came into a transcript."""
+
+    ASKED = "asked"
+    """By a user."""
+    SAID = "said"
+    """In an agent's prose."""
+    CALLED = "called"
+    """In the arguments of an agent's tool calls."""
+    PRINTED = "printed"
+    """In what tools answered."""
+    GIVEN = "given"
+    """In a system prompt."""
+    KEPT = "kept"
+    """In the summary of an earlier compaction."""
+
+    @property
+    def role(self) -> Role:
+        """Return the role that speaks with this voice."""
+        return _ROLES[self]
+
+
+_ROLES = {
+    Voice.ASKED: Role.USER,
+    Voice.SAID: Role.ASSISTANT,
+    Voice.CALLED: Role.ASSISTANT,
+    Voice.PRINTED: Role.TOOL,
+    Voice.GIVEN: Role.SYSTEM,
+    Voice.KEPT: Role.ASSISTANT,
+}
+_PROSE = {
+    Role.USER: Voice.ASKED,
+    Role.ASSISTANT: Voice.SAID,
+    Role.TOOL: Voice.PRINTED,
+    Role.SYSTEM: Voice.GIVEN,
+}
+
+
+def spoken(message: Message) -> Iterator[tuple[Voice, str]]:
+    """Yield the words of a message with their voice.
+
+    Commands in a fenced block are the calls of agents that have no tool calls, and what such an
+    agent gets back as a user message was printed.
+    """
+    for part in message.parts:
+        match part:
+            case Text(text=text):
+                yield from _prose(message.role, clipped(text))
+            case Summary(text=text):
+                yield Voice.KEPT, text
+            case ToolResult():
+                yield Voice.PRINTED, clipped(part.text)
+            case ToolCall(arguments=arguments):
+                yield Voice.CALLED, "\n".join(_values(arguments))
+            case _:
+                pass
+
+
+def clipped(text: str) -> str:
+    """Return the text without the middle of a very long one."""
+    if len(text) <= _FRONT + _BACK:
+        return text
+    return f"{text[:_FRONT]}\n{text[-_BACK:]}"
+
+
+def _prose(role: Role, text: str) -> Iterator[tuple[Voice, str]]:
+    voice = _PROSE[role]
+    if role is Role.USER and is_observation(text):
+        voice = Voice.PRINTED
+    yield voice, text
+    if role is Role.ASSISTANT:
+        for command in shell_blocks(text):
+            yield Voice.CALLED, command
+
+
+def _values(arguments: str) -> Iterator[str]:
+    """Yield the values of a call's arguments; their keys are the tool's words, not the agent's."""
+    try:
+        value: object = json.loads(arguments)
+    except ValueError:
+        value = arguments
+    return _strings(value, 0)
+
+
+def _strings(value: object, depth: int) -> Iterator[str]:
+    match value:
+        case str():
+            yield clipped(value)
+        case dict() | list() if depth < 8:
+            inner = cast("dict[str, object] | list[object]", value)
+            for each in inner.values() if isinstance(inner, dict) else inner:
+                yield from _strings(each, depth + 1)
+        case int() | float() if not isinstance(value, bool):
+            yield str(value)
+        case _:
+            pass
