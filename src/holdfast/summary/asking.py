@@ -1,0 +1,99 @@
+"""What passes between the core and whoever can reach a summarizer: jobs, asks and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.summary.checkpoint import Checkpoint
+    from holdfast.summary.record import Record
+    from holdfast.transcript import Message
+
+__all__ = ["Answer", "Ask", "Composed", "Declined", "Failure", "Job", "Written"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request for one piece of writing."""
+
+    prompt: str
+    max_tokens: int
+    """How long the answer may get."""
+    purpose: Literal["first", "update", "repair"]
+    step: int = 1
+    """Which chunk of the folded turns this is, from 1."""
+    steps: int = 1
+    """How many chunks there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the summarizer wrote."""
+
+    text: str
+    model: str = ""
+
+
+class Failure(StrEnum):
+    """Why there is no answer; decides what happens next."""
+
+    AUTH = "auth"
+    MISSING = "missing"
+    TRANSIENT = "transient"
+    MISREAD = "misread"
+    EMPTY = "empty"
+    MALFORMED = "malformed"
+    COOLDOWN = "cooldown"
+    UNCONFIGURED = "unconfigured"
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No answer, and why."""
+
+    failure: Failure
+    reason: str
+    retry_after: float | None = None
+    """Seconds after which another try makes sense, where that is known."""
+
+
+Answer: TypeAlias = Written | Declined
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything that writing a record needs to know."""
+
+    messages: Sequence[Message]
+    """The turns to be folded, unpruned."""
+    previous: Checkpoint | None
+    """What an earlier compaction left; it is updated, never quoted as a turn."""
+    budget: int
+    """How many tokens the record may have."""
+    window: int
+    """How many tokens the summarizer accepts, its answer included."""
+    count: Callable[[str], int]
+    redact: Callable[[str], str]
+    today: str
+    """The date, which prompts give to the model."""
+    focus: str = ""
+    """The topic that gets most of the room."""
+    task: str = ""
+    """The newest user input of the whole conversation; it may stand after these turns."""
+    opening: str = ""
+    """The first user input of the whole conversation; it may stand before these turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A record that a summarizer wrote, read and checked."""
+
+    record: Record
+    chunks: int
+    """How many answers it took."""
+    model: str = ""
+    warnings: tuple[str, ...] = ()

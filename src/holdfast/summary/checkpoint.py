@@ -1,0 +1,110 @@
+"""Everything that the text of a summary holds: the record and what stands beside it.
+
+The words of users, the evidence and the live state are not the summarizer's to reword. They
+have headings of their own after the thirteen sections, and read back exactly as written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.summary.foreign import adopt
+from holdfast.summary.reader import reading
+from holdfast.summary.record import HEADINGS
+from holdfast.summary.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.summary.record import Record
+
+__all__ = ["Checkpoint", "read_checkpoint", "render_checkpoint"]
+
+_EVIDENCE = "## Evidence"
+_SAID = "## Said by the User"
+_LIVE = "## Live State"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A record with the evidence, the users' words and the live state beside it."""
+
+    record: Record
+    evidence: str = ""
+    said: tuple[str, ...] = ()
+    """What users said, word for word."""
+    live: str = ""
+
+    def __post_init__(self) -> None:
+        """Drop blank space around the texts that are laid out again each time."""
+        object.__setattr__(self, "evidence", self.evidence.strip())
+        object.__setattr__(self, "live", self.live.strip())
+
+
+def render_checkpoint(checkpoint: Checkpoint) -> str:
+    """Write the checkpoint; parts that are empty leave no heading."""
+    parts = [render(checkpoint.record)]
+    if checkpoint.evidence:
+        parts.append(f"{_EVIDENCE}\n{_escaped(checkpoint.evidence)}")
+    if checkpoint.said:
+        parts.append(f"{_SAID}\n" + "\n\n".join(map(_quoted, checkpoint.said)))
+    if checkpoint.live:
+        parts.append(f"{_LIVE}\n{_escaped(checkpoint.live)}")
+    return "\n\n".join(parts)
+
+
+def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
+    """Read a checkpoint back, from this system or from another.
+
+    Text that is no record of ours is adopted: whatever it says stays in some section.
+    """
+    parts = _split(text)
+    found = reading(parts[""])
+    if found is None or len(found.present) < len(HEADINGS):
+        # What we write has all its sections; anything else may hold words outside of them.
+        return Checkpoint(adopt(text, origin))
+    return Checkpoint(
+        found.record,
+        _unescaped(parts[_EVIDENCE]),
+        tuple(_unquoted(parts[_SAID].split("\n"))),
+        _unescaped(parts[_LIVE]),
+    )
+
+
+def _split(text: str) -> dict[str, str]:
+    """Return the text under each of our extra headings, and under none what precedes them."""
+    found: dict[str, list[str]] = {"": [], _EVIDENCE: [], _SAID: [], _LIVE: []}
+    heading = ""
+    for line in text.split("\n"):
+        # Content never stands at the margin with a `#`, so these can only be our own headings.
+        mark = line.rstrip() if line.startswith("## ") else ""
+        if mark and mark in found:
+            heading = mark
+        else:
+            found[heading].append(line)
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+def _escaped(text: str) -> str:
+    """Return the text with a backslash before each line that could pass for a heading."""
+    lines = text.split("\n")
+    return "\n".join(f"\\{line}" if line.startswith(("#", "\\")) else line for line in lines)
+
+
+def _unescaped(text: str) -> str:
+    return "\n".join(line.removeprefix("\\") for line in text.strip().split("\n"))
+
+
+def _quoted(words: str) -> str:
+    return "\n".join(f"> {line}" if line else ">" for line in words.split("\n"))
+
+
+def _unquoted(lines: Sequence[str]) -> Iterator[str]:
+    words: list[str] = []
+    for line in [*lines, ""]:
+        if line.startswith(">"):
+            words.append(line.removeprefix(">").removeprefix(" "))
+        elif words:
+            yield "\n".join(words)
+            words = []

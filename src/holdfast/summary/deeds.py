@@ -1,0 +1,156 @@
+"""Actions of a record from what tools did: one dense line each, runs of the same kind joined."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from holdfast.summary.condense import condensed_line
+from holdfast.transcript.effects import error_line
+from holdfast.transcript.families import Family
+from holdfast.transcript.toolkit import flat, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.summary.story import Deed
+
+__all__ = ["action_lines", "defined", "key_line", "tally"]
+
+_COMMAND = 180
+_OUTCOME = 120
+_JOINED = 8
+_NAMES = 8
+
+_VERBS = {
+    Family.SHELL: "RAN",
+    Family.READ: "READ",
+    Family.WRITE: "EDITED",
+    Family.SEARCH: "SEARCHED",
+    Family.WEB: "FETCHED",
+    Family.DELEGATE: "DELEGATED",
+    Family.PLAN: "PLANNED",
+    Family.OTHER: "CALLED",
+}
+_DEFINITION = re.compile(
+    r"^[ \t+]{0,16}(?:(?:export|default|pub|async|static|public|private|abstract)[ \t]+){0,3}"
+    r"(?:def|func|function|class|type|interface|struct|enum|fn|const|trait|module)[ \t]+"
+    r"(?:\([^)\n]{0,60}\)[ \t]*)?([A-Za-z_]\w{2,60})",
+    re.MULTILINE,
+)
+_VERDICT = re.compile(
+    r"[0-9] (?:passed|failed|passing|failing|tests?|errors?|warnings?)\b|^(?:ok|FAIL|PASS|OK)\b"
+    r"|^\[\S{1,80} [0-9a-f]{7,40}\]|^Tests?:",
+    re.MULTILINE,
+)
+_TELLING = re.compile(r"\w{3}")
+
+
+def action_lines(deeds: Sequence[Deed], redact: Callable[[str], str]) -> tuple[str, ...]:
+    """Return the deeds as lines: what was done to what, how it ended, with which tool.
+
+    Neighboring reads become one line, and so do neighboring edits of the same file. A line that
+    comes again stands where it came last. Long paths keep their end here, where they read as
+    names; the list of files has them whole.
+    """
+    lines: list[str] = []
+    for (family, tool, _), run in groupby(deeds, key=_likeness):
+        members = list(run)
+        if family is Family.PLAN:
+            continue
+        lines.extend(f"{words} [tool: {tool}]" for words in _told(family, members, redact))
+    times = Counter(lines)
+    newest = tuple(dict.fromkeys(reversed(lines)))[::-1]
+    return tuple(f"{line} ({times[line]} times)" if times[line] > 1 else line for line in newest)
+
+
+def tally(families: Counter[Family], before: int) -> str:
+    """Return one condensed action for calls of these families, numbered after `before`."""
+    kinds = Counter({_VERBS[family]: count for family, count in families.items()})
+    return condensed_line(before + 1, before + families.total(), kinds)
+
+
+def _likeness(deed: Deed) -> tuple[Family, str, str]:
+    action = deed.action
+    match action.family:
+        case Family.READ:
+            what = "failed" if deed.failed else ""
+        case Family.WRITE:
+            what = f"{action.files} {deed.failed}"
+        case _:
+            what = str(id(deed))
+    return action.family, action.tool, what
+
+
+def _told(family: Family, members: Sequence[Deed], redact: Callable[[str], str]) -> Iterator[str]:
+    verb = _VERBS[family]
+    failure = _failure(members[-1])
+    if family is Family.READ:
+        for start in range(0, len(members), _JOINED):
+            yield f"{verb} {redact(_places(members[start : start + _JOINED]))}{failure}"
+    elif family is Family.WRITE:
+        files = members[0].action.files[:_JOINED]
+        target = redact(" ".join(map(_short, files)) or members[0].action.target)
+        names = list(dict.fromkeys(name for each in members for name in defined(each)))[:_NAMES]
+        facts = [f"{len(members)} edits"] if len(members) > 1 else []
+        facts += [f"defines {', '.join(names)}"] if names else []
+        yield f"{verb} {target}{' - ' * bool(facts)}{'; '.join(facts)}{failure}"
+    else:
+        yield f"{verb} {_single(members[0], redact)}"
+
+
+def _places(members: Sequence[Deed]) -> str:
+    """Return the files that were read, each once, with the lines that were read of it."""
+    found: dict[str, list[str]] = {}
+    for deed in members:
+        scopes = found.setdefault(_short(deed.action.target), [])
+        if deed.action.scope not in {"", *scopes}:
+            scopes.append(deed.action.scope)
+    return ", ".join(f"{path}:{','.join(each)}" if each else path for path, each in found.items())
+
+
+def _short(path: str) -> str:
+    parts = flat(path, _COMMAND * 2).split("/")
+    return "/".join(parts[-3:]) if len(parts) > 5 else "/".join(parts)
+
+
+def _single(deed: Deed, redact: Callable[[str], str]) -> str:
+    action = deed.action
+    # The slice is longer than what shows, so that a secret across the cut is seen whole.
+    target = flat(redact(action.target[: _COMMAND * 8]), _COMMAND)
+    if action.family is Family.SEARCH and action.scope:
+        target = f"{target} in {flat(action.scope, _COMMAND)}" if target else flat(action.scope, 99)
+    if deed.ended is None:
+        return f"{target} - no result"
+    facts = [outcome(action, deed.ended, _OUTCOME)]
+    if action.family is Family.SHELL and not deed.failed:
+        facts = [f"exit {deed.ended.exit_code}"] if deed.ended.exit_code is not None else []
+        facts += [line] if (line := key_line(deed.ended.text)) else []
+    return f"{target}{' - ' * bool(facts)}{redact(', '.join(facts))}"
+
+
+def _failure(deed: Deed) -> str:
+    if not deed.failed or deed.ended is None:
+        return ""
+    return f" - failed: {flat(error_line(deed.ended.text) or deed.ended.text, _OUTCOME)}"
+
+
+def key_line(text: str) -> str:
+    """Return the line of an output that says most: its verdict, or its last line."""
+    end = text[-1_200:].strip()
+    if not end:
+        return ""
+    verdicts = list(_VERDICT.finditer(end))
+    if not verdicts:
+        telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
+        return flat(next(telling, ""), _OUTCOME)
+    at = verdicts[-1].start()
+    start = end.rfind("\n", 0, at) + 1
+    return flat(end[start:].partition("\n")[0], _OUTCOME)
+
+
+def defined(deed: Deed) -> tuple[str, ...]:
+    """Return the names that a deed's written content defines."""
+    return tuple(dict.fromkeys(_DEFINITION.findall(deed.action.content[:20_000])))

@@ -1,0 +1,155 @@
+"""Where the work stood: directory, branch, commits, test counts, failures, plan."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, cast
+
+from holdfast.summary.deeds import defined, key_line
+from holdfast.transcript.effects import error_line
+from holdfast.transcript.families import Family
+from holdfast.transcript.toolkit import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.summary.story import Deed
+
+__all__ = ["failures", "file_notes", "plan_left", "state_lines"]
+
+_RECENT = 120
+_FAILURES = 4
+_FILES = 80
+
+_CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
+_BRANCH = re.compile(
+    r"On branch (\S{1,100})|Switched to (?:a new )?branch '([^'\n]{1,100})'"
+    r"|^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? [0-9a-f]{7,40}\]",
+    re.MULTILINE,
+)
+_COMMIT = re.compile(
+    r"^\[\S{1,100}(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
+)
+_TESTED = re.compile(
+    r"\b\d+ (?:passed|failed|passing|failing)\b|^(?:ok|FAIL|PASS|Tests?:|--- FAIL)\b", re.MULTILINE
+)
+_TESTING = re.compile(r"\btests?\b|pytest|jest|vitest|mocha|rspec|ctest|tox|nox")
+
+
+def state_lines(deeds: Sequence[Deed]) -> tuple[str, ...]:
+    """Return the state that commands and their output show, one `Name: value` each."""
+    shells = [deed for deed in deeds[-_RECENT:] if deed.action.family is Family.SHELL]
+    found: dict[str, str] = {}
+    commits: list[str] = []
+    for deed in reversed(shells):
+        for name, value in _signs(deed):
+            found.setdefault(name, value)
+        if deed.ended is not None:
+            ended = deed.ended.text[:4_000]
+            commits += (f"{commit} {title.strip()}" for commit, title in _COMMIT.findall(ended))
+    lines = [f"{name}: {value}" for name, value in found.items()]
+    return tuple(lines) + ((f"Commits: {'; '.join(commits[:4])}",) if commits else ())
+
+
+def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
+    command = deed.action.target[:2_000]
+    directory = _directory(deed) or next(reversed(_CD.findall(command)), "")
+    if directory:
+        yield "Directory", directory
+    if command.rstrip().endswith("&") and not command.rstrip().endswith("&&"):
+        yield "Started in the background", flat(command, 120)
+    if deed.ended is None:
+        return
+    if branches := _BRANCH.findall(deed.ended.text[:4_000]):
+        yield "Branch", "".join(branches[-1])
+    if _TESTING.search(command) and _TESTED.search(deed.ended.text[-4_000:]):
+        yield "Tests", f"{key_line(deed.ended.text)} ({flat(command, 100)})"
+
+
+def _directory(deed: Deed) -> str:
+    if '"workdir"' not in deed.arguments and '"cwd"' not in deed.arguments:
+        return ""
+    fields = _fields(deed.arguments)
+    where = fields.get("workdir") or fields.get("cwd")
+    return where if isinstance(where, str) else ""
+
+
+def failures(deeds: Sequence[Deed]) -> tuple[str, ...]:
+    """Return recent failures that no later success of the same work resolved, oldest first."""
+    settled: set[tuple[str, ...]] = set()
+    found: list[str] = []
+    for deed in reversed(deeds[-_RECENT:]):
+        work = _work(deed)
+        error = error_line(deed.ended.text) if deed.failed and deed.ended else ""
+        if error and work not in settled:
+            found.append(f"{flat(deed.action.target, 120)} - {error}")
+        if deed.ended is not None:
+            settled.add(work)
+    return tuple(reversed(found[:_FAILURES]))
+
+
+def _work(deed: Deed) -> tuple[str, ...]:
+    """Return what makes two deeds attempts at the same thing."""
+    target = deed.action.target
+    if deed.action.family is not Family.SHELL:
+        return (deed.action.family, target)
+    return tuple(target.rpartition("&&")[2].split()[:2])
+
+
+def file_notes(deeds: Sequence[Deed]) -> tuple[str, ...]:
+    """Return the files that were changed or read, the newest first, one note each."""
+    notes: dict[str, tuple[int, dict[str, None], str]] = {}
+    for deed in reversed(deeds):
+        if deed.failed:
+            continue
+        changed = deed.action.family is not Family.READ
+        names = dict.fromkeys(defined(deed)) if changed else {}
+        for path in deed.action.files:
+            edits, known, lines = notes.get(path, (0, {}, ""))
+            notes[path] = (edits + changed, known | names, lines or deed.action.scope)
+    return tuple(
+        f"{path} - {_note(edits, tuple(names), lines)}"
+        for path, (edits, names, lines) in list(notes.items())[:_FILES]
+    )
+
+
+def _note(edits: int, names: tuple[str, ...], lines: str) -> str:
+    if not edits:
+        return f"read, lines {lines}" if lines else "read"
+    times = f", {edits} edits" if edits > 1 else ""
+    return f"changed{times}" + (f": {', '.join(names[:6])}" if names else "")
+
+
+def plan_left(deeds: Sequence[Deed]) -> tuple[str, ...]:
+    """Return the open items of the newest plan that lists all of its items."""
+    for deed in reversed(deeds):
+        if deed.action.family is not Family.PLAN:
+            continue
+        fields = _fields(deed.arguments)
+        items = next((fields[key] for key in ("todos", "plan", "items") if key in fields), None)
+        if isinstance(items, list):
+            found = (_item(item) for item in cast("list[object]", items))
+            return tuple(filter(None, found))
+    return ()
+
+
+def _item(item: object) -> str:
+    if not isinstance(item, dict):
+        return ""
+    fields = cast("dict[str, object]", item)
+    keys = ("content", "step", "title", "text", "task", "description")
+    words = next((value for key in keys if isinstance(value := fields.get(key), str)), "")
+    status = str(fields.get("status", "pending"))
+    return f"{flat(words, 200)} ({status})" if status not in _DONE and words else ""
+
+
+_DONE = frozenset({"completed", "done", "complete", "cancelled", "canceled", "closed"})
+
+
+def _fields(arguments: str) -> dict[str, object]:
+    try:
+        value: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

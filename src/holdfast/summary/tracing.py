@@ -1,0 +1,127 @@
+"""Whether words can be traced to what somebody said, in any language.
+
+Quotations are looked up letter for letter. Paraphrases are compared by stems, and by pairs of
+characters for scripts that do not part their words. Verbs with consequences must be there
+themselves or by a word of the same kind: most words of an invented order can be borrowed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["Said", "stems"]
+
+_WORD = re.compile(r"\w+")
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
+_PASSAGE = 120
+_READ = 40_000
+_STEM = 5
+
+_SMALL = frozenset(
+    """
+    the and for that this with from into not but are was were has have had will would can could
+    should about please user users asked asks wants want wanted requested request requests said
+    told then also now still yet been being its their them they you your our what which when
+    der die das und ein eine nicht mit von für auf ist soll bitte nutzer benutzer
+    les des une est pas que qui pour dans sur avec utilisateur
+    los las una que por para con del usuario
+    uma para com não que usuário
+    что как это для или пользователь чтобы
+    """.split()
+)
+
+# Words whose consequences nobody may invent, by kind; a stem stands for all its forms.
+_WEIGHTY_WORDS = (
+    "delet remov drop erase wipe purge destr trunc lösch entfe suppr effac elimi borra apaga"
+    " удали стере 删除 移除 清空 清除 削除 消去 삭제 제거",
+    "deplo relea rollo ausro veröf déplo despl lanza депло разве опубл"
+    " 部署 发布 上线 デプロ 公開 배포 게시",
+    "push pushe merge commi force fusio запуш слей 推送 合并 提交 プッシ マージ 푸시 병합",
+    "send sends sent mail email post schic sende envoy envia отпра 发送 寄送 送信 보내 전송",
+    "pay pays paid buy bough purch bezah kaufe payer achet pagar compr плати купи"
+    " 支付 付款 购买 支払 購入 결제 구매",
+    "grant permi revok 授权 撤销 許可 허가",
+    "disab deact bypas 禁用 绕过 無効 비활성",
+)
+_WEIGHTY = {
+    word[:_STEM]: kind for kind, words in enumerate(_WEIGHTY_WORDS) for word in words.split()
+}
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry the meaning of a text."""
+    return frozenset(_stems(_folded(text)))
+
+
+def _stems(folded: str) -> Iterator[str]:
+    for word in _WORD.findall(folded):
+        if _DENSE.search(word):
+            yield from (word[index : index + 2] for index in range(max(len(word) - 1, 1)))
+        elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
+            yield word[:_STEM] if word.isalpha() else word
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _weighty(found: Iterable[str], text: str) -> frozenset[int]:
+    """Return the kinds of weighty words in a text."""
+    kinds = {_WEIGHTY[stem] for stem in found if stem in _WEIGHTY}
+    if _DENSE.search(text):
+        kinds |= {kind for word, kind in _WEIGHTY.items() if word in text and _DENSE.search(word)}
+    return frozenset(kinds)
+
+
+def _joined(text: str) -> str:
+    return "".join(_folded(text).split())
+
+
+class Said:
+    """What somebody said, ready to be compared with what others claim."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._joined = "\n".join(map(_joined, texts))
+        self._passages = [
+            (found, _weighty(found, passage))
+            for text in texts
+            for found, passage in _passages(text)
+        ]
+
+    def holds(self, quotation: str) -> bool:
+        """Say whether the words were said, letter for letter but for case and blank space."""
+        return _joined(quotation) in self._joined
+
+    def overlap(self, claim: str) -> float:
+        """Return how much of the claim a single passage supports, from 0 to 1.
+
+        A passage supports nothing of a claim that has a weighty word of a kind it lacks.
+        """
+        wanted = stems(claim)
+        kinds = _weighty(wanted, _folded(claim))
+        return self._share(wanted, kinds)
+
+    def resembles(self, claim: str) -> float:
+        """Return how many of the claim's words a single passage has, weighty or not."""
+        return self._share(stems(claim), frozenset())
+
+    def _share(self, wanted: frozenset[str], kinds: frozenset[int]) -> float:
+        if not wanted:
+            return 1.0
+        shares = (len(wanted & found) for found, known in self._passages if kinds <= known)
+        return max(shares, default=0) / len(wanted)
+
+
+def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the text in passages, so that a long paste does not support everything."""
+    read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
+    words = _folded(read).split()
+    step = _PASSAGE // 2
+    for start in range(0, max(len(words) - step, 1), step):
+        passage = " ".join(words[start : start + _PASSAGE])
+        yield frozenset(_stems(passage)), passage

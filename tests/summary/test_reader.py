@@ -1,0 +1,114 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.summary.reader import read, reading
+from holdfast.summary.record import HEADINGS, Record
+from holdfast.summary.render import render
+from tests.summary.material import records
+
+
+@given(records())
+def test_what_is_written_reads_back(record: Record) -> None:
+    text = render(record)
+    assert read(text) == record
+    assert list(filter(lambda line: line.startswith("#"), text.split("\n"))) == [
+        f"## {heading}" for heading in HEADINGS.values()
+    ]
+
+
+@given(st.text())
+def test_no_text_breaks_the_reader(text: str) -> None:
+    read(text)
+
+
+def test_an_empty_record_still_has_thirteen_sections() -> None:
+    assert render(Record()).count("None.") == 13
+    assert read(render(Record())) == Record()
+
+
+def test_heading_levels_bold_numbers_and_colons_do_not_matter() -> None:
+    text = "\n".join(
+        [
+            "Here is the record you asked for:",
+            "### 1. Historical Task Snapshot:",
+            "> fix it",
+            "**Goal:**",
+            "* ship",
+            "# Constraints and Preferences",
+            "1) no tabs",
+            "2) no emoji",
+            "#### Completed Actions ####",
+            "1) READ a",
+            "2. RAN b",
+        ]
+    )
+    assert read(text) == Record(
+        task=("> fix it",),
+        goal=("ship",),
+        constraints=("no tabs", "no emoji"),
+        actions=("1. READ a", "2. RAN b"),
+    )
+
+
+def test_sections_may_be_missing_repeated_and_out_of_order() -> None:
+    text = "## Blocked\n- a\n## Goal\n- g\n## Blocked\n- b\n- a\n## Active State\nNone."
+    found = reading(text)
+    assert found is not None
+    assert found.record == Record(goal=("g",), blocked=("a", "b"))
+    assert found.present == {"blocked", "goal", "state"}
+
+
+def test_a_fence_around_the_whole_answer_is_wrapping() -> None:
+    body = "## Goal\n- g\n\n## Blocked\n```bash\n## Key Decisions\n```\n\n## Active State\n- s"
+    expected = Record(goal=("g",), blocked=("```bash\n## Key Decisions\n```",), state=("s",))
+    assert read(f"```markdown\n{body}\n```") == expected
+    assert read(f"Sure!\n\n````\n{body}\n````") == expected
+
+
+def test_a_heading_inside_a_fence_is_code() -> None:
+    text = (
+        "## Goal\n- g\n```\n## Blocked\n- not blocked\n```\n## Active State\n- s\n## Key Decisions"
+    )
+    assert read(text) == Record(goal=("g\n```\n## Blocked\n- not blocked\n```",), state=("s",))
+
+
+def test_a_fence_that_never_closes_swallows_nothing() -> None:
+    text = "## Goal\n- g\n```\n## Blocked\n- b\n## Active State\n- s"
+    assert read(text) == Record(goal=("g\n```",), blocked=("b",), state=("s",))
+
+
+def test_headings_that_are_not_ours_are_kept() -> None:
+    text = "## Goal\n- g\n### Part\n- p\n## Weather\n- rain\n## Blocked\n- b\n## Key Decisions\n- d"
+    assert read(text) == Record(
+        goal=("g\n### Part", "p"), blocked=("b",), decisions=("d",), critical=("Weather: rain",)
+    )
+
+
+def test_translated_headings_are_taken_by_their_order() -> None:
+    headings = "任务 目标 约束 完成 状态 进行 阻塞 决定 已答 待答 文件 剩余 关键".split()
+    text = "\n".join(f"## {each}\n- {each}一" for each in headings)
+    found = read(text)
+    assert found is not None
+    assert (found.task, found.goal, found.critical) == (("任务一",), ("目标一",), ("关键一",))
+
+
+def test_headings_without_marks_count_when_they_are_ours_to_the_letter() -> None:
+    text = "Goal:\nship\n\nBlocked\nno key\n\nActive State:\nmain branch"
+    assert read(text) == Record(goal=("ship",), blocked=("no key",), state=("main branch",))
+
+
+def test_thinking_before_the_answer_is_not_part_of_it() -> None:
+    text = (
+        "<think>\n## Goal\n- draft\n</think>\n## Goal\n- g\n## Blocked\n- b\n## Active State\n- s"
+    )
+    assert read(text) == Record(goal=("g",), blocked=("b",), state=("s",))
+
+
+def test_a_list_that_is_indented_as_a_whole_is_still_a_list() -> None:
+    text = "## Goal\n   - a\n     more\n   - b\n## Blocked\n## Active State\n"
+    assert read(text) == Record(goal=("a\nmore", "b"))
+
+
+def test_fewer_than_three_sections_are_no_record() -> None:
+    assert read("## Goal\n- g\n## Blocked\n- b") is None
+    assert read("I cannot help with that.") is None
