@@ -56,7 +56,10 @@ def exchanges(draw: st.DrawFn, number: int) -> tuple[Message, ...]:
             (
                 ToolResult(
                     call.id,
-                    (Text(draw(outputs)), *((Media(data="QUJD"),) if draw(st.integers(0, 9)) == 0 else ())),
+                    (
+                        Text(draw(outputs)),
+                        *((Media(data="QUJD"),) if draw(st.integers(0, 9)) == 0 else ()),
+                    ),
                     is_error=draw(st.booleans()),
                 ),
             ),
@@ -80,7 +83,9 @@ def sessions(draw: st.DrawFn, max_turns: int = 6, max_steps: int = 8) -> Transcr
     if draw(st.booleans()):
         transcript.append(Message(Role.SYSTEM, (Text("Be careful. " * draw(repeats)),)))
     if draw(st.integers(0, 5)) == 0:
-        summary = Summary("## Goal\n- an earlier goal\n\n## Blocked\n- nothing\n\n## Key Decisions\n- one")
+        summary = Summary(
+            "## Goal\n- an earlier goal\n\n## Blocked\n- nothing\n\n## Key Decisions\n- one"
+        )
         transcript.append(Message(Role.USER, (summary,), synthetic=Synthetic.SUMMARY))
     number = 0
     for _ in range(draw(st.integers(1, max_turns))):

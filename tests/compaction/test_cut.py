@@ -21,7 +21,18 @@ class Letters:
 
 
 SCALE = Scale(Letters())
-SHARES = Shares(limit=1_000, tail=100, ceiling=150, record=0, ledger=0, said=0, live=0, pins=60)
+SHARES = Shares(
+    limit=1_000,
+    tail=100,
+    ceiling=150,
+    record=0,
+    ledger=0,
+    said=0,
+    live=0,
+    pins=60,
+    fewest=3,
+    strict=False,
+)
 
 
 def test_the_system_prompt_ends_where_somebody_else_speaks() -> None:
@@ -127,7 +138,14 @@ def test_the_newest_reply_that_a_person_can_see_stays() -> None:
 def test_images_weigh_more_at_a_boundary() -> None:
     picture = Message(Role.USER, (Text("see"), Media()))
     shares = replace(SHARES, tail=1_604 + 8, ceiling=1_604 + 8)
-    transcript = (assistant("a"), picture, assistant("b"), assistant("c"), user("x"), assistant("d"))
+    transcript = (
+        assistant("a"),
+        picture,
+        assistant("b"),
+        assistant("c"),
+        user("x"),
+        assistant("d"),
+    )
     assert cut(transcript, 0, shares, SCALE).tail == 2
 
 

@@ -137,7 +137,9 @@ def test_the_same_input_and_answers_give_the_same_bytes(
 
 
 @given(sessions(), windows)
-def test_a_second_pass_with_nothing_new_changes_nothing(transcript: Transcript, window: int) -> None:
+def test_a_second_pass_with_nothing_new_changes_nothing(
+    transcript: Transcript, window: int
+) -> None:
     policy = Policy(context_length=window)
     once = compacted(transcript, policy)
     again = compacted(once.transcript, policy)
@@ -146,7 +148,9 @@ def test_a_second_pass_with_nothing_new_changes_nothing(transcript: Transcript, 
 
 
 @given(sessions(max_turns=4, max_steps=6), st.integers(200, 20_000))
-def test_a_fit_is_never_over_and_keeps_the_newest_user_words(transcript: Transcript, fit: int) -> None:
+def test_a_fit_is_never_over_and_keeps_the_newest_user_words(
+    transcript: Transcript, fit: int
+) -> None:
     outcome = compacted(transcript, Policy(fit=fit))
     event(type(outcome).__name__)
     match outcome:
@@ -156,7 +160,9 @@ def test_a_fit_is_never_over_and_keeps_the_newest_user_words(transcript: Transcr
             assert newest is not None
             needed = [m for m in transcript if m.role is Role.SYSTEM]
             bare = without_summaries(transcript).transcript
-            needed_weight = weight((*needed, *[m for m in bare if m.text == transcript[newest].text][-1:]))
+            needed_weight = weight(
+                (*needed, *[m for m in bare if m.text == transcript[newest].text][-1:])
+            )
             assert needed_weight > fit or open_calls(transcript)
         case _:
             assert weight(outcome.transcript) <= fit
@@ -198,9 +204,7 @@ def assert_newest_user_words_follow_the_summary(before: Transcript, after: Trans
 
 def assert_waiting_calls_still_wait(before: Transcript, after: Transcript) -> None:
     newest = newest_user(before)
-    running = {
-        id_ for id_, index in open_calls(before).items() if newest is None or index > newest
-    }
+    running = {id_ for id_, index in open_calls(before).items() if newest is None or index > newest}
     assert running <= set(open_calls(after))
 
 
@@ -214,7 +218,11 @@ def assert_one_summary_without_secrets(after: Transcript) -> None:
 def test_one_request_and_hundreds_of_steps_compacts_like_anything_else(window: int) -> None:
     from holdfast.testing.builders import step, system, user
 
-    steps = [m for n in range(350) for m in step(f"c{n}", f"make part{n}", "the output " * (window // 1_000))]
+    steps = [
+        m
+        for n in range(350)
+        for m in step(f"c{n}", f"make part{n}", "the output " * (window // 1_000))
+    ]
     transcript = (system("s"), user("build everything"), *steps)
     outcome = compacted(transcript, Policy(context_length=window))
     assert isinstance(outcome, Folded)

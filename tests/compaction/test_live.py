@@ -10,9 +10,15 @@ from holdfast.testing.builders import assistant, call, tool
 from holdfast.transcript.toolkit import Toolkit
 
 KIT = Toolkit()
-lines = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp", "Cs"]), min_size=1, max_size=30).map(
-    lambda text: " ".join(text.split())
-).filter(bool)
+lines = (
+    st.text(
+        st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp", "Cs"]),
+        min_size=1,
+        max_size=30,
+    )
+    .map(lambda text: " ".join(text.split()))
+    .filter(bool)
+)
 
 
 def planned(name: str, **arguments: object) -> tuple[object, ...]:
@@ -24,7 +30,10 @@ def test_the_newest_plan_wins_whatever_the_agent_calls_it() -> None:
         *planned("TodoWrite", todos=[{"content": "old", "status": "pending"}]),
         *planned(
             "update_plan",
-            plan=[{"step": "write tests", "status": "completed"}, {"step": "ship", "status": "in_progress"}],
+            plan=[
+                {"step": "write tests", "status": "completed"},
+                {"step": "ship", "status": "in_progress"},
+            ],
         ),
     )
     assert observe(messages, KIT, LiveState()).plan == (  # type: ignore[arg-type]
@@ -100,7 +109,8 @@ def test_a_state_renders_as_readable_lines() -> None:
         rules=st.lists(lines, max_size=3).map(tuple),
         processes=st.lists(lines, max_size=3).map(tuple),
         plan=st.lists(
-            st.builds(PlanItem, lines, st.sampled_from(["pending", "completed", "in_progress"])), max_size=3
+            st.builds(PlanItem, lines, st.sampled_from(["pending", "completed", "in_progress"])),
+            max_size=3,
         ).map(tuple),
         directory=lines,
     )

@@ -13,7 +13,13 @@ windows = st.integers(2_000, 10_000_000)
 
 @pytest.mark.parametrize(
     ("window", "threshold"),
-    [(200_000, 100_000), (100_000, 64_000), (32_000, 27_200), (2_000, 1_700), (10_000_000, 5_000_000)],
+    [
+        (200_000, 100_000),
+        (100_000, 64_000),
+        (32_000, 27_200),
+        (2_000, 1_700),
+        (10_000_000, 5_000_000),
+    ],
 )
 def test_the_threshold_has_a_floor_that_small_windows_can_bear(window: int, threshold: int) -> None:
     assert Policy(context_length=window).threshold_tokens == threshold

@@ -18,7 +18,9 @@ def test_a_result_without_its_call_is_removed() -> None:
 
 
 def test_a_call_without_its_result_gets_a_stub() -> None:
-    stub = Message(Role.TOOL, (ToolResult("a", (Text(STUB),), name="bash"),), synthetic=Synthetic.STUB)
+    stub = Message(
+        Role.TOOL, (ToolResult("a", (Text(STUB),), name="bash"),), synthetic=Synthetic.STUB
+    )
     calling = assistant("", call("a"))
     assert repair((calling, user("next"))) == (calling, stub, user("next"))
 
@@ -48,8 +50,12 @@ def test_whatever_comes_in_the_pairing_is_right_afterwards(transcript: tuple[Mes
     repaired = repair(transcript)
     assert check(repaired) == ()
     assert repair(repaired) == repaired
-    words = [message for message in transcript if not message.calls and message.role is not Role.TOOL]
-    assert [message for message in repaired if not message.calls and message.role is not Role.TOOL] == words
+    words = [
+        message for message in transcript if not message.calls and message.role is not Role.TOOL
+    ]
+    assert [
+        message for message in repaired if not message.calls and message.role is not Role.TOOL
+    ] == words
 
 
 def test_plain_words_merge_with_a_blank_line_and_other_parts_side_by_side() -> None:

@@ -1,8 +1,8 @@
-"""Compaction: a transcript goes in, a smaller valid one comes out, and the caller learns what happened.
+"""Compaction: a transcript goes in, a smaller valid one comes out, and nothing is left unsaid.
 
 Read in this order: `policy` (the knobs and their arithmetic), `report` (the outcomes), `previous`
-(what an earlier pass left), `prune`, `cut`, `plan` (the decision as a value), `live`, `said`,
-`checkpointing` (what the summary says), `assemble`, `truncate`, `repair`, `fold` (the window),
+(what an earlier pass left), `prune`, `truncate`, `cut`, `plan` (the decision as a value), `live`,
+`said`, `checkpointing` (what the summary says), `assemble`, `repair`, `fold` (the window), `proof`,
 `flow` (the algorithm on one page), then `progress` and `pressure`.
 """
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
-from holdfast.compaction.said import quote, user_words
+from holdfast.compaction.said import quote
 from holdfast.facts import ledger
-from holdfast.summary import Checkpoint, render, render_checkpoint, trim
+from holdfast.summary import Checkpoint, render, render_checkpoint, trim, user_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,21 +17,21 @@ if TYPE_CHECKING:
     from holdfast.facts import Evidence
     from holdfast.summary import Record
 
-__all__ = ["compose"]
+__all__ = ["Draft", "compose"]
 
 _LEDGER_OF_REST = 0.5
 """What the record leaves of its share, the ledger may use half of."""
 
 
-def compose(
-    plan: Plan,
-    record: Record,
-    evidence: Sequence[Evidence],
-    means: Means,
-    *,
-    around: str,
-    factor: float,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a summary is made from: a record, and the facts of what it stands for, best first."""
+
+    record: Record
+    evidence: Sequence[Evidence]
+
+
+def compose(plan: Plan, draft: Draft, means: Means, *, around: str, factor: float) -> str:
     """Return the text of the summary, redacted, within `factor` times its shares.
 
     The ledger comes last: it holds the best ranked facts that stand nowhere else in the window.
@@ -38,13 +39,13 @@ def compose(
     if factor <= 0:
         return ""
     shares, count = plan.shares, means.scale.text
-    kept = trim(record, int(shares.record * factor), count)
+    kept = trim(draft.record, int(shares.record * factor), count)
     said = _said(plan, means, int(shares.said * factor))
     live = _live(plan, means, int(shares.live * factor))
     written = render(kept)
     spare = max(int(shares.record * factor) - count(written), 0)
     proof = ledger(
-        evidence,
+        draft.evidence,
         present="\n".join((written, *said, live, around)),
         budget=int(shares.ledger * factor) + int(spare * _LEDGER_OF_REST),
         count=count,

@@ -10,8 +10,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.fold import Fold, fold, words_of
+from holdfast.compaction.checkpointing import Draft
+from holdfast.compaction.fold import Fold, fold
 from holdfast.compaction.plan import Enough, Impossible, Means, Nothing, Plan, decide
+from holdfast.compaction.proof import with_evidence
 from holdfast.compaction.report import (
     Abandoned,
     Cuts,
@@ -22,8 +24,9 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
+from holdfast.compaction.words import words_of
 from holdfast.errors import InvalidTranscript
-from holdfast.facts import Evidence, gather, rank
+from holdfast.facts import Evidence, audit, gather, rank
 from holdfast.summary import (
     Answer,
     Ask,
@@ -32,16 +35,18 @@ from holdfast.summary import (
     Failure,
     Job,
     Record,
-    deterministic,
     derive_focus,
+    deterministic,
+    user_words,
     write,
 )
-from holdfast.transcript import Message, Role, Text, check
+from holdfast.transcript import Message, Role, Summary, check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.compaction.policy import Policy
+    from holdfast.compaction.prune import PrunedTranscript
     from holdfast.transcript import Transcript
 
 __all__ = ["Flow", "compaction"]
@@ -76,23 +81,40 @@ def compaction(
         case Impossible(reason):
             return Abandoned(transcript, untouched, reason)
         case Enough(window):
-            total = means.scale.total(window.transcript)
-            report = replace(untouched, tokens_after=total, pruned=window.counts)
-            return Pruned(window.transcript, report)
+            return _pruned(transcript, window, policy, means)
         case Plan():
             pass
     evidence = _evidence(decision, means)
     source = yield from _summarize(decision, policy, means, evidence)
     if isinstance(source, Declined):
         return Abandoned(transcript, untouched, source.reason)
-    built = fold(decision, source.record, evidence, means)
+    built = fold(decision, Draft(source.record, evidence), means)
     return _concluded(decision, source, built, means)
+
+
+def _pruned(
+    transcript: Transcript, window: PrunedTranscript, policy: Policy, means: Means
+) -> Pruned:
+    """Return the pruned window, with what its shortened outputs said that is worth keeping."""
+    scale = means.scale
+    evidence = rank(gather(transcript), focus=means.focus)
+    spare = policy.target_tokens - scale.total(window.transcript)
+    proven = with_evidence(window.transcript, evidence, spare, means)
+    report = Report(
+        tokens_before=scale.total(transcript),
+        tokens_after=scale.total(proven),
+        messages_before=len(transcript),
+        messages_after=len(proven),
+        pruned=window.counts,
+        audit=audit(evidence, words_of(window.transcript), words_of(proven)),
+    )
+    return Pruned(proven, report)
 
 
 def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
     """Return the facts of what goes, best first; those that an earlier ledger kept count as old."""
     previous = plan.bare.previous
-    remembered = (Message(Role.ASSISTANT, (Text(previous.evidence),)),) if previous else ()
+    remembered = (Message(Role.USER, (Summary(previous.evidence),)),) if previous else ()
     tail = words_of(plan.bare.transcript[plan.cut.tail :])
     return rank(gather((*remembered, *plan.folded)), tail=tail, focus=means.focus)
 
@@ -100,6 +122,7 @@ def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
 def _summarize(
     plan: Plan, policy: Policy, means: Means, evidence: Sequence[Evidence]
 ) -> Generator[Ask, Answer, _Source | Declined]:
+    said = user_words(plan.bare.transcript)
     job = Job(
         messages=plan.folded,
         previous=plan.bare.previous,
@@ -109,6 +132,8 @@ def _summarize(
         redact=means.redact,
         today=means.today,
         focus=means.focus or derive_focus(plan.bare.transcript),
+        task=said[-1] if said else "",
+        opening=said[0] if said else "",
     )
     warnings: tuple[str, ...] = ()
     if means.summarizer_window is not None:
@@ -122,7 +147,9 @@ def _summarize(
         warnings = (
             f"{written.reason}; the deterministic record covers {len(plan.folded)} messages",
         )
-    return _Source(deterministic(job, evidence), SummaryReport("deterministic"), warnings)
+    return _Source(
+        deterministic(job, evidence, means.toolkit), SummaryReport("deterministic"), warnings
+    )
 
 
 def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
@@ -134,7 +161,9 @@ def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcom
         return Unchanged(plan.source, _nothing_gained(report), reason)
     violations = check(built.transcript)
     if violations and not check(plan.bare.transcript):
-        raise InvalidTranscript(f"a compaction came out invalid: {violations[0].message}", violations)
+        raise InvalidTranscript(
+            f"a compaction came out invalid: {violations[0].message}", violations
+        )
     return Folded(built.transcript, report)
 
 

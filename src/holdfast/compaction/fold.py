@@ -6,31 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import assemble
-from holdfast.compaction.checkpointing import compose
+from holdfast.compaction.checkpointing import Draft, compose
+from holdfast.compaction.plan import grow
 from holdfast.compaction.repair import repair
 from holdfast.compaction.truncate import truncate
-from holdfast.facts import Audit, Evidence, audit
-from holdfast.summary import Record, render
-from holdfast.transcript import (
-    Summary,
-    Text,
-    ToolCall,
-    ToolResult,
-    exchange_at,
-    newest_user,
-    open_calls,
-)
+from holdfast.compaction.words import words_of
+from holdfast.facts import Audit, audit
+from holdfast.summary import render
+from holdfast.transcript import exchange_at, newest_user, open_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from holdfast.compaction.plan import Means, Plan
-    from holdfast.transcript import Message, Transcript
+    from holdfast.transcript import Transcript
 
-__all__ = ["Fold", "fold", "words_of"]
+__all__ = ["Fold", "fold"]
 
 _LADDER = (1.0, 0.9, 0.75, 0.55, 0.35, 0.15, 0.0)
 """How much of its share the summary gets, try by try, until the whole fits."""
+_WORTH_USING = 50
+"""Tokens left over under a strict limit from which on the window is built once more, wider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +51,28 @@ class _Frame:
     truncated: int = 0
 
 
-def fold(plan: Plan, record: Record, evidence: Sequence[Evidence], means: Means) -> Fold:
+def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gives way until the window fits and is smaller than before. Where the limit is
     strict and the tail alone is too heavy, it goes too, and what must stay stays: the system
     prompt, the newest user message and calls that still wait.
     """
-    goal = min(plan.shares.limit, means.scale.total(plan.source) - 1)
-    smallest: Fold | None = None
+    scale = means.scale
+    goal = min(plan.shares.limit, scale.total(plan.source) - 1)
+    built: Fold | None = None
     for frame, factor in _rungs(plan, means):
-        smallest = _build(plan, record, evidence, means, frame=frame, factor=factor)
-        if means.scale.total(smallest.transcript) <= goal:
+        built = _build(plan, draft, means, frame=frame, factor=factor)
+        if scale.total(built.transcript) <= goal:
             break
-    assert smallest is not None  # there is always a first rung
-    return smallest
-
-
-def words_of(messages: Iterable[Message]) -> str:
-    """Return everything in the messages that a fact may stand in."""
-    pieces: list[str] = []
-    for message in messages:
-        for part in message.parts:
-            match part:
-                case Text(text=text) | Summary(text=text) | ToolCall(arguments=text):
-                    pieces.append(text)
-                case ToolResult():
-                    pieces.append(part.text)
-                case _:
-                    pass
-    return "\n".join(pieces)
+    assert built is not None  # there is always a first rung
+    spare = goal - scale.total(built.transcript)
+    if plan.shares.strict and spare > _WORTH_USING:
+        wider = grow(plan, spare, means)
+        candidate = _build(wider, draft, means, frame=_frame(wider, means), factor=1.0)
+        if scale.total(candidate.transcript) <= goal:
+            return candidate
+    return built
 
 
 def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:
@@ -109,30 +97,24 @@ def _frame(plan: Plan, means: Means) -> _Frame:
 def _frame_without_tail(plan: Plan) -> _Frame:
     window = plan.window.transcript
     newest = newest_user(window)
-    staying = set() if newest is None or newest < plan.cut.head else {newest}
+    staying: set[int] = set()
+    if newest is not None and newest >= plan.cut.head:
+        staying.add(newest)
     for index in open_calls(window).values():
         if newest is None or index > newest:
             staying.update(exchange_at(window, index))
     return _Frame(tuple(window[at] for at in sorted(staying)), ())
 
 
-def _build(
-    plan: Plan,
-    record: Record,
-    evidence: Sequence[Evidence],
-    means: Means,
-    *,
-    frame: _Frame,
-    factor: float,
-) -> Fold:
+def _build(plan: Plan, draft: Draft, means: Means, *, frame: _Frame, factor: float) -> Fold:
     around = words_of((*frame.kept, *frame.tail))
-    summary = compose(plan, record, evidence, means, around=around, factor=factor)
+    summary = compose(plan, draft, means, around=around, factor=factor)
     head = plan.window.transcript[: plan.cut.head]
     transcript = repair(assemble(head, summary, frame.kept, frame.tail))
     return Fold(
         transcript=transcript,
         summary_tokens=means.scale.text(summary) if summary else 0,
-        audit=audit(evidence, render(record), f"{summary}\n{around}"),
+        audit=audit(draft.evidence, render(draft.record), f"{summary}\n{around}"),
         truncated=frame.truncated,
         tail=len(frame.tail),
     )

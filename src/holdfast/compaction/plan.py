@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import Cut, cut, head_end, system_end
 from holdfast.compaction.live import LiveState
+from holdfast.compaction.policy import MOST_LEDGER
 from holdfast.compaction.previous import Bare, without_summaries
 from holdfast.compaction.prune import PrunedTranscript, prune, prune_media
 from holdfast.compaction.report import PrunedCounts
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy, Shares
     from holdfast.transcript import Transcript
 
-__all__ = ["SYSTEM_NOTE", "Decision", "Enough", "Impossible", "Means", "Nothing", "Plan", "decide"]
+__all__ = [
+    "SYSTEM_NOTE",
+    "Decision",
+    "Enough",
+    "Impossible",
+    "Means",
+    "Nothing",
+    "Plan",
+    "decide",
+    "grow",
+]
 
 SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
@@ -110,10 +121,8 @@ def decide(
             f"{policy.fit:,} tokens cannot hold the system prompt and the newest user message; "
             f"the smallest possible fit is {smallest:,}"
         )
-    head, shares = _room(bare, policy, scale)
-    if force and policy.fit is None:
-        half = max((before - smallest) // 2, 1)
-        shares = replace(shares, tail=min(shares.tail, half), ceiling=min(shares.ceiling, half))
+    half = max((before - smallest) // 2, 1)
+    head, shares = _room(bare, policy, scale, tail=half if force else None)
     chosen = cut(bare.transcript, head, shares, scale)
     reason = _nothing_to_fold(bare, chosen, shares, scale)
     if reason and not shares.strict and not (force and chosen.folded()):
@@ -129,7 +138,7 @@ def _smallest(transcript: Transcript, scale: Scale) -> int:
     return scale.total([*transcript[: system_end(transcript)], *task])
 
 
-def _room(bare: Bare, policy: Policy, scale: Scale) -> tuple[int, Shares]:
+def _room(bare: Bare, policy: Policy, scale: Scale, *, tail: int | None) -> tuple[int, Shares]:
     """Return where the head ends and how the rest of the window is shared out."""
     transcript = bare.transcript
     system = system_end(transcript)
@@ -143,7 +152,8 @@ def _room(bare: Bare, policy: Policy, scale: Scale) -> tuple[int, Shares]:
     if newest is not None and newest >= head:
         fixed += scale.weigh(transcript[newest])
     rest = max(scale.total(transcript) - fixed, 0)
-    return head, policy.shares(fixed=fixed, rest=rest, previous=scale.text(bare.summary))
+    previous = scale.text(bare.summary)
+    return head, policy.shares(fixed=fixed, rest=rest, previous=previous, tail=tail)
 
 
 def _nothing_to_fold(bare: Bare, chosen: Cut, shares: Shares, scale: Scale) -> str:
@@ -177,6 +187,18 @@ def _cropped(transcript: Transcript, shares: Shares, scale: Scale, reason: str) 
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
+def grow(plan: Plan, spare: int, means: Means) -> Plan:
+    """Return the plan with tokens that were left over given to the ledger and to the tail."""
+    shares = plan.shares
+    proof = min(spare // 2, max(int(shares.limit * MOST_LEDGER) - shares.ledger, 0))
+    tail = shares.tail + spare - proof
+    grown = replace(shares, ledger=shares.ledger + proof, tail=tail, ceiling=tail)
+    chosen = cut(plan.bare.transcript, plan.cut.head, grown, means.scale)
+    return replace(
+        plan, shares=grown, cut=chosen, window=_window(plan.bare.transcript, chosen.tail, means)
+    )
+
+
 def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     """Prune, and say whether that is enough.
 
@@ -185,13 +207,17 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     """
     transcript = plan.bare.transcript
     protected = plan.cut.tail
-    if policy.fit is None:
-        protected = min(protected, len(transcript) - policy.protect_last_n)
-    shortened = prune(transcript, means.toolkit, protected=max(protected, plan.cut.head))
-    shown = prune_media(shortened.transcript)
-    counts = replace(shortened.counts, media=shown.counts.media)
-    window = PrunedTranscript(shown.transcript, counts)
+    if not plan.shares.strict:
+        protected = max(min(protected, len(transcript) - policy.protect_last_n), plan.cut.head)
+    window = _window(transcript, protected, means)
     total = means.scale.total(window.transcript)
-    if plan.bare.previous is None and counts.any and total <= policy.target_tokens:
+    if plan.bare.previous is None and window.counts.any and total <= policy.target_tokens:
         return Enough(window)
     return replace(plan, window=window)
+
+
+def _window(transcript: Transcript, protected: int, means: Means) -> PrunedTranscript:
+    shortened = prune(transcript, means.toolkit, protected=protected)
+    shown = prune_media(shortened.transcript)
+    counts = replace(shortened.counts, media=shown.counts.media)
+    return PrunedTranscript(shown.transcript, counts)

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from holdfast.errors import ConfigError
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
-__all__ = ["SOFT_CEILING", "Policy", "Shares"]
+__all__ = ["MOST_LEDGER", "SOFT_CEILING", "Policy", "Shares"]
+
+MOST_LEDGER = 0.40
+"""The most of a fitted window that the ledger may take: a list alone explains nothing."""
 
 SOFT_CEILING = 1.5
 """How far over its budget the tail may go to keep one oversized exchange whole."""
@@ -31,7 +34,9 @@ _SAID_OF_MIDDLE = 0.25
 _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.40, 0.26, 0.26
+_FEWEST = 3
+
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.28, 0.24, 0.40
 _FIT_SAID, _FIT_LIVE, _FIT_PINS = 0.04, 0.02, 0.02
 """How a fixed number of tokens is shared once the system prompt and the task have theirs."""
 
@@ -50,9 +55,9 @@ class Shares:
     said: int
     live: int
     pins: int
-    fewest: int = 3
+    fewest: int
     """The tail is never shorter than this many messages."""
-    strict: bool = False
+    strict: bool
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
 
 
@@ -122,21 +127,25 @@ class Policy:
         """Return the three limits beyond which compaction is due."""
         return Budget(self.threshold_tokens, self.max_bytes, self.max_images)
 
-    def shares(self, *, fixed: int, rest: int, previous: int = 0) -> Shares:
+    def shares(
+        self, *, fixed: int, rest: int, previous: int = 0, tail: int | None = None
+    ) -> Shares:
         """Return how the window is shared out.
 
         Args:
             fixed: the weight of what stays whatever happens: system prompt, newest user words.
             rest: the weight of everything else.
             previous: the weight of the summary so far, which the record has to carry on.
+            tail: the most that the tail may weigh, where that is less than its usual share.
         """
         if self.fit is not None:
             return self._shares_of_fit(self.fit, fixed)
         limit = self.threshold_tokens
-        middle = max(rest - self.target_tokens, 0)
+        tail = self.target_tokens if tail is None else min(tail, self.target_tokens)
+        middle = max(rest - tail, 0)
         record = self._record(middle, previous)
         wishes = {
-            "tail": limit * self.target_ratio,
+            "tail": tail,
             "record": record,
             "ledger": record * _LEDGER_OF_RECORD,
             "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
@@ -148,14 +157,12 @@ class Policy:
         granted = {name: int(wish * factor) for name, wish in wishes.items()}
         spare = room - sum(granted.values())
         ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
-        return Shares(limit=limit, ceiling=ceiling, **granted)
+        return Shares(limit=limit, ceiling=ceiling, fewest=_FEWEST, strict=False, **granted)
 
     def _record(self, middle: int, previous: int) -> int:
         small = self.threshold_tokens * _RECORD_OF_THRESHOLD
         floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
-        ceiling = max(
-            floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING)
-        )
+        ceiling = max(floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING))
         return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)
 
     def _shares_of_fit(self, limit: int, fixed: int) -> Shares:

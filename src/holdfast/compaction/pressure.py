@@ -18,7 +18,9 @@ _FEWEST_FOR_HYGIENE = 4
 def due(load: Load, policy: Policy) -> tuple[str, ...]:
     """Return which of the three budgets the load has reached; nothing means not due."""
     budget = policy.budget
-    reached = [] if load.tokens < budget.tokens else [f"{load.tokens:,} of {budget.tokens:,} tokens"]
+    reached = (
+        [] if load.tokens < budget.tokens else [f"{load.tokens:,} of {budget.tokens:,} tokens"]
+    )
     others = [each for each in budget.exceeded(load) if not each.endswith("tokens")]
     return (*reached, *others)
 

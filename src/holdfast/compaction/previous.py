@@ -46,7 +46,7 @@ def without_summaries(transcript: Transcript) -> Bare:
         rest = tuple(part for part in message.parts if not isinstance(part, Summary))
         if rest:
             kept.append((index, replace(message, parts=rest, synthetic=None)))
-    previous = read_checkpoint(newest.text) if newest else None
+    previous = read_checkpoint(newest.text, newest.origin) if newest else None
     return Bare(
         tuple(message for _, message in kept),
         tuple(index for index, _ in kept),

@@ -195,4 +195,6 @@ def _placeholders(part: Part) -> Part:
 
 def _placeholder(media: Media) -> Text:
     size = f", {len(media.data) * 3 // 4 // 1024 + 1} kB" if media.data else ""
-    return Text(f"[{media.kind} {media.media_type or 'of an earlier turn'}{size}: not in the window]")
+    return Text(
+        f"[{media.kind} {media.media_type or 'of an earlier turn'}{size}: not in the window]"
+    )

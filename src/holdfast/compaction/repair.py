@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+
 from holdfast.transcript import (
     Message,
     Role,

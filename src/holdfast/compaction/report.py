@@ -1,4 +1,4 @@
-"""What a compaction did, as values: the outcomes that callers match, and the figures beside them."""
+"""What a compaction did, as values: outcomes that callers match, and the figures beside them."""
 
 from __future__ import annotations
 

@@ -8,32 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.transcript import is_user_word
-from holdfast.transcript.blocks import is_observation
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from holdfast.transcript import Message
-
-__all__ = ["quote", "user_words"]
+__all__ = ["quote"]
 
 _EXCERPT = 600
 """Characters of a user message that is too long to be quoted whole."""
 
 
-def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Return what users said in the messages, oldest first, without what tools reported.
-
-    Some agents send tool output as user messages; that is not a user speaking.
-    """
-    said = (message.text.strip() for message in messages if is_user_word(message))
-    return tuple(text for text in said if text and not is_observation(text))
-
-
-def quote(
-    newest_first: Iterable[str], budget: int, count: Callable[[str], int]
-) -> tuple[str, ...]:
+def quote(newest_first: Iterable[str], budget: int, count: Callable[[str], int]) -> tuple[str, ...]:
     """Return the quotes that fit, in the order given, each once."""
     chosen: dict[str, None] = {}
     left = budget

@@ -36,7 +36,11 @@ def truncate(messages: Sequence[Message], budget: int, scale: Scale) -> Truncate
     kept = list(messages)
     over = scale.total(kept) - budget
     candidates = sorted(
-        ((scale.text(result.text), index) for index, message in enumerate(kept) for result in message.results),
+        (
+            (scale.text(result.text), index)
+            for index, message in enumerate(kept)
+            for result in message.results
+        ),
         reverse=True,
     )
     count = 0

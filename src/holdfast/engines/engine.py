@@ -119,7 +119,9 @@ class Engine:
             return self._concluded(ended.value, request, started)
 
     async def acompact(
-        self, transcript: Transcript, request: Request = Request()  # noqa: B008 - a frozen value
+        self,
+        transcript: Transcript,
+        request: Request = Request(),  # noqa: B008 - a frozen value
     ) -> CompactionReport:
         """Compact a transcript without blocking the event loop."""
         started = self._setup.clock.now()
@@ -182,7 +184,7 @@ class Engine:
         return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
 
     def update_from_response(self, prompt_tokens: int) -> str | None:
-        """Learn from a provider's report of real usage; return a warning when it is time for one."""
+        """Learn from reported usage, and return the pressure warning when it is time for one."""
         gauges = self._gauges
         calibration = gauges.calibration.observe(real=prompt_tokens, rough=gauges.rough)
         rough = round(gauges.rough * calibration.ratio)

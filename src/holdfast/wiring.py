@@ -1,0 +1,171 @@
+"""Joins the parts: the one module that knows which concrete class stands behind each port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+
+from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
+from holdfast.adapters.callable_summarizer import CallableSummarizer
+from holdfast.adapters.openai_summarizer import OpenAISummarizer
+from holdfast.adapters.system_clock import SystemClock
+from holdfast.compaction import Policy
+from holdfast.engines import Chain, Engine, Setup
+from holdfast.redaction import Redactor
+from holdfast.tokens import Estimator, Scale, family_of
+from holdfast.wire import DIALECTS, Body
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from holdfast.engines import Compaction
+    from holdfast.ports import Summarizer
+
+    Writer: TypeAlias = (
+        str | Callable[[str], str] | Callable[[str], Awaitable[str]] | Summarizer | None
+    )
+
+__all__ = ["Compressor", "Endpoint", "Knobs", "compress", "estimate_tokens", "summarizer_of"]
+
+
+class Knobs(TypedDict, total=False):
+    """What a caller may set beyond the window; the defaults are those of `Policy`."""
+
+    threshold: float
+    target_ratio: float
+    protect_first_n: int
+    protect_last_n: int
+    reserve: int
+    max_bytes: int
+    max_images: int
+    abort_on_summary_failure: bool
+    fit: int | None
+
+
+class Endpoint(TypedDict, total=False):
+    """Where a model is reached."""
+
+    provider: str
+    """`openai`, `anthropic`, or `auto` to go by the model's name."""
+    base_url: str | None
+    timeout: float
+    window: int | None
+
+
+class Compressor(Engine):
+    """Compacts the messages of one conversation; the engine with the usual parts in place.
+
+    ```python
+    compressor = holdfast.Compressor(context_length=200_000)
+    if compressor.should_compress(messages):
+        messages = compressor.compress(messages).messages
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        context_length: int = 200_000,
+        summarizer: Writer = None,
+        model: str = "",
+        redactor: Redactor | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> None:
+        """Put a compressor together.
+
+        Args:
+            context_length: What the model accepts, in tokens.
+            summarizer: A function from prompt to text, a model's name, an object with the
+                `Summarizer` protocol, or None for the record that needs no model.
+            model: The conversation's model, whose tokenizer family the estimate follows.
+            redactor: The redactor to use, when it has patterns of its own.
+            knobs: Thresholds and budgets.
+        """
+        clock = SystemClock()
+        writer = summarizer_of(summarizer)
+        setup = Setup(
+            clock=clock,
+            chain=Chain(writer, clock=clock) if writer else None,
+            counter=Estimator(family_of(model)),
+            redactor=redactor or Redactor(),
+        )
+        super().__init__(Policy(context_length=context_length, **knobs), setup)
+
+
+def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
+    messages: Sequence[dict[str, object]],
+    *,
+    context_length: int = 200_000,
+    summarizer: Writer = None,
+    focus: str | None = None,
+    force: bool = False,
+    current_tokens: int | None = None,
+    model: str = "",
+    **knobs: Unpack[Knobs],
+) -> Compaction:
+    """Compact a list of OpenAI chat messages once.
+
+    Args:
+        messages: OpenAI chat messages; the list and what is in it stay as they are.
+        context_length: What the model accepts, in tokens.
+        summarizer: See `Compressor`.
+        focus: The topic that deserves most of the record.
+        force: Compact even what fits the budget of the tail.
+        current_tokens: The real size, if the provider has reported it.
+        model: The conversation's model, whose tokenizer family the estimate follows.
+        knobs: Thresholds and budgets; `fit=8000` makes the result weigh at most 8,000 tokens.
+    """
+    compressor = Compressor(
+        context_length=context_length, summarizer=summarizer, model=model, **knobs
+    )
+    return compressor.compress(messages, current_tokens=current_tokens, focus=focus, force=force)
+
+
+def estimate_tokens(
+    messages: Sequence[dict[str, object]] | str,
+    *,
+    tools: Sequence[dict[str, object]] = (),
+    model: str = "",
+) -> int:
+    """Return the estimated tokens of OpenAI chat messages, or of a bare text.
+
+    Args:
+        messages: What would be sent.
+        tools: Tool schemas of the request, which count beside the messages.
+        model: The model, whose tokenizer family the estimate follows.
+    """
+    scale = Scale(Estimator(family_of(model)))
+    if isinstance(messages, str):
+        return scale.text(messages)
+    schemas = scale.text(_as_json(tools)) if tools else 0
+    return schemas + scale.total(DIALECTS["openai"].decode(Body(list(messages))))
+
+
+def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | None:
+    """Return the summarizer behind a name, a function or an object; None stays None."""
+    if writer is None:
+        return None
+    if isinstance(writer, str):
+        return _model(writer, endpoint)
+    if callable(writer):
+        return CallableSummarizer(writer)
+    return writer
+
+
+def _model(name: str, endpoint: Endpoint) -> Summarizer:
+    provider = endpoint.get("provider", "auto")
+    plain = name.removeprefix("anthropic/").removeprefix("openai/")
+    if provider == "auto":
+        provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
+    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
+    return chosen(
+        plain,
+        base_url=endpoint.get("base_url"),
+        timeout=endpoint.get("timeout", 120.0),
+        window=endpoint.get("window"),
+    )
+
+
+def _as_json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
