@@ -1,0 +1,173 @@
+"""`holdfast compress`: makes transcripts smaller, and says exactly what happened."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from holdfast.cli.compressing import Compressed, Wish, compress_input
+from holdfast.cli.engine import engine_of
+from holdfast.cli.examples import examples
+from holdfast.cli.exits import Exit
+from holdfast.cli.files import PIPE, about, read_input, write_output
+from holdfast.cli.flags import configuration, setting_flags
+from holdfast.cli.outcome import drawn
+from holdfast.cli.screen import screen, tell
+from holdfast.cli.targets import Target, targets
+from holdfast.errors import HoldfastError
+from holdfast.formats import FORMATS
+from holdfast.wire import DIALECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.engines import Engine
+
+__all__ = ["command"]
+
+
+class _Options(TypedDict):
+    """What click collects; the flags that are settings come beside these."""
+
+    files: tuple[str, ...]
+    output: str | None
+    format_name: str
+    to: str | None
+    fit: int | None
+    focus: str
+    summarizer: str | None
+    force: bool
+    dry_run: bool
+    report: str | None
+    as_json: bool
+
+
+@click.command(
+    "compress",
+    epilog=examples(
+        "holdfast compress session.json --context-length 128000 -o smaller.json",
+        'holdfast compress session.json --fit 8000 --focus "the billing bug" > fits.json',
+        "holdfast compress rollout.jsonl --to openai --report report.json -o window.json",
+        "holdfast compress runs/*.json --to anthropic -o compacted/",
+    ),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-o", "--output", metavar="OUT", help="Where to write; - for standard output.")
+@click.option(
+    "--format",
+    "format_name",
+    default="auto",
+    type=click.Choice(["auto", *FORMATS]),
+    metavar="FORMAT",
+    help="The format of the input; see holdfast formats.",
+)
+@click.option("--to", type=click.Choice(list(DIALECTS)), help="Write this format instead.")
+@setting_flags
+@click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Make it fit into N tokens.")
+@click.option("--focus", default="", metavar="TEXT", help="What deserves most of the record.")
+@click.option(
+    "--summarizer",
+    metavar="deterministic|none|MODEL",
+    help="Who writes the record: a model, or no model (deterministic and none are the same).",
+)
+@click.option("--force", is_flag=True, help="Compact even what fits already.")
+@click.option("--dry-run", is_flag=True, help="Write no transcript and ask no model.")
+@click.option("--report", metavar="FILE", help="Write a JSON report; - for standard output.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --report -.")
+def command(**options: Unpack[_Options]) -> Exit:
+    """Make a transcript smaller.
+
+    FILE is a transcript in any known format, or - for standard input. The result goes to OUT or
+    to standard output in the same format, byte for byte the same when nothing was done. Several
+    FILEs need a folder as OUT. A summary of what happened goes to standard error.
+    """
+    wish = _wish(options)
+    places = _places(options, wish)
+    settings = configuration(options, options["summarizer"]).settings
+    engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
+    if wish.dry_run and settings.auxiliary.compression.model:
+        tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
+    endings = [_one(target, wish, engine) for target in places]
+    _write_reports(options, endings)
+    return _exit_code(endings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How one file went."""
+
+    name: str
+    compressed: Compressed | None
+    """None when the file failed before anything was known."""
+
+
+def _wish(options: _Options) -> Wish:
+    return Wish(
+        format=options["format_name"],
+        to=options["to"],
+        focus=options["focus"],
+        force=options["force"],
+        dry_run=options["dry_run"],
+    )
+
+
+def _places(options: _Options, wish: Wish) -> Sequence[Target]:
+    """Return where each file goes; what cannot be meant is a usage error."""
+    if options["as_json"]:
+        if options["report"] not in (None, PIPE):
+            raise click.UsageError("--json and --report FILE exclude each other")
+        options["report"] = PIPE
+    if options["files"].count(PIPE) > 1:
+        raise click.UsageError("standard input can be read only once")
+    output = options["output"] or PIPE
+    if wish.dry_run:
+        return [Target(name, PIPE) for name in options["files"]]
+    if options["report"] == PIPE and output == PIPE:
+        raise click.UsageError(
+            "the report and the transcript cannot both go to standard output; name a file with -o"
+        )
+    return targets(options["files"], output)
+
+
+def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
+    """Compress one file; a failure is told at once and does not stop the others."""
+    engine.reset()
+    try:
+        source = read_input(target.source)
+        with about(source.name):
+            compressed = compress_input(source, wish, engine)
+        if compressed.content is not None and not wish.dry_run:
+            write_output(target.place, compressed.content)
+    except HoldfastError as error:
+        tell(f"holdfast: {error}")
+        return _Ending(target.source, None)
+    view = screen(is_error=True)
+    view.show(drawn(source.name, compressed))
+    return _Ending(target.source, compressed)
+
+
+def _write_reports(options: _Options, endings: Sequence[_Ending]) -> None:
+    place = options["report"]
+    if place is None:
+        return
+    reports = [
+        {"file": each.name, **each.compressed.report.as_json()}
+        for each in endings
+        if each.compressed is not None
+    ]
+    if len(options["files"]) == 1 and not reports:
+        return
+    value: object = reports
+    if len(options["files"]) == 1:
+        value = {key: entry for key, entry in reports[0].items() if key != "file"}
+    write_output(place, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def _exit_code(endings: Sequence[_Ending]) -> Exit:
+    outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
+    if outcomes & {"", "abandoned"}:
+        return Exit.FAILED
+    return Exit.NOTHING_TO_DO if outcomes == {"unchanged"} else Exit.DONE

@@ -1,0 +1,105 @@
+"""`holdfast config`: which settings hold, where each came from, and a file to edit."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from holdfast.cli.examples import examples
+from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.screen import screen, show_json
+from holdfast.config import Default, Setting, config_file, load, write_template
+from holdfast.redaction import redact
+
+__all__ = ["command"]
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group("config", epilog=examples("holdfast config init", "holdfast config show"))
+def command() -> None:
+    """Show the settings, or write a file to edit.
+
+    Settings come from config.yaml in the home directory (HOLDFAST_HOME, else the platform's
+    place), then from environment variables such as HOLDFAST_COMPRESSION_THRESHOLD, then from
+    flags; the later wins.
+    """
+
+
+@command.command(
+    "show",
+    epilog=examples(
+        "holdfast config show", "HOLDFAST_COMPRESSION_THRESHOLD=0.7 holdfast config show --json"
+    ),
+)
+@_JSON
+def show(*, as_json: bool) -> None:
+    """Show every setting and where its value came from."""
+    configuration = load(os.environ)
+    chosen = list(configuration.chosen.values())
+    if as_json:
+        values = {each.path: _as_json(each) for each in chosen}
+        show_json({"file": str(configuration.file), "settings": values})
+        return
+    view = screen()
+    rows = [("setting", "value", "from")]
+    rows += [(each.path, _value(each), str(each.origin)) for each in chosen]
+    heading, *lines = table(rows, view.width, right=frozenset())
+    styled = [_dimmed(line, each) for line, each in zip(lines, chosen, strict=True)]
+    view.show([(Span(f"file: {configuration.file}{_absence()}"),), heading, *styled])
+
+
+@command.command(
+    "path", epilog=examples("holdfast config path", '$EDITOR "$(holdfast config path)"')
+)
+@_JSON
+def path(*, as_json: bool) -> None:
+    """Print where the configuration file is, or would be."""
+    file = config_file(os.environ)
+    if as_json:
+        show_json({"path": str(file), "exists": file.exists()})
+    else:
+        screen().show([(Span(str(file)),)])
+
+
+@command.command(
+    "init",
+    epilog=examples(
+        "holdfast config init", "HOLDFAST_HOME=./settings holdfast config init --force"
+    ),
+)
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@_JSON
+def init(*, force: bool, as_json: bool) -> None:
+    """Write a configuration file with every key explained.
+
+    The file is readable by its owner only.
+    """
+    file = config_file(os.environ)
+    write_template(file, force=force)
+    if as_json:
+        show_json({"path": str(file)})
+    else:
+        screen().show([(Span(f"wrote {file}"),)])
+
+
+def _value(setting: Setting) -> str:
+    # An address may carry a credential.
+    return redact(json.dumps(setting.value, ensure_ascii=False))
+
+
+def _as_json(setting: Setting) -> dict[str, object]:
+    value: object = json.loads(_value(setting))
+    return {"value": value, "from": setting.origin.kind, "where": str(setting.origin)}
+
+
+def _dimmed(line: Line, setting: Setting) -> Line:
+    style = "dim" if isinstance(setting.origin, Default) else ""
+    return tuple(Span(span.text, style) for span in line)
+
+
+def _absence() -> str:
+    exists = config_file(os.environ).exists()
+    return "" if exists else " (not there; holdfast config init writes it)"

@@ -1,0 +1,159 @@
+"""Draws where the context went, to scale: against the window, and along the conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from holdfast.cli.census import Census, Kind
+from holdfast.cli.lines import Line, Span, cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Frame", "conversation_strip", "fold_strip", "legend", "window_bar"]
+
+_LETTERS = {
+    Kind.SYSTEM: "S",
+    Kind.SUMMARY: "R",
+    Kind.USER: "U",
+    Kind.ASSISTANT: "A",
+    Kind.THINKING: "H",
+    Kind.CALLS: "C",
+    Kind.RESULTS: "T",
+    Kind.IMAGES: "I",
+}
+_COLORS = {
+    Kind.SYSTEM: "magenta",
+    Kind.SUMMARY: "bright_green",
+    Kind.USER: "bright_cyan",
+    Kind.ASSISTANT: "blue",
+    Kind.THINKING: "bright_black",
+    Kind.CALLS: "yellow",
+    Kind.RESULTS: "white",
+    Kind.IMAGES: "red",
+}
+Mark = TypeVar("Mark")
+
+_FREE = "."
+_BLOCK = "█"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the map is drawn against, and on what."""
+
+    window: int
+    threshold: int
+    width: int
+    colored: bool = False
+
+
+def window_bar(census: Census, frame: Frame) -> list[Line]:
+    """Return the kinds stacked in one bar against threshold and window."""
+    room = frame.width - 4
+    whole = max(frame.window, census.tokens, 1)
+    used = min(max(round(census.tokens / whole * room), 1), room) if census.tokens else 0
+    kinds = census.kinds
+    shares = _shared_out(kinds, used)
+    bar = [_run(kind, shares[kind], frame) for kind in kinds]
+    bar.append(Span(_FREE * (room - used), "dim"))
+    place = min(round(frame.threshold / whole * room), room - 1)
+    return [
+        (Span(" ["), *bar, Span("]")),
+        (Span(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
+        *_overflow(census, frame, room, whole),
+    ]
+
+
+def conversation_strip(census: Census, frame: Frame) -> Line:
+    """Return the conversation from left to right, each column an equal number of tokens."""
+    columns = _columns(
+        ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
+        census.tokens,
+        frame.width - 4,
+    )
+    runs = [_run(kind, 1, frame) for kind in columns]
+    return (Span(" ["), *_joined(runs), Span("]"))
+
+
+def fold_strip(census: Census, folded: frozenset[int], frame: Frame) -> Line:
+    """Return below the conversation which part of it would be folded and which would stay."""
+    columns = _columns(
+        ((index in folded, weight) for index, weight in enumerate(census.weights)),
+        census.tokens,
+        frame.width - 4,
+    )
+    signs = [Span("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
+    return (Span(" ["), *_joined(signs), Span("]"))
+
+
+def legend(census: Census, frame: Frame) -> list[Line]:
+    """Return the kinds with their letters, tokens and shares."""
+    lines: list[Line] = []
+    total = max(census.tokens, 1)
+    for kind, tokens in census.kinds.items():
+        sign = _run(kind, 1, frame)
+        share = f"{tokens / total:.1%}"
+        lines.append((Span("  "), sign, Span(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
+    return lines
+
+
+def _run(kind: Kind, count: int, frame: Frame) -> Span:
+    return Span((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
+
+
+def _shared_out(weights: Mapping[Kind, int], columns: int) -> dict[Kind, int]:
+    """Share columns out by weight, the largest remainders first; what exists gets one if it can."""
+    total = max(sum(weights.values()), 1)
+    exact = {kind: weight / total * columns for kind, weight in weights.items()}
+    fewest = 1 if len(weights) <= columns else 0
+    given = {kind: max(int(share), fewest) for kind, share in exact.items()}
+    while sum(given.values()) > columns:
+        roomy = [kind for kind in given if given[kind] > fewest]
+        given[max(roomy, key=lambda kind: given[kind] - exact[kind])] -= 1
+    while sum(given.values()) < columns:
+        given[max(given, key=lambda kind: exact[kind] - given[kind])] += 1
+    return given
+
+
+def _columns(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:
+    """Return for each column the mark with the most tokens in it."""
+    width = max(total, 1) / room
+    tallies: list[dict[Mark, float]] = [{} for _ in range(room)]
+    position = 0.0
+    for mark, tokens in pieces:
+        end = position + tokens
+        column = int(position / width)
+        while position < end and column < room:
+            step = min(end, (column + 1) * width) - position
+            tallies[column][mark] = tallies[column].get(mark, 0.0) + step
+            position += step
+            column += 1
+        position = end
+    return [max(tally, key=tally.__getitem__) for tally in tallies if tally]
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    """Join neighbors that look the same, so that a terminal gets few color changes."""
+    found: list[Span] = []
+    for span in spans:
+        if found and found[-1].style == span.style:
+            found[-1] = Span(found[-1].text + span.text, span.style)
+        else:
+            found.append(span)
+    return found
+
+
+def _pointer(label: str, column: int, width: int) -> str:
+    """Return a caret under the column with its label on the side that has room."""
+    if column + 2 + cells(label) <= width:
+        return " " * column + f"^ {label}"
+    return f"{label} ^".rjust(column + 1)
+
+
+def _overflow(census: Census, frame: Frame, room: int, whole: int) -> list[Line]:
+    if census.tokens <= frame.window:
+        return []
+    place = min(round(frame.window / whole * room), room - 1)
+    return [(Span(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]

@@ -1,0 +1,148 @@
+"""Reads inputs whole and writes outputs whole: a file is either as it was or complete."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import BinaryIO
+
+__all__ = [
+    "PIPE",
+    "Input",
+    "Unusable",
+    "about",
+    "input_stream",
+    "read_input",
+    "refused",
+    "write_output",
+]
+
+PIPE = "-"
+"""What stands for standard input or standard output."""
+
+
+class Unusable(HoldfastError):
+    """A file cannot be used; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something that was read."""
+
+    name: str
+    content: bytes
+
+
+def read_input(name: str) -> Input:
+    """Return the content of a file, or of standard input for `-`."""
+    shown = "standard input" if name == PIPE else name
+    try:
+        with input_stream(name) as stream:
+            content = stream.read()
+    except OSError as error:
+        raise refused("read", shown, error) from error
+    if not content.strip():
+        raise Unusable(f"{shown} is empty")
+    return Input(shown, content)
+
+
+def input_stream(name: str) -> BinaryIO:
+    """Open a file, or standard input for `-`.
+
+    Raises:
+        Unusable: when it cannot be opened.
+    """
+    if name == PIPE:
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise refused("read", name, error) from error
+
+
+@contextmanager
+def about(name: str) -> Generator[None]:
+    """Name the file in errors that leave open which one they are about."""
+    try:
+        yield
+    except Unusable:
+        raise
+    except HoldfastError as error:
+        raise Unusable(f"{name}: {error}") from error
+
+
+def refused(verb: str, name: str, error: OSError) -> Unusable:
+    """Return the error for a file that the system would not let us use."""
+    return Unusable(f"cannot {verb} {name}: {_reason(error)}")
+
+
+def write_output(name: str, content: bytes) -> None:
+    """Write a file, or standard output for `-`.
+
+    A regular file is written beside its place and then moved there, so that no one ever sees
+    half of it. Devices and pipes are written as they are.
+    """
+    shown = "standard output" if name == PIPE else name
+    try:
+        if name == PIPE:
+            stream = sys.stdout.buffer
+            stream.write(content)
+            stream.flush()
+        elif _is_special(Path(name)):
+            with Path(name).open("wb") as stream:
+                stream.write(content)
+        else:
+            _replace(Path(os.path.realpath(name)), content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise refused("write", shown, error) from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, name = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        draft.chmod(_mode(path))
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of the file that is replaced, or those that a fresh file gets."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _reason(error: OSError) -> str:
+    match error:
+        case FileNotFoundError():
+            return "there is no such file or folder"
+        case IsADirectoryError():
+            return "it is a folder; name a file"
+        case PermissionError():
+            return "permission denied"
+        case _:
+            return (error.strerror or str(error)).lower()

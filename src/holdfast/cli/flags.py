@@ -1,0 +1,91 @@
+"""Flags that are settings: checked by the table of keys, and named as the origin of a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import click
+
+from holdfast.config import KEYS, Flag, Setting, load, read_text
+from holdfast.errors import ConfigError
+
+if TYPE_CHECKING:
+    from holdfast.config import Configuration, Key
+
+__all__ = ["configuration", "setting_flags"]
+
+Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
+Decorator: TypeAlias = Callable[[Wrapped], Wrapped]
+
+_FLAGS: dict[str, tuple[str, str, str]] = {
+    "model_name": ("--model", "model.name", "The conversation's model; sizes the estimate."),
+    "context_length": ("--context-length", "model.context_length", "The model's window in tokens."),
+    "threshold": (
+        "--threshold",
+        "compression.threshold",
+        "The share of the window at which compaction is due.",
+    ),
+    "target_ratio": (
+        "--target-ratio",
+        "compression.target_ratio",
+        "The share of the threshold that stays as the verbatim tail.",
+    ),
+    "protect_first": (
+        "--protect-first",
+        "compression.protect_first_n",
+        "Messages kept after the system prompt.",
+    ),
+    "protect_last": (
+        "--protect-last",
+        "compression.protect_last_n",
+        "Messages at the end that pruning never touches.",
+    ),
+}
+_SUMMARIZER = "auxiliary.compression.model"
+_NO_MODEL = frozenset({"deterministic", "none"})
+_METAVARS = {int: "N", float: "F", str: "NAME"}
+
+
+class _SettingType(click.ParamType[Setting]):
+    """A flag whose values are those of a key."""
+
+    def __init__(self, key: Key, flag: str) -> None:
+        self.key = key
+        self.flag = flag
+        self.name = _METAVARS[key.kind]
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Setting:
+        """Return the setting that the text makes."""
+        if isinstance(value, Setting):
+            return value
+        origin = Flag(self.flag)
+        try:
+            return Setting(self.key.path, read_text(self.key, str(value), origin), origin)
+        except ConfigError:
+            self.fail(f"{value} is not {self.key.allowed}", param, ctx)
+
+
+def setting_flags(function: Wrapped) -> Wrapped:
+    """Give a command the flags that override settings; it receives them as settings."""
+    for name, (flag, path, words) in reversed(_FLAGS.items()):
+        kind = _SettingType(KEYS[path], flag)
+        function = click.option(flag, name, type=kind, metavar=kind.name, help=words)(function)
+    return function
+
+
+def configuration(options: Mapping[str, object], summarizer: str | None = None) -> Configuration:
+    """Return the configuration with the flags of a command on top.
+
+    Args:
+        options: What click collected; everything that is a setting counts.
+        summarizer: The value of `--summarizer`, if the command has it.
+    """
+    flags = [value for value in options.values() if isinstance(value, Setting)]
+    if summarizer is not None:
+        model = None if summarizer in _NO_MODEL else summarizer
+        flags.append(Setting(_SUMMARIZER, model, Flag("--summarizer")))
+    return load(os.environ, flags)

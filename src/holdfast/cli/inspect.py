@@ -1,0 +1,76 @@
+"""`holdfast inspect`: where the context went, and what a compaction would do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from holdfast.cli.examples import examples
+from holdfast.cli.files import about, read_input
+from holdfast.cli.flags import configuration, setting_flags
+from holdfast.cli.inspection import as_json, inspect_input
+from holdfast.cli.inspection_view import drawn
+from holdfast.cli.screen import screen, show_json
+from holdfast.formats import FORMATS
+
+if TYPE_CHECKING:
+    from holdfast.config import Settings
+
+__all__ = ["command"]
+
+
+class _Options(TypedDict):
+    file: str
+    format_name: str
+    fit: int | None
+    top: int
+    messages: bool
+    as_json: bool
+
+
+@click.command(
+    "inspect",
+    epilog=examples(
+        "holdfast inspect session.json",
+        "holdfast inspect session.json --context-length 128000 --messages",
+        "holdfast inspect ~/.codex/sessions/rollout.jsonl --json",
+    ),
+)
+@click.argument("file")
+@click.option(
+    "--format",
+    "format_name",
+    default="auto",
+    type=click.Choice(["auto", *FORMATS]),
+    metavar="FORMAT",
+    help="The format of the file; see holdfast formats.",
+)
+@setting_flags
+@click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Ask about a fit of N tokens.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="How many of the heaviest messages to list.",
+)
+@click.option("--messages", is_flag=True, help="List every message, one line each.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(**options: Unpack[_Options]) -> None:
+    """Show where the context went, drawn to scale.
+
+    The first bar is the window with everything in it, the second the conversation from its
+    beginning to its end, and below it what a compaction would fold. FILE is a transcript in any
+    known format, or - for standard input. Nothing is changed.
+    """
+    settings: Settings = configuration(options).settings
+    source = read_input(options["file"])
+    with about(source.name):
+        found = inspect_input(source, options["format_name"], settings, fit=options["fit"])
+    if options["as_json"]:
+        show_json(as_json(found, top=options["top"], messages=options["messages"]))
+        return
+    view = screen()
+    view.show(drawn(found, view, top=options["top"], messages=options["messages"]))

@@ -1,0 +1,120 @@
+"""Text laid out for a terminal: lines of styled spans, measured in cells.
+
+Views return lines; what draws them decides whether styles become colors. Transcripts hold
+whatever tools printed, so every character that a terminal could obey is taken out here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Line", "Span", "cells", "clean", "crop", "plain", "table", "wrapped"]
+
+_ELLIPSIS = "…"
+_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some words, and how they are to look; safe to print whatever they are."""
+
+    text: str
+    style: str = ""
+
+    def __post_init__(self) -> None:
+        """Take out what a terminal would obey rather than show."""
+        object.__setattr__(self, "text", clean(self.text))
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+
+def clean(text: str) -> str:
+    """Return the text on one line without control characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        " " if sign in "\t\r\n" else "" if unicodedata.category(sign) in _UNSAFE else sign
+        for sign in text
+    )
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def crop(text: str, width: int) -> str:
+    """Return the text in at most `width` columns, with an ellipsis where it was cut."""
+    if cells(text) <= width:
+        return text
+    room = max(width - 1, 0)
+    kept: list[str] = []
+    for sign in text:
+        room -= _cells(sign)
+        if room < 0:
+            break
+        kept.append(sign)
+    return "".join(kept).rstrip() + _ELLIPSIS
+
+
+def plain(lines: Sequence[Line]) -> str:
+    """Return the lines as bare text."""
+    return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
+
+
+def table(rows: Sequence[Sequence[str]], width: int, *, right: frozenset[int]) -> list[Line]:
+    """Lay rows out in columns; the first row is the heading, the last column gets the rest.
+
+    Args:
+        rows: The heading and the rows.
+        width: How many columns there are in all.
+        right: The indices of the columns that hold figures.
+    """
+    shown = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(map(cells, column)) for column in zip(*shown, strict=True)]
+    widths[-1] = max(width - sum(widths[:-1]) - 2 * len(widths), 8)
+    found: list[Line] = []
+    for number, row in enumerate(shown):
+        padded = [
+            _padded(crop(cell, widths[place]), widths[place], right=place in right)
+            for place, cell in enumerate(row)
+        ]
+        found.append((Span("  " + "  ".join(padded), "" if number else "bold"),))
+    return found
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Return the text in lines of at most `width` columns, its own line breaks kept.
+
+    A line that continues is indented as deep as the words of its first line.
+    """
+    import textwrap
+
+    found: list[str] = []
+    for line in text.split("\n"):
+        shown = clean(line)
+        mark = len(shown) - len(shown.lstrip(" -0123456789.>"))
+        deeper = indent + " " * min(mark, 6)
+        found += textwrap.wrap(
+            shown, max(width, 20), initial_indent=indent, subsequent_indent=deeper
+        ) or [""]
+    return found
+
+
+def _padded(text: str, width: int, *, right: bool) -> str:
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
+
+
+def _cells(sign: str) -> int:
+    if unicodedata.combining(sign):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1

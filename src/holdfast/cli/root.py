@@ -1,0 +1,163 @@
+"""The command group: finds commands without importing them all, and is the edge of the program.
+
+Whatever goes wrong below ends here as a sentence and an exit code, never as a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import NoReturn, cast
+
+import click
+
+from holdfast import __version__
+from holdfast.cli.examples import examples
+from holdfast.cli.exits import Exit
+from holdfast.cli.screen import tell
+from holdfast.errors import HoldfastError
+
+__all__ = ["COMMANDS", "Root", "root"]
+
+COMMANDS: dict[str, str] = {
+    "compress": "Make a transcript smaller.",
+    "inspect": "Show where the context went, drawn to scale.",
+    "validate": "Check a transcript against a provider's rules.",
+    "redact": "Mask the secrets in a text.",
+    "formats": "List the formats that can be read and written.",
+    "config": "Show the settings, or write a file to edit.",
+    "doctor": "Check that everything is in place.",
+    "sample": "Compact a bundled session, and show what happened.",
+}
+"""Each command with its line in the overview; a command is imported when it is run."""
+
+
+class Root(click.Group):
+    """The group of all commands, with the error boundary around them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the commands in the order in which a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        return cast("click.Command", import_module(f"holdfast.cli.{cmd_name}").command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and name the nearest one when there is none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], COMMANDS, 1)
+            if not close:
+                raise
+            hint = f"there is no command {args[0]!r}; did you mean {close[0]}?"
+            raise click.UsageError(hint, ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(self, *args: object, **extra: object) -> NoReturn:
+        """Run a command line and end the process with its exit code."""
+        extra |= {"standalone_mode": False, "prog_name": "holdfast"}
+        run = cast("Callable[..., object]", super().main)
+        sys.exit(_ended(lambda: run(*args, **extra)))
+
+
+def _ended(run: Callable[[], object]) -> int:
+    """Return the exit code of a run, and say what went wrong if anything did."""
+    try:
+        code = run()
+        sys.stdout.flush()
+    except click.UsageError as error:
+        return _misused(error)
+    except click.ClickException as error:
+        return _failed(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        tell("holdfast: interrupted")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _let_go_of_output()
+        return Exit.FAILED
+    except (HoldfastError, UnicodeError) as error:
+        return _failed(str(error), error)
+    except OSError as error:
+        _let_go_of_output()
+        return _failed(_words(error), error)
+    except Exception as error:  # noqa: BLE001 - the outermost edge
+        return _failed(
+            f"an unexpected {type(error).__name__}: {error}. This is a bug in holdfast; please "
+            "report it with what you ran. HOLDFAST_DEBUG=1 shows where it happened",
+            error,
+        )
+    return code if isinstance(code, int) else Exit.DONE
+
+
+def _misused(error: click.UsageError) -> int:
+    context = error.ctx
+    tell(f"holdfast: {_sentence(error.format_message())}")
+    if context is not None:
+        tell(f"Try: {context.command_path} --help")
+    return Exit.USAGE
+
+
+def _failed(message: str, error: BaseException | None = None) -> int:
+    if error is not None and os.environ.get("HOLDFAST_DEBUG"):
+        import traceback
+
+        tell("".join(traceback.format_exception(error)).rstrip())
+    tell(f"holdfast: {_sentence(message)}")
+    return Exit.FAILED
+
+
+def _sentence(message: str) -> str:
+    """Return a message without the full stop that libraries differ about."""
+    return message.strip().removesuffix(".")
+
+
+def _words(error: OSError) -> str:
+    named = f"{error.filename}: " if error.filename else ""
+    return f"{named}{(error.strerror or str(error)).lower()}"
+
+
+def _let_go_of_output() -> None:
+    """Point standard output nowhere, so that the interpreter does not fail to flush it."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+_EXAMPLES = examples(
+    "holdfast inspect session.json",
+    "holdfast compress session.json --context-length 128000 -o smaller.json",
+    "holdfast redact < server.log",
+)
+_NOTES = """
+Exit codes: 0 done, 1 failed, 2 usage, 3 nothing to do.
+
+Shell completion: eval "$(_HOLDFAST_COMPLETE=bash_source holdfast)"; zsh_source and fish_source
+serve the other shells.
+"""
+
+
+@click.group(
+    cls=Root,
+    epilog=f"{_EXAMPLES}\n{_NOTES}",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
+def _group() -> None:
+    """Endless conversations in a finite window, and nothing lost."""
+
+
+root: Callable[..., NoReturn] = _group

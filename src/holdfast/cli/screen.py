@@ -1,0 +1,85 @@
+"""Draws lines: with colors on a terminal, as plain text into a pipe or a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.lines import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+    from holdfast.cli.lines import Line
+
+__all__ = ["Screen", "screen", "show_json", "tell"]
+
+_NARROWEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What is known about where output goes."""
+
+    width: int
+    colored: bool
+    is_error: bool = False
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Draw the lines."""
+        if not self.colored:
+            _write(plain(lines), is_error=self.is_error)
+            return
+        # Imported only here: a pipe needs none of it.
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(
+            file=_stream(is_error=self.is_error), force_terminal=True, width=self.width
+        )
+        for line in lines:
+            words = [(span.text, span.style) for span in line]
+            console.print(Text.assemble(*words), soft_wrap=True, highlight=False)
+
+
+def screen(*, is_error: bool = False) -> Screen:
+    """Return the screen behind standard output or standard error.
+
+    `COLUMNS` sets the width. `NO_COLOR` turns colors off, `FORCE_COLOR` turns them on.
+    """
+    columns = shutil.get_terminal_size((80, 24)).columns
+    return Screen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
+
+
+def show_json(value: object) -> None:
+    """Write a value as JSON to standard output."""
+    import json
+
+    _write(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def tell(sentence: str) -> None:
+    """Write a sentence for a person to standard error."""
+    _write(sentence, is_error=True)
+
+
+def _stream(*, is_error: bool) -> TextIO:
+    return sys.stderr if is_error else sys.stdout
+
+
+def _is_colored(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def _write(text: str, *, is_error: bool = False) -> None:
+    # A terminal that cannot show a character shows a question mark; the command goes on.
+    encoding = _stream(is_error=is_error).encoding or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding), err=is_error)

@@ -1,0 +1,55 @@
+"""Reads settings from environment variables such as `HOLDFAST_COMPRESSION_THRESHOLD`."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from holdfast.config.keys import KEYS, LATER, read_text, unknown
+from holdfast.config.origin import Environment, Setting
+from holdfast.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["read_environment"]
+
+_PREFIX = "HOLDFAST_"
+_TYPING_ERROR = 0.9
+_VARIABLES = {key.variable: key for key in KEYS.values()}
+_SECTIONS = tuple({f"{_PREFIX}{path.partition('.')[0].upper()}_" for path in (*KEYS, *LATER)})
+
+
+def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
+    """Return the settings that the environment makes; an empty variable sets nothing.
+
+    A variable that looks like a setting and is none is an error, as it would be in the file.
+    """
+    found: list[Setting] = []
+    for variable in sorted(environ):
+        if not _is_setting(variable) or not environ[variable].strip():
+            continue
+        origin = Environment(variable)
+        key = _VARIABLES.get(variable)
+        if key is None:
+            raise _unknown(variable, origin)
+        found.append(Setting(key.path, read_text(key, environ[variable], origin), origin))
+    return tuple(found)
+
+
+def _is_setting(variable: str) -> bool:
+    """Say whether a variable is a setting, or was meant to be one."""
+    if not variable.startswith(_PREFIX):
+        return False
+    near = difflib.get_close_matches(variable, _VARIABLES, 1, _TYPING_ERROR)
+    return variable.startswith(_SECTIONS) or bool(near)
+
+
+def _unknown(variable: str, origin: Environment) -> ConfigError:
+    later = {f"{_PREFIX}{path.upper().replace('.', '_')}": path for path in LATER}
+    for start, path in later.items():
+        if variable == start or variable.startswith(f"{start}_"):
+            return unknown(path, origin, spelled=path)
+    close = difflib.get_close_matches(variable, _VARIABLES, 1, 0.6)
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
+    return ConfigError(f"there is no setting behind the {origin}; {hint}")

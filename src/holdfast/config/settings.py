@@ -1,0 +1,107 @@
+"""The settings of this version, as frozen values with their defaults.
+
+Only keys that do something are here: a key that is read and ignored would be a lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import cast
+
+__all__ = [
+    "Auxiliary",
+    "CompressionSettings",
+    "ModelSettings",
+    "RedactionSettings",
+    "Settings",
+    "SummaryModel",
+    "assemble",
+    "flatten",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """The model of the conversation."""
+
+    name: str | None = None
+    provider: str = "auto"
+    base_url: str | None = None
+    context_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionSettings:
+    """When compaction is due, and what it keeps."""
+
+    threshold: float = 0.50
+    target_ratio: float = 0.20
+    protect_first_n: int = 3
+    protect_last_n: int = 20
+    abort_on_summary_failure: bool = False
+    hygiene_threshold: float = 0.85
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryModel:
+    """The model that writes summaries."""
+
+    model: str | None = None
+    provider: str = "auto"
+    base_url: str | None = None
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auxiliary:
+    """Models that work beside the conversation."""
+
+    compression: SummaryModel = SummaryModel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionSettings:
+    """What counts as a secret beyond the built-in rules."""
+
+    extra_patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be configured."""
+
+    model: ModelSettings = ModelSettings()
+    compression: CompressionSettings = CompressionSettings()
+    auxiliary: Auxiliary = Auxiliary()
+    redaction: RedactionSettings = RedactionSettings()
+
+
+def flatten(settings: object, above: str = "") -> dict[str, object]:
+    """Return each value under its whole key, such as `auxiliary.compression.model`."""
+    found: dict[str, object] = {}
+    for field in fields(cast("Settings", settings)):
+        value: object = getattr(settings, field.name)
+        path = f"{above}{field.name}"
+        if is_dataclass(value):
+            found |= flatten(value, f"{path}.")
+        else:
+            found[path] = value
+    return found
+
+
+def assemble(values: Mapping[str, object]) -> Settings:
+    """Return the settings that the checked values make; what is absent has its default."""
+    return cast("Settings", _assembled(Settings(), values, ""))
+
+
+def _assembled(defaults: object, values: Mapping[str, object], above: str) -> object:
+    chosen: dict[str, object] = {}
+    for field in fields(cast("Settings", defaults)):
+        value: object = getattr(defaults, field.name)
+        path = f"{above}{field.name}"
+        if is_dataclass(value):
+            chosen[field.name] = _assembled(value, values, f"{path}.")
+        else:
+            chosen[field.name] = values.get(path, value)
+    return type(defaults)(**chosen)

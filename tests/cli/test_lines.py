@@ -1,0 +1,43 @@
+"""Layout counts the columns of a terminal, not characters, and lets nothing through."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.cli.lines import Span, cells, clean, crop, plain, table, wrapped
+
+
+@given(st.text(max_size=60), st.integers(2, 40))
+def test_cropped_text_fits(text: str, width: int) -> None:
+    assert cells(crop(clean(text), width)) <= width
+
+
+@given(st.text(max_size=60))
+def test_clean_text_is_one_line_that_a_terminal_only_shows(text: str) -> None:
+    shown = clean(text)
+    assert len(shown.splitlines()) <= 1
+    assert not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in shown)
+    assert clean(shown) == shown
+
+
+def test_wide_characters_take_two_columns() -> None:
+    assert (cells("日本"), cells("e\u0301"), crop("日本語です", 5)) == (4, 1, "日本…")
+
+
+def test_a_table_lines_up() -> None:
+    rows = [("#", "words"), ("1", "日本"), ("100", "a long line of words that does not fit")]
+    assert plain(table(rows, 24, right=frozenset({0}))).split("\n") == [
+        "    #  words",
+        "    1  日本",
+        "  100  a long line of w…",
+    ]
+
+
+def test_a_span_is_safe_by_itself() -> None:
+    assert Span("\x1b[31mred\n").text == "[31mred "
+
+
+def test_wrapped_lines_hang_under_their_words() -> None:
+    assert wrapped("- one two three four five six", 20, "  ") == [
+        "  - one two three",
+        "    four five six",
+    ]
