@@ -9,7 +9,10 @@ def rules(*messages: object) -> list[tuple[int, str]]:
 
 
 def test_paired_calls_and_results_are_valid() -> None:
-    assert check((user("go"), *step("a"), assistant("", call("b"), call("c")), tool("b"), tool("c"))) == ()
+    assert (
+        check((user("go"), *step("a"), assistant("", call("b"), call("c")), tool("b"), tool("c")))
+        == ()
+    )
 
 
 def test_calls_at_the_very_end_may_still_be_running() -> None:
@@ -33,7 +36,9 @@ def test_a_second_result_for_one_call_is_named() -> None:
 
 
 def test_two_open_calls_with_one_id_are_named() -> None:
-    assert rules(assistant("", call("a"), call("a")), tool("a")) == [(0, "call id 'a' is used twice")]
+    assert rules(assistant("", call("a"), call("a")), tool("a")) == [
+        (0, "call id 'a' is used twice")
+    ]
 
 
 def test_neighboring_assistant_messages_may_call_together() -> None:

@@ -55,10 +55,18 @@ class _Coefficients:
 
 
 FAMILIES = {
-    "o200k": _Coefficients(.138, .962, .585, .321, .310, .599, .213, .713, 1.5, -.372, .160),
-    "gemma": _Coefficients(.157, .866, 1.081, .265, .641, .652, .210, .497, 1.5, -.098, .160),
-    "llama3": _Coefficients(.159, 1.098, .618, .249, .255, .513, .277, .694, 1.5, -.213, .128),
-    "claude": _Coefficients(.197, 1.042, .580, .101, .561, .579, .546, .958, 1.5, -.007, .152),
+    "o200k": _Coefficients(
+        0.138, 0.962, 0.585, 0.321, 0.310, 0.599, 0.213, 0.713, 1.5, -0.372, 0.160
+    ),
+    "gemma": _Coefficients(
+        0.157, 0.866, 1.081, 0.265, 0.641, 0.652, 0.210, 0.497, 1.5, -0.098, 0.160
+    ),
+    "llama3": _Coefficients(
+        0.159, 1.098, 0.618, 0.249, 0.255, 0.513, 0.277, 0.694, 1.5, -0.213, 0.128
+    ),
+    "claude": _Coefficients(
+        0.197, 1.042, 0.580, 0.101, 0.561, 0.579, 0.546, 0.958, 1.5, -0.007, 0.152
+    ),
 }
 """Coefficients by tokenizer family; `claude` was fitted on the last public Claude tokenizer."""
 
@@ -102,7 +110,9 @@ class Estimator:
             return round(self._tokens(text)) or 1 if size else 0
         # Slices keep the cost of a huge text constant; evenly spread ones see every section.
         stride, width = size // _SLICES, _WHOLE // _SLICES
-        sample = "".join(text[start : start + width] for start in range(0, stride * _SLICES, stride))
+        sample = "".join(
+            text[start : start + width] for start in range(0, stride * _SLICES, stride)
+        )
         return round(self._tokens(sample) * size / len(sample))
 
     def _tokens(self, text: str) -> float:

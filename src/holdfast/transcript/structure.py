@@ -45,11 +45,17 @@ def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
                 spans[index + 1] -= 1
         for call in message.calls:
             opened[call.id] = index
-        if index + 1 < size and _only_thinks(message) and transcript[index + 1].role is message.role:
+        if (
+            index + 1 < size
+            and _only_thinks(message)
+            and transcript[index + 1].role is message.role
+        ):
             spans[index + 1] += 1
             spans[index + 2] -= 1
     covered = accumulate(spans)
-    return tuple(index for index, inside in zip(range(size + 1), covered, strict=False) if not inside)
+    return tuple(
+        index for index, inside in zip(range(size + 1), covered, strict=False) if not inside
+    )
 
 
 def exchange_at(transcript: Sequence[Message], index: int) -> range:
@@ -89,8 +95,10 @@ def newest_reply(transcript: Sequence[Message]) -> int | None:
     """Return the index of the newest assistant message with words a person can see."""
     return _newest(
         transcript,
-        lambda message: message.role is Role.ASSISTANT
-        and any(isinstance(part, Text) and part.text.strip() for part in message.parts),
+        lambda message: (
+            message.role is Role.ASSISTANT
+            and any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+        ),
     )
 
 

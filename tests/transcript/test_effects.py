@@ -1,0 +1,53 @@
+import pytest
+
+from holdfast.transcript import Text, ToolResult
+from holdfast.transcript.effects import Effect, effect, effect_of_text, error_line
+from holdfast.transcript.families import Family
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("<returncode>3</returncode>\n<output>x</output>", 3),
+        ("Exit code 1\nboom", 1),
+        ("Wall time: 1s\nProcess exited with code 0\nOutput:", 0),
+        ("x\n[Command finished with exit code -9]", -9),
+        ("x\n\nCommand exited with code 2", 2),
+        ("exit status 4", 4),
+        ('{"output": "", "metadata": {"exit_code": 5}}', 5),
+        ("no news", None),
+        ("the code was reviewed", None),
+    ],
+)
+def test_exit_codes_are_read_as_agents_write_them(text: str, code: int | None) -> None:
+    assert effect_of_text(text).exit_code == code
+
+
+def test_only_a_shell_has_exit_codes() -> None:
+    result = ToolResult("1", (Text("Exit code 1"),))
+    assert effect(result, Family.SHELL) == Effect("Exit code 1", 1, failed=True)
+    assert effect(result, Family.READ) == Effect("Exit code 1")
+
+
+def test_a_result_that_is_an_error_failed() -> None:
+    assert effect(ToolResult("1", (Text("x"),), is_error=True), Family.SHELL).failed
+    assert effect(ToolResult("1", (Text("x"),), is_error=True), Family.WEB).failed
+
+
+def test_json_envelopes_are_opened() -> None:
+    assert effect_of_text('{"output": "a\\nb"}') == Effect("a\nb")
+    assert effect_of_text('{"output": 3, "stdout": "x"}').text == "x"
+    assert effect_of_text('{"output": 3}').text == '{"output": 3}'
+    assert effect_of_text('{"output": broken').text == '{"output": broken'
+    assert effect_of_text('{"other": 1}').text == '{"other": 1}'
+
+
+def test_lines_are_counted_without_the_last_break() -> None:
+    assert [Effect(text).lines for text in ("", "\n", "a", "a\n", "a\nb")] == [0, 0, 1, 1, 2]
+
+
+def test_the_last_error_line_names_the_error() -> None:
+    text = "Traceback\n  File x\nKeyError: 'a'\n\nValueError: bad\n  done"
+    assert error_line(text) == "ValueError: bad"
+    assert error_line("error: early\n" + "fine\n" * 2_000) == "error: early"
+    assert error_line("all good") == ""
