@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.cut import Cut, cut, head_end, system_end
+from holdfast.compaction.cut import Cut, cut, head_end, measured, system_end
 from holdfast.compaction.policy import Shares
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.tokens import Scale
@@ -42,19 +42,19 @@ def test_the_system_prompt_ends_where_somebody_else_speaks() -> None:
 
 def test_a_head_never_splits_an_exchange() -> None:
     transcript = (system("s"), user("go"), *step("a"), user("next"))
-    assert head_end(transcript, 2) == 2
-    assert head_end(transcript, 3) == 4
-    assert head_end(transcript, 99) == 4
+    assert head_end(measured(transcript, SCALE), 2) == 2
+    assert head_end(measured(transcript, SCALE), 3) == 4
+    assert head_end(measured(transcript, SCALE), 99) == 4
 
 
 def test_the_newest_user_message_is_never_in_the_head() -> None:
-    assert head_end((system("s"), user("go"), *step("a")), 3) == 1
-    assert head_end((system("s"), assistant("a")), 3) == 2
+    assert head_end(measured((system("s"), user("go"), *step("a")), SCALE), 3) == 1
+    assert head_end(measured((system("s"), assistant("a")), SCALE), 3) == 2
 
 
 def test_the_tail_holds_what_its_budget_allows() -> None:
     transcript = (*[assistant("x" * 20) for _ in range(20)], user("task"))
-    chosen = cut(transcript, 0, replace(SHARES, ceiling=100), SCALE)
+    chosen = cut(measured(transcript, SCALE), 0, replace(SHARES, ceiling=100))
     assert chosen == Cut(0, 16, (), "the tail holds what its budget allows")
 
 
@@ -65,19 +65,19 @@ def test_the_exchange_at_the_edge_stays_whole_under_the_ceiling() -> None:
         *[assistant("x" * 6) for _ in range(4)],
         user("task"),
     )
-    chosen = cut(transcript, 0, SHARES, SCALE)
+    chosen = cut(measured(transcript, SCALE), 0, SHARES)
     assert (chosen.tail, chosen.why) == (20, "the exchange at the edge of the budget stays whole")
 
 
 def test_when_all_fits_under_the_ceiling_the_raw_budget_cuts() -> None:
     transcript = (*[assistant("x" * 16) for _ in range(7)], user("task"))
     assert SCALE.total(transcript[:-1]) == 140
-    assert cut(transcript, 0, SHARES, SCALE).tail == 2
+    assert cut(measured(transcript, SCALE), 0, SHARES).tail == 2
 
 
 def test_a_tail_is_never_shorter_than_three_messages() -> None:
     transcript = (*[assistant("x" * 500) for _ in range(6)], user("task"))
-    chosen = cut(transcript, 0, SHARES, SCALE)
+    chosen = cut(measured(transcript, SCALE), 0, SHARES)
     assert (chosen.tail, chosen.why) == (4, "the tail is never shorter than 3 messages")
 
 
@@ -87,7 +87,7 @@ def test_the_newest_user_message_stays_when_its_own_turn_is_folded() -> None:
         user("the task"),
         *[message for number in range(30) for message in step(f"c{number}", "ls", "x" * 20)],
     )
-    chosen = cut(transcript, 1, SHARES, SCALE)
+    chosen = cut(measured(transcript, SCALE), 1, SHARES)
     assert chosen.kept == (1,)
     assert chosen.tail > 30
     assert 1 not in chosen.folded()
@@ -100,7 +100,7 @@ def test_an_open_call_of_the_running_turn_pins_its_exchange() -> None:
         tool("done"),
         *[assistant("x" * 30) for _ in range(10)],
     )
-    assert cut(transcript, 0, SHARES, SCALE).kept[:3] == (0, 1, 2)
+    assert cut(measured(transcript, SCALE), 0, SHARES).kept[:3] == (0, 1, 2)
 
 
 def test_a_call_that_a_later_turn_left_behind_does_not_pin() -> None:
@@ -109,7 +109,7 @@ def test_a_call_that_a_later_turn_left_behind_does_not_pin() -> None:
         user("never mind"),
         *[assistant("", call(f"c{n}", "ls", "x" * 30)) for n in range(6)],
     )
-    assert 0 in cut(transcript, 0, replace(SHARES, pins=0), SCALE).folded()
+    assert 0 in cut(measured(transcript, SCALE), 0, replace(SHARES, pins=0)).folded()
 
 
 def test_pins_survive_within_their_budget_newest_first() -> None:
@@ -121,7 +121,7 @@ def test_pins_survive_within_their_budget_newest_first() -> None:
         user("task"),
     )
     shares = replace(SHARES, pins=60)
-    kept = cut(transcript, 0, shares, SCALE).kept
+    kept = cut(measured(transcript, SCALE), 0, shares).kept
     assert 2 in kept
     assert 0 not in kept
 
@@ -132,7 +132,7 @@ def test_the_newest_reply_that_a_person_can_see_stays() -> None:
         assistant("working on it"),
         *[message for number in range(9) for message in step(f"c{number}", "ls", "x" * 20)],
     )
-    assert cut(transcript, 0, SHARES, SCALE).kept == (0, 1)
+    assert cut(measured(transcript, SCALE), 0, SHARES).kept == (0, 1)
 
 
 def test_images_weigh_more_at_a_boundary() -> None:
@@ -146,10 +146,10 @@ def test_images_weigh_more_at_a_boundary() -> None:
         user("x"),
         assistant("d"),
     )
-    assert cut(transcript, 0, shares, SCALE).tail == 2
+    assert cut(measured(transcript, SCALE), 0, shares).tail == 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_very_short_transcripts_have_nothing_to_fold(size: int) -> None:
     transcript = tuple(user("x" * 500) for _ in range(size))
-    assert cut(transcript, 0, SHARES, SCALE).folded() == ()
+    assert cut(measured(transcript, SCALE), 0, SHARES).folded() == ()

@@ -5,10 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.prune import LONG, prune, prune_media
+from holdfast.compaction.prune import LONG, prune
 from holdfast.compaction.report import PrunedCounts
 from holdfast.testing.builders import assistant, call, step, tool, user
-from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 from holdfast.transcript.toolkit import Toolkit
 
 KIT = Toolkit()
@@ -97,48 +97,9 @@ def test_arguments_that_are_not_json_pass_unchanged() -> None:
     assert prune((message,), KIT, protected=1).transcript == (message,)
 
 
-def test_historical_media_becomes_a_placeholder() -> None:
-    picture = Media(media_type="image/png", data="A" * 4096)
-    old = Message(Role.USER, (Text("look"), picture))
-    shot = Message(Role.TOOL, (ToolResult("a", (Text("shot"), picture)),))
-    new = Message(Role.USER, (Text("and this"), picture))
-    transcript = (old, assistant("", call("a")), shot, new, assistant("ok"))
-    pruned = prune_media(transcript)
-    assert pruned.counts == PrunedCounts(media=2)
-    assert pruned.transcript == (
-        Message(Role.USER, (Text("look"), Text("[image image/png, 4 kB: not in the window]"))),
-        transcript[1],
-        Message(
-            Role.TOOL,
-            (ToolResult("a", (Text("shot"), Text("[image image/png, 4 kB: not in the window]"))),),
-        ),
-        new,
-        transcript[4],
-    )
-
-
-def test_what_tools_showed_last_in_the_running_turn_stays() -> None:
-    def shot(id_: str, piece: Media | Text) -> Message:
-        return Message(Role.TOOL, (ToolResult(id_, (piece,)),))
-
-    picture = Media(data="A")
-    gone = Text("[image of an earlier turn, 1 kB: not in the window]")
-    calls = (assistant("", call("a")), assistant("", call("b"), call("c")))
-    transcript = (
-        user("go"),
-        calls[0],
-        shot("a", picture),
-        calls[1],
-        shot("b", picture),
-        shot("c", picture),
-        assistant("hm"),
-    )
-    assert prune_media(transcript).transcript == (
-        user("go"),
-        calls[0],
-        shot("a", gone),
-        calls[1],
-        shot("b", picture),
-        shot("c", picture),
-        assistant("hm"),
-    )
+def test_messages_that_will_be_folded_are_counted_and_not_rewritten() -> None:
+    transcript = (*step("a", "make", LONG_TEXT), *step("b", "make", LONG_TEXT + "!"))
+    pruned = prune(transcript, KIT, protected=4, only={3})
+    assert pruned.counts == PrunedCounts(summarised=2)
+    assert pruned.transcript[:3] == transcript[:3]
+    assert texts(pruned.transcript)[1] == "[bash: make (40 lines)]"

@@ -20,11 +20,14 @@ __all__ = ["assemble", "with_note"]
 def assemble(
     head: Sequence[Message], summary: str, kept: Sequence[Message], tail: Sequence[Message]
 ) -> Transcript:
-    """Return the parts as one transcript in which roles alternate at the joints."""
-    opening = tuple(_noted(head))
+    """Return the parts as one transcript in which roles alternate at the joints.
+
+    Where there is no room for a summary there is none for the note in the system prompt either.
+    """
     rest = _joined(kept, tail)
     if not summary:
-        return opening + rest
+        return (*head, *rest)
+    opening = tuple(_noted(head))
     part = Summary(summary)
     before = opening[-1].role if opening else Role.SYSTEM
     after = rest[0] if rest else None

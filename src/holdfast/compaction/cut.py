@@ -6,11 +6,12 @@ end; the newest user message always stays, even when its own turn is folded behi
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from holdfast.tokens import BOUNDARY_IMAGE_TOKENS, IMAGE_TOKENS, Scale
+from holdfast.tokens import BOUNDARY_IMAGE_TOKENS, IMAGE_TOKENS
 from holdfast.transcript import (
     Media,
     Message,
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.compaction.policy import Shares
+    from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
-__all__ = ["Cut", "cut", "head_end", "system_end"]
+__all__ = ["Cut", "Measured", "cut", "head_end", "measured", "must_stay", "system_end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +56,87 @@ def system_end(transcript: Transcript) -> int:
     )
 
 
-def head_end(transcript: Transcript, protect_first_n: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A transcript with what every cut of it needs, computed once."""
+
+    transcript: Transcript
+    weights: tuple[int, ...]
+    """The tokens of each message."""
+    seams: tuple[int, ...]
+    newest: int | None
+    """The index of the newest user message."""
+
+    def weight(self, start: int = 0, end: int | None = None) -> int:
+        """Return the weight of a run of messages."""
+        return sum(self.weights[start:end])
+
+    @property
+    def task(self) -> int:
+        """Return the weight of the newest user message."""
+        return 0 if self.newest is None else self.weights[self.newest]
+
+
+def measured(transcript: Transcript, scale: Scale) -> Measured:
+    """Weigh every message once and find the seams."""
+    weights = tuple(map(scale.weigh, transcript))
+    return Measured(transcript, weights, seams(transcript), newest_user(transcript))
+
+
+def head_end(it: Measured, protect_first_n: int) -> int:
     """Return the seam at which a head of the system prompt and the first few messages ends.
 
     The newest user message is never in the head: it follows the summary.
     """
-    newest = newest_user(transcript)
-    last = len(transcript) if newest is None else newest
-    wanted = min(system_end(transcript) + protect_first_n, last)
-    return max(seam for seam in seams(transcript) if seam <= wanted)
+    last = len(it.transcript) if it.newest is None else it.newest
+    wanted = min(system_end(it.transcript) + protect_first_n, last)
+    return it.seams[bisect_right(it.seams, wanted) - 1]
 
 
-def cut(transcript: Transcript, head: int, shares: Shares, scale: Scale) -> Cut:
+def cut(it: Measured, head: int, shares: Shares) -> Cut:
     """Return where the tail begins and which messages of the middle stay.
 
     The newest user message costs the tail nothing: its share was set aside before.
     """
-    size = len(transcript)
-    weights = [_boundary_weight(message, scale) for message in transcript]
-    newest = newest_user(transcript)
-    if newest is not None:
-        weights[newest] = 0
+    weights = [*map(_boundary_weight, it.transcript, it.weights)]
+    if it.newest is not None:
+        weights[it.newest] = 0
     # behind[i] is the weight of transcript[i:].
-    behind = [*reversed([0, *accumulate(reversed(weights))])]
-    places = [seam for seam in seams(transcript) if seam >= head]
-    tail, why = _tail(places, behind, shares, size)
-    return Cut(head, tail, _kept(transcript, head, tail, shares, weights), why)
+    behind = [0, *accumulate(reversed(weights))][::-1]
+    places = it.seams[bisect_left(it.seams, head) :]
+    tail, why = _tail(places, behind, shares, len(it.transcript))
+    return Cut(head, tail, _kept(it, head, tail, shares, weights), why)
+
+
+def must_stay(it: Measured) -> tuple[int, ...]:
+    """Return what stays whatever happens: the system prompt, the task, calls that still wait."""
+    staying = {*range(system_end(it.transcript))}
+    if it.newest is not None:
+        staying.add(it.newest)
+    for index in _waiting(it):
+        staying.update(_exchange(it.transcript, index, 0, len(it.transcript)))
+    return tuple(sorted(staying))
+
+
+def _waiting(it: Measured) -> list[int]:
+    """Return the messages with open calls of the running turn.
+
+    A call that a later user message left behind was abandoned, and does not wait.
+    """
+    open_at = open_calls(it.transcript).values()
+    return [index for index in open_at if it.newest is None or index > it.newest]
 
 
 def _tail(
     places: Sequence[int], behind: Sequence[int], shares: Shares, size: int
 ) -> tuple[int, str]:
-    within = next((seam for seam in places if behind[seam] <= shares.tail), size)
-    before = max((seam for seam in places if seam < within), default=None)
+    # Seams go up and the weight behind them goes down, so the first that fits is found by halving.
+    at = bisect_left(places, -shares.tail, key=lambda seam: -behind[seam])
+    within = places[at] if at < len(places) else size
     head = places[0] if places else 0
     why = "the tail holds what its budget allows"
-    if before is not None and before > head and behind[before] <= shares.ceiling < behind[head]:
-        within, why = before, "the exchange at the edge of the budget stays whole"
+    if at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
+        within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
     if size - within < shares.fewest:
         within = max((seam for seam in places if size - seam >= shares.fewest), default=head)
         why = f"the tail is never shorter than {shares.fewest} messages"
@@ -98,16 +144,14 @@ def _tail(
 
 
 def _kept(
-    transcript: Transcript, head: int, tail: int, shares: Shares, weights: Sequence[int]
+    it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
 ) -> tuple[int, ...]:
     """Return the messages of the middle that stay: the task, the reply, open calls, pins."""
-    newest = newest_user(transcript)
+    transcript, newest = it.transcript, it.newest
     staying: set[int] = set()
     if newest is not None and head <= newest < tail:
         staying.add(newest)
-    waiting = open_calls(transcript)
-    live = [index for index in waiting.values() if newest is None or index > newest]
-    for index in live:
+    for index in _waiting(it):
         staying.update(_exchange(transcript, index, head, tail))
     spent = 0
     pins = [index for index in range(head, tail) if transcript[index].pinned]
@@ -138,7 +182,7 @@ def _exchange(transcript: Transcript, index: int, head: int, tail: int) -> range
     return range(start, end)
 
 
-def _boundary_weight(message: Message, scale: Scale) -> int:
+def _boundary_weight(message: Message, weight: int) -> int:
     """Return the weight with images priced a little higher, so that cuts err on the safe side."""
     images = 0
     for part in message.parts:
@@ -146,4 +190,4 @@ def _boundary_weight(message: Message, scale: Scale) -> int:
             images += 1
         elif isinstance(part, ToolResult) and len(part.content) > 1:
             images += sum(isinstance(piece, Media) for piece in part.content)
-    return scale.weigh(message) + images * (BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS)
+    return weight + images * (BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS)

@@ -68,18 +68,11 @@ def compaction(
 ) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
     decision = decide(transcript, policy, means, force=force)
-    weight = means.scale.total(transcript)
-    untouched = Report(
-        tokens_before=weight,
-        tokens_after=weight,
-        messages_before=len(transcript),
-        messages_after=len(transcript),
-    )
     match decision:
         case Nothing(reason):
-            return Unchanged(transcript, untouched, reason)
+            return Unchanged(transcript, _untouched(transcript, means), reason)
         case Impossible(reason):
-            return Abandoned(transcript, untouched, reason)
+            return Abandoned(transcript, _untouched(transcript, means), reason)
         case Enough(window):
             return _pruned(transcript, window, policy, means)
         case Plan():
@@ -87,9 +80,16 @@ def compaction(
     evidence = _evidence(decision, means)
     source = yield from _summarize(decision, policy, means, evidence)
     if isinstance(source, Declined):
-        return Abandoned(transcript, untouched, source.reason)
+        return Abandoned(transcript, _untouched(transcript, means), source.reason)
     built = fold(decision, Draft(source.record, evidence), means)
     return _concluded(decision, source, built, means)
+
+
+def _untouched(transcript: Transcript, means: Means) -> Report:
+    weight, size = means.scale.total(transcript), len(transcript)
+    return Report(
+        tokens_before=weight, tokens_after=weight, messages_before=size, messages_after=size
+    )
 
 
 def _pruned(
@@ -145,7 +145,7 @@ def _summarize(
         if written.failure is Failure.AUTH or policy.abort_on_summary_failure:
             return written
         warnings = (
-            f"{written.reason}; the deterministic record covers {len(plan.folded)} messages",
+            f"{written.reason}; the deterministic record covers {len(job.messages)} messages",
         )
     return _Source(
         deterministic(job, evidence, means.toolkit), SummaryReport("deterministic"), warnings
@@ -153,7 +153,7 @@ def _summarize(
 
 
 def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
-    before = means.scale.total(plan.source)
+    before = plan.weight
     after = means.scale.total(built.transcript)
     report = _report(plan, source, built, weights=(before, after))
     if after >= before:
@@ -179,7 +179,7 @@ def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int
         messages_before=len(plan.source),
         messages_after=len(built.transcript),
         head=plan.cut.head,
-        folded=len(plan.folded),
+        folded=len(plan.cut.folded()),
         tail=built.tail,
         cuts=Cuts(
             head=plan.cut.head,

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import assemble
 from holdfast.compaction.checkpointing import Draft, compose
+from holdfast.compaction.cut import must_stay
 from holdfast.compaction.plan import grow
 from holdfast.compaction.repair import repair
 from holdfast.compaction.truncate import truncate
 from holdfast.compaction.words import words_of
 from holdfast.facts import Audit, audit
 from holdfast.summary import render
-from holdfast.transcript import exchange_at, newest_user, open_calls
+from holdfast.transcript import newest_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
     prompt, the newest user message and calls that still wait.
     """
     scale = means.scale
-    goal = min(plan.shares.limit, scale.total(plan.source) - 1)
+    goal = min(plan.shares.limit, plan.weight - 1)
     built: Fold | None = None
     for frame, factor in _rungs(plan, means):
         built = _build(plan, draft, means, frame=frame, factor=factor)
@@ -95,15 +96,8 @@ def _frame(plan: Plan, means: Means) -> _Frame:
 
 
 def _frame_without_tail(plan: Plan) -> _Frame:
-    window = plan.window.transcript
-    newest = newest_user(window)
-    staying: set[int] = set()
-    if newest is not None and newest >= plan.cut.head:
-        staying.add(newest)
-    for index in open_calls(window).values():
-        if newest is None or index > newest:
-            staying.update(exchange_at(window, index))
-    return _Frame(tuple(window[at] for at in sorted(staying)), ())
+    staying = (index for index in must_stay(plan.measured) if index >= plan.cut.head)
+    return _Frame(tuple(plan.window.transcript[index] for index in staying), ())
 
 
 def _build(plan: Plan, draft: Draft, means: Means, *, frame: _Frame, factor: float) -> Fold:

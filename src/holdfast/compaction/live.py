@@ -10,17 +10,20 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from holdfast.transcript import ToolCall, ToolResult
 from holdfast.transcript.toolkit import Family, Toolkit, flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.transcript import Message, ToolCall
+    from holdfast.transcript import Message
 
 __all__ = ["LiveState", "PlanItem", "observe", "read_live", "render_live"]
 
 _DONE = frozenset({"completed", "complete", "done", "finished", "cancelled", "canceled"})
 _ITEM_WIDTH = 240
+_IN_BACKGROUND = "run_in_background"
+_SKILL_TOOLS = frozenset({"Skill", "skill", "load_skill"})
 _LABELS = {
     "goal": "Goal",
     "rules": "Rule",
@@ -79,23 +82,25 @@ class LiveState:
 
 def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) -> LiveState:
     """Return the state after the events in the messages, starting from an earlier state."""
-    answered = {result.call_id for message in messages for result in message.results}
     state = replace(before, approvals=(), agents=())
     running: dict[str, str] = {}
     processes = list(before.processes)
-    for message in messages:
-        for call in message.calls:
-            kind = toolkit.family(call.name)
-            arguments = _arguments(call)
-            if kind is Family.PLAN and (plan := _plan(arguments)):
-                state = replace(state, plan=plan)
-            elif kind is Family.DELEGATE and call.id not in answered:
-                running[call.id] = flat(toolkit.action(call).target or call.name, _ITEM_WIDTH)
-            elif arguments.get("run_in_background") is True:
-                processes.append(flat(toolkit.action(call).target, _ITEM_WIDTH))
-            elif call.name in ("Skill", "skill", "load_skill"):
-                skill = flat(str(next(iter(arguments.values()), call.name)), _ITEM_WIDTH)
-                state = replace(state, skills=_once((*state.skills, skill)))
+    for part in (part for message in messages for part in message.parts):
+        if isinstance(part, ToolResult):
+            running.pop(part.call_id, None)
+        if not isinstance(part, ToolCall):
+            continue
+        kind = toolkit.family(part.name)
+        # Arguments are parsed only where they can matter: a session has thousands of calls.
+        if kind is Family.PLAN and (plan := _plan(_arguments(part))):
+            state = replace(state, plan=plan)
+        elif kind is Family.DELEGATE:
+            running[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
+        elif _IN_BACKGROUND in part.arguments and _arguments(part).get(_IN_BACKGROUND) is True:
+            processes.append(flat(toolkit.action(part).target, _ITEM_WIDTH))
+        elif part.name in _SKILL_TOOLS:
+            skill = flat(str(next(iter(_arguments(part).values()), part.name)), _ITEM_WIDTH)
+            state = replace(state, skills=_once((*state.skills, skill)))
     return replace(state, agents=tuple(running.values()), processes=_once(processes))
 
 

@@ -8,15 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.cut import Cut, cut, head_end, system_end
+from holdfast.compaction.cut import (
+    Cut,
+    Measured,
+    cut,
+    head_end,
+    measured,
+    must_stay,
+    system_end,
+)
 from holdfast.compaction.live import LiveState
+from holdfast.compaction.media import without_old_media
 from holdfast.compaction.policy import MOST_LEDGER
 from holdfast.compaction.previous import Bare, without_summaries
-from holdfast.compaction.prune import PrunedTranscript, prune, prune_media
+from holdfast.compaction.prune import PrunedTranscript, prune
+from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.compaction.truncate import truncate
 from holdfast.tokens import MESSAGE_TOKENS, Scale
-from holdfast.transcript import newest_user
+from holdfast.transcript import Role
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -63,16 +73,20 @@ class Plan:
     """What will be done."""
 
     source: Transcript
+    weight: int
+    """What the source weighs."""
     bare: Bare
+    measured: Measured
+    """The bare transcript with the weight of each message."""
     cut: Cut
     shares: Shares
     window: PrunedTranscript
-    """The bare transcript, pruned: what is kept is taken from here."""
+    """The bare transcript, with what stays in the window pruned: it is taken from here."""
 
     @property
     def folded(self) -> Transcript:
         """Return the messages that the summary will stand for, as they were said."""
-        return tuple(self.bare.transcript[index] for index in self.cut.folded())
+        return tuple(map(self.bare.transcript.__getitem__, self.cut.folded()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,61 +125,53 @@ def decide(
         force: Compact even when everything fits the budget of the tail.
     """
     scale = means.scale
-    before = scale.total(transcript)
+    bare = without_summaries(transcript)
+    it = measured(bare.transcript, scale)
+    before = it.weight() if bare.transcript is transcript else scale.total(transcript)
     if policy.fit is not None and before <= policy.fit:
         return Nothing(f"it fits already: {before:,} of {policy.fit:,} tokens")
-    bare = without_summaries(transcript)
-    smallest = _smallest(bare.transcript, scale)
+    smallest = sum(it.weights[index] for index in must_stay(it))
     if policy.fit is not None and smallest > policy.fit:
         return Impossible(
-            f"{policy.fit:,} tokens cannot hold the system prompt and the newest user message; "
-            f"the smallest possible fit is {smallest:,}"
+            f"{policy.fit:,} tokens cannot hold the system prompt, the newest user message and "
+            f"calls that still wait; the smallest possible fit is {smallest:,}"
         )
     half = max((before - smallest) // 2, 1)
-    head, shares = _room(bare, policy, scale, tail=half if force else None)
-    chosen = cut(bare.transcript, head, shares, scale)
-    reason = _nothing_to_fold(bare, chosen, shares, scale)
+    head = _head(it, policy, decayed=bare.previous is not None)
+    fixed = it.weight(0, head) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS + it.task
+    shares = policy.shares(
+        fixed=fixed,
+        rest=max(it.weight() - fixed, 0),
+        previous=scale.text(bare.summary),
+        tail=half if force else None,
+    )
+    chosen = cut(it, head, shares)
+    reason = _nothing_to_fold(bare, it, chosen, shares)
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, scale, reason)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
-    return _pruned(Plan(transcript, bare, chosen, shares, unpruned), policy, means)
+    plan = Plan(transcript, before, bare, it, chosen, shares, unpruned)
+    return _pruned(plan, policy, means)
 
 
-def _smallest(transcript: Transcript, scale: Scale) -> int:
-    """Return the weight of what stays whatever happens."""
-    newest = newest_user(transcript)
-    task = [] if newest is None else [transcript[newest]]
-    return scale.total([*transcript[: system_end(transcript)], *task])
+def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
+    """Return where the head ends: after the system prompt, once a summary exists."""
+    system = system_end(it.transcript)
+    if policy.fit is not None or decayed:
+        return system
+    head = head_end(it, policy.protect_first_n)
+    return head if it.weight(system, head) <= policy.target_tokens // 2 else system
 
 
-def _room(bare: Bare, policy: Policy, scale: Scale, *, tail: int | None) -> tuple[int, Shares]:
-    """Return where the head ends and how the rest of the window is shared out."""
-    transcript = bare.transcript
-    system = system_end(transcript)
-    head = system
-    if policy.fit is None and bare.previous is None:
-        head = head_end(transcript, policy.protect_first_n)
-        if scale.total(transcript[system:head]) > policy.target_tokens // 2:
-            head = system
-    newest = newest_user(transcript)
-    fixed = scale.total(transcript[:head]) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS
-    if newest is not None and newest >= head:
-        fixed += scale.weigh(transcript[newest])
-    rest = max(scale.total(transcript) - fixed, 0)
-    previous = scale.text(bare.summary)
-    return head, policy.shares(fixed=fixed, rest=rest, previous=previous, tail=tail)
-
-
-def _nothing_to_fold(bare: Bare, chosen: Cut, shares: Shares, scale: Scale) -> str:
+def _nothing_to_fold(bare: Bare, it: Measured, chosen: Cut, shares: Shares) -> str:
     """Return why nothing can be folded, or nothing if something can."""
     folded = chosen.folded()
     if not folded:
         return "nothing lies between head and tail"
     if bare.previous is None:
         return ""
-    newest = newest_user(bare.transcript)
-    task = 0 if newest is None or newest < bare.fresh else scale.weigh(bare.transcript[newest])
-    settled = scale.total(bare.transcript[bare.fresh :]) - task <= shares.ceiling
+    task = it.task if it.newest is not None and it.newest >= bare.fresh else 0
+    settled = it.weight(bare.fresh) - task <= shares.ceiling
     if settled or folded[-1] < bare.fresh:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""
@@ -179,10 +185,10 @@ def _cropped(transcript: Transcript, shares: Shares, scale: Scale, reason: str) 
     before = scale.total(transcript)
     if before <= shares.limit:
         return Nothing(reason)
-    shown = prune_media(transcript)
-    cropped = truncate(shown.transcript, shares.limit, scale)
+    shown = without_old_media(transcript)
+    cropped = truncate(repair(shown.transcript), shares.limit, scale)
     if scale.total(cropped.messages) < before:
-        counts = replace(shown.counts, truncated=cropped.count)
+        counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
@@ -193,10 +199,9 @@ def grow(plan: Plan, spare: int, means: Means) -> Plan:
     proof = min(spare // 2, max(int(shares.limit * MOST_LEDGER) - shares.ledger, 0))
     tail = shares.tail + spare - proof
     grown = replace(shares, ledger=shares.ledger + proof, tail=tail, ceiling=tail)
-    chosen = cut(plan.bare.transcript, plan.cut.head, grown, means.scale)
-    return replace(
-        plan, shares=grown, cut=chosen, window=_window(plan.bare.transcript, chosen.tail, means)
-    )
+    chosen = cut(plan.measured, plan.cut.head, grown)
+    wider = replace(plan, shares=grown, cut=chosen)
+    return replace(wider, window=_window(wider, means, protected=chosen.tail))
 
 
 def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
@@ -205,19 +210,28 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
     such floor, because its size comes first.
     """
-    transcript = plan.bare.transcript
     protected = plan.cut.tail
     if not plan.shares.strict:
-        protected = max(min(protected, len(transcript) - policy.protect_last_n), plan.cut.head)
-    window = _window(transcript, protected, means)
-    total = means.scale.total(window.transcript)
-    if plan.bare.previous is None and window.counts.any and total <= policy.target_tokens:
-        return Enough(window)
-    return replace(plan, window=window)
+        floor = len(plan.bare.transcript) - policy.protect_last_n
+        protected = max(min(protected, floor), plan.cut.head)
+    if plan.bare.previous is None and _lightest(plan.measured, protected) <= policy.target_tokens:
+        pruned = prune(plan.bare.transcript, means.toolkit, protected=protected)
+        window = replace(pruned, transcript=repair(pruned.transcript))
+        if window.counts.any and means.scale.total(window.transcript) <= policy.target_tokens:
+            return Enough(window)
+    return replace(plan, window=_window(plan, means, protected=protected))
 
 
-def _window(transcript: Transcript, protected: int, means: Means) -> PrunedTranscript:
-    shortened = prune(transcript, means.toolkit, protected=protected)
-    shown = prune_media(shortened.transcript)
-    counts = replace(shortened.counts, media=shown.counts.media)
-    return PrunedTranscript(shown.transcript, counts)
+def _lightest(it: Measured, protected: int) -> int:
+    """Return a weight that pruning cannot get below: words stay, and so does the tail."""
+    words = sum(
+        weight if message.role is Role.USER else MESSAGE_TOKENS
+        for message, weight in zip(it.transcript[:protected], it.weights, strict=False)
+    )
+    return words + it.weight(protected)
+
+
+def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
+    """Prune what stays in the window; what is folded is only counted."""
+    staying = frozenset((*range(plan.cut.head), *plan.cut.kept))
+    return prune(plan.bare.transcript, means.toolkit, protected=protected, only=staying)

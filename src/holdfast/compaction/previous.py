@@ -9,6 +9,8 @@ from holdfast.summary import Checkpoint, read_checkpoint
 from holdfast.transcript import Message, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.transcript import Transcript
 
 __all__ = ["Bare", "without_summaries"]
@@ -19,7 +21,7 @@ class Bare:
     """A transcript without summaries, and what the newest of them said."""
 
     transcript: Transcript
-    places: tuple[int, ...]
+    places: Sequence[int]
     """For each message, its index in the transcript it was taken from."""
     previous: Checkpoint | None
     fresh: int = 0
@@ -34,6 +36,8 @@ def without_summaries(transcript: Transcript) -> Bare:
     Words that shared a message with a summary stay. Of several summaries the newest counts:
     each was written on top of the one before it.
     """
+    if not any(message.summary for message in transcript):
+        return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     newest: Summary | None = None
     fresh = 0

@@ -36,11 +36,16 @@ def with_evidence(
     budget = min(spare - _LABEL_TOKENS, _MOST)
     if place is None or budget <= 0:
         return window
-    found = ledger(evidence, present=words_of(window), budget=budget, count=means.scale.text)
-    if not found:
-        return window
-    noted = _noted(window[place], f"{_LABEL}\n{means.redact(found)}")
-    return (*window[:place], noted, *window[place + 1 :])
+    before = means.scale.weigh(window[place])
+    while budget > _LABEL_TOKENS:
+        found = ledger(evidence, present=words_of(window), budget=budget, count=means.scale.text)
+        if not found:
+            return window
+        noted = _noted(window[place], f"{_LABEL}\n{means.redact(found)}")
+        if means.scale.weigh(noted) - before <= spare:
+            return (*window[:place], noted, *window[place + 1 :])
+        budget = budget * 3 // 4  # words weigh a little more together than apart
+    return window
 
 
 def _newest_note(window: Transcript) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 __all__ = ["Family", "family"]
 
@@ -82,6 +83,7 @@ _READ_WORDS = frozenset({"read", "view", "open", "get", "show"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
+@lru_cache(maxsize=1024)
 def family(name: str) -> Family:
     """Return the family of the tool called `name`.
 

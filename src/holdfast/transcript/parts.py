@@ -191,7 +191,10 @@ class Message:
     @property
     def summary(self) -> Summary | None:
         """Return the summary part of the message, if it has one."""
-        return next((part for part in self.parts if isinstance(part, Summary)), None)
+        for part in self.parts:
+            if isinstance(part, Summary):
+                return part
+        return None
 
 
 Transcript: TypeAlias = tuple[Message, ...]

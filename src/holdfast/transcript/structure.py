@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.parts import Role, Summary, Text, Thinking
+from holdfast.transcript.parts import Role, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,16 +38,15 @@ def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
     # Where spans start and stop that no seam may lie inside, as a difference array.
     spans = [0] * (size + 2)
     for index, message in enumerate(transcript):
-        for result in message.results:
-            start = opened.get(result.call_id)
-            if start is not None:
-                spans[start + 1] += 1
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                opened[part.id] = index
+            elif isinstance(part, ToolResult) and part.call_id in opened:
+                spans[opened[part.call_id] + 1] += 1
                 spans[index + 1] -= 1
-        for call in message.calls:
-            opened[call.id] = index
         if (
-            index + 1 < size
-            and _only_thinks(message)
+            _only_thinks(message)
+            and index + 1 < size
             and transcript[index + 1].role is message.role
         ):
             spans[index + 1] += 1
@@ -70,10 +69,11 @@ def open_calls(transcript: Sequence[Message]) -> dict[str, int]:
     """Return the id and message index of every tool call that still waits for its result."""
     waiting: dict[str, int] = {}
     for index, message in enumerate(transcript):
-        for result in message.results:
-            waiting.pop(result.call_id, None)
-        for call in message.calls:
-            waiting[call.id] = index
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                waiting[part.id] = index
+            elif isinstance(part, ToolResult):
+                waiting.pop(part.call_id, None)
     return waiting
 
 
@@ -121,4 +121,9 @@ def _newest(transcript: Sequence[Message], wanted: Callable[[Message], bool]) ->
 
 
 def _only_thinks(message: Message) -> bool:
-    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
+    parts = message.parts
+    return (
+        bool(parts)
+        and isinstance(parts[-1], Thinking)
+        and all(isinstance(part, Thinking) for part in parts)
+    )
