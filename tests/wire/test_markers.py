@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.tokens import SUMMARY_TOKENS, Estimator
+from holdfast.tokens.estimate import FAMILIES
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, ToolCall
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import END, PREFIX, PREFIXES, read, write
@@ -172,3 +174,10 @@ def test_any_text_survives_the_marks(pieces: list[str]) -> None:
         marked = read(write(summary, closed=closed))
         assert marked is not None
         assert (marked.summary, marked.rest) == (summary, None)
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_the_scale_charges_a_summary_for_its_prefix_and_end_marker(family: str) -> None:
+    counter = Estimator(family)
+    marks = counter.count(f"{PREFIX}\n\n") + counter.count(f"\n\n{END}")
+    assert marks <= SUMMARY_TOKENS <= 1.25 * marks

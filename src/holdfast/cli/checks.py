@@ -9,10 +9,10 @@ from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from holdfast.cli.engine import policy_of
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError
+from holdfast.wiring import policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

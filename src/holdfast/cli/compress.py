@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from holdfast.cli.compressing import Compressed, Wish, compress_input
-from holdfast.cli.engine import engine_of
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, about, read_input, write_output
@@ -20,6 +19,7 @@ from holdfast.cli.targets import Target, targets
 from holdfast.errors import HoldfastError
 from holdfast.formats import FORMATS
 from holdfast.wire import DIALECTS
+from holdfast.wiring import engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

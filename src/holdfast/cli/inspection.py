@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.cli.census import Census, take_census
 from holdfast.cli.compressing import window_of
-from holdfast.cli.engine import counter_of, policy_of
 from holdfast.compaction import Enough, Impossible, Means, Nothing, Plan, decide, due, hygiene_due
 from holdfast.formats import read
 from holdfast.redaction import Redactor
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
+from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
     from holdfast.cli.files import Input

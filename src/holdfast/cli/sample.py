@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.engine import engine_of
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.sample_view import Showing, drawn
@@ -19,6 +18,7 @@ from holdfast.cli.screen import screen, show_json
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
 from holdfast.formats import read
+from holdfast.wiring import engine_of
 
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript

@@ -80,7 +80,8 @@ def compaction(
     evidence = _evidence(decision, means)
     source = yield from _summarize(decision, policy, means, evidence)
     if isinstance(source, Declined):
-        return Abandoned(transcript, _untouched(transcript, means), source.reason)
+        reason = means.redact(source.reason)
+        return Abandoned(transcript, _untouched(transcript, means), reason)
     built = fold(decision, Draft(source.record, evidence), means)
     return _concluded(decision, source, built, means)
 
@@ -144,9 +145,9 @@ def _summarize(
             return _Source(written.record, report, written.warnings)
         if written.failure is Failure.AUTH or policy.abort_on_summary_failure:
             return written
-        warnings = (
-            f"{written.reason}; the deterministic record covers {len(job.messages)} messages",
-        )
+        reason = means.redact(written.reason)
+        covered = f"the deterministic record covers {len(job.messages)} messages"
+        warnings = (f"{reason}; {covered}",)
     return _Source(
         deterministic(job, evidence, means.toolkit), SummaryReport("deterministic"), warnings
     )

@@ -19,7 +19,7 @@ from holdfast.compaction.cut import (
 )
 from holdfast.compaction.live import LiveState
 from holdfast.compaction.media import without_old_media
-from holdfast.compaction.policy import MOST_LEDGER
+from holdfast.compaction.policy import MOST_LEDGER, SOFT_CEILING
 from holdfast.compaction.previous import Bare, without_summaries
 from holdfast.compaction.prune import PrunedTranscript, prune
 from holdfast.compaction.repair import repair
@@ -146,7 +146,8 @@ def decide(
         tail=half if force else None,
     )
     chosen = cut(it, head, shares)
-    reason = _nothing_to_fold(bare, it, chosen, shares)
+    roomy = int(policy.target_tokens * SOFT_CEILING) if before <= shares.limit else 0
+    reason = _nothing_to_fold(bare, it, chosen, max(shares.ceiling, roomy))
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, scale, reason)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
@@ -163,15 +164,18 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
     return head if it.weight(system, head) <= policy.target_tokens // 2 else system
 
 
-def _nothing_to_fold(bare: Bare, it: Measured, chosen: Cut, shares: Shares) -> str:
-    """Return why nothing can be folded, or nothing if something can."""
+def _nothing_to_fold(bare: Bare, it: Measured, chosen: Cut, enough: int) -> str:
+    """Return why nothing can be folded, or nothing if something can.
+
+    What came after the last summary is left alone while it weighs no more than `enough`.
+    """
     folded = chosen.folded()
     if not folded:
         return "nothing lies between head and tail"
     if bare.previous is None:
         return ""
     task = it.task if it.newest is not None and it.newest >= bare.fresh else 0
-    settled = it.weight(bare.fresh) - task <= shares.ceiling
+    settled = it.weight(bare.fresh) - task <= enough
     if settled or folded[-1] < bare.fresh:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""

@@ -23,6 +23,7 @@ from holdfast.compaction import (
     advice,
     compaction,
     due,
+    hygiene_due,
 )
 from holdfast.engines.meter import Meter
 from holdfast.engines.result import Compaction, CompactionReport
@@ -177,6 +178,17 @@ class Engine:
         tokens = prompt_tokens if prompt_tokens is not None else self.expected_tokens
         return bool(due(replace(load, tokens=tokens), self.policy))
 
+    def needs_hygiene(
+        self, messages: Sequence[dict[str, object]], *, prompt_tokens: int | None = None
+    ) -> bool:
+        """Say whether a session that grew between turns is compacted before an agent sees it.
+
+        The reported size of the last turn decides; without one, the estimate.
+        """
+        load = self._meter.measure(messages)
+        tokens = load.tokens if prompt_tokens is None else prompt_tokens
+        return hygiene_due(replace(load, tokens=tokens), len(messages), self.policy)
+
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request measured: its proven part plus the growth."""
@@ -252,7 +264,9 @@ class Engine:
         progress = Progress() if request.is_manual else self._gauges.progress.after(outcome)
         preflight = Preflight() if outcome.report.saved > 0 else self._gauges.preflight
         self._gauges = replace(self._gauges, progress=progress, preflight=preflight)
-        notes = self._setup.chain.notes if self._setup.chain else ()
+        # A provider's own sentences may quote what they were sent.
+        chain = self._setup.chain
+        notes = tuple(map(self._setup.redactor.redact, chain.notes if chain else ()))
         if progress.blocked:
             notes = (*notes, advice(progress.blocked))
         elapsed = (self._setup.clock.now() - started) * 1000

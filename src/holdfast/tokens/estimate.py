@@ -17,9 +17,9 @@ __all__ = ["FAMILIES", "SAFETY", "Counter", "Estimator", "family_of"]
 SAFETY = 1.25
 """What an estimate is multiplied by where it guards a hard limit."""
 
-_WHOLE = 1_500
+_WHOLE = 2_048
 """Longer texts are estimated from slices of this many characters in all."""
-_SLICES = 6
+_SLICES = 16
 
 
 class Counter(Protocol):

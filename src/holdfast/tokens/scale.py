@@ -43,7 +43,7 @@ BOUNDARY_IMAGE_TOKENS = 1_600
 """The price in boundary decisions, a little conservative on purpose."""
 MESSAGE_TOKENS = 4
 """Role and separators around each message."""
-SUMMARY_TOKENS = 230
+SUMMARY_TOKENS = 125
 """The prefix and the end marker that the wire puts around a summary."""
 
 _CALL_TOKENS = 8

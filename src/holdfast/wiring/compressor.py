@@ -1,30 +1,26 @@
-"""Joins the parts: the one module that knows which concrete class stands behind each port."""
+"""What users of the library hold: an engine with the usual parts in place, and one-shot calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
-from holdfast.adapters.callable_summarizer import CallableSummarizer
-from holdfast.adapters.openai_summarizer import OpenAISummarizer
+from holdfast.adapters.exact_counter import ExactCounter
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire import DIALECTS, Body
+from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from holdfast.engines import Compaction
-    from holdfast.ports import Summarizer
+    from holdfast.tokens import Counter
+    from holdfast.wiring.summarizers import Writer
 
-    Writer: TypeAlias = (
-        str | Callable[[str], str] | Callable[[str], Awaitable[str]] | Summarizer | None
-    )
-
-__all__ = ["Compressor", "Endpoint", "Knobs", "compress", "estimate_tokens", "summarizer_of"]
+__all__ = ["Compressor", "Knobs", "compress", "estimate_tokens"]
 
 
 class Knobs(TypedDict, total=False):
@@ -39,16 +35,6 @@ class Knobs(TypedDict, total=False):
     max_images: int
     abort_on_summary_failure: bool
     fit: int | None
-
-
-class Endpoint(TypedDict, total=False):
-    """Where a model is reached."""
-
-    provider: str
-    """`openai`, `anthropic`, or `auto` to go by the model's name."""
-    base_url: str | None
-    timeout: float
-    window: int | None
 
 
 class Compressor(Engine):
@@ -68,6 +54,7 @@ class Compressor(Engine):
         summarizer: Writer = None,
         model: str = "",
         redactor: Redactor | None = None,
+        counter: Counter | Literal["estimate", "exact"] = "estimate",
         **knobs: Unpack[Knobs],
     ) -> None:
         """Put a compressor together.
@@ -78,6 +65,8 @@ class Compressor(Engine):
                 `Summarizer` protocol, or None for the record that needs no model.
             model: The conversation's model, whose tokenizer family the estimate follows.
             redactor: The redactor to use, when it has patterns of its own.
+            counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
+                (an extra), or by an object with the `Counter` protocol.
             knobs: Thresholds and budgets.
         """
         clock = SystemClock()
@@ -85,10 +74,16 @@ class Compressor(Engine):
         setup = Setup(
             clock=clock,
             chain=Chain(writer, clock=clock) if writer else None,
-            counter=Estimator(family_of(model)),
+            counter=_counter(counter, model),
             redactor=redactor or Redactor(),
         )
         super().__init__(Policy(context_length=context_length, **knobs), setup)
+
+
+def _counter(counter: Counter | Literal["estimate", "exact"], model: str) -> Counter:
+    if counter == "exact":
+        return ExactCounter(model)
+    return Estimator(family_of(model)) if counter == "estimate" else counter
 
 
 def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
@@ -138,31 +133,6 @@ def estimate_tokens(
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
     return schemas + scale.total(DIALECTS["openai"].decode(Body(list(messages))))
-
-
-def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | None:
-    """Return the summarizer behind a name, a function or an object; None stays None."""
-    if writer is None:
-        return None
-    if isinstance(writer, str):
-        return _model(writer, endpoint)
-    if callable(writer):
-        return CallableSummarizer(writer)
-    return writer
-
-
-def _model(name: str, endpoint: Endpoint) -> Summarizer:
-    provider = endpoint.get("provider", "auto")
-    plain = name.removeprefix("anthropic/").removeprefix("openai/")
-    if provider == "auto":
-        provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
-    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
-    return chosen(
-        plain,
-        base_url=endpoint.get("base_url"),
-        timeout=endpoint.get("timeout", 120.0),
-        window=endpoint.get("window"),
-    )
 
 
 def _as_json(value: object) -> str:

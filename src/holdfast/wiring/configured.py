@@ -9,7 +9,7 @@ from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, family_of
-from holdfast.wiring import summarizer_of
+from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from holdfast.config import Settings

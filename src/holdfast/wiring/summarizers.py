@@ -1,0 +1,55 @@
+"""Who writes summaries, from what a user names: a model, a function, an object, or nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+
+from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
+from holdfast.adapters.callable_summarizer import CallableSummarizer
+from holdfast.adapters.openai_summarizer import OpenAISummarizer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from holdfast.ports import Summarizer
+
+    Writer: TypeAlias = (
+        str | Callable[[str], str] | Callable[[str], Awaitable[str]] | Summarizer | None
+    )
+
+__all__ = ["Endpoint", "summarizer_of"]
+
+
+class Endpoint(TypedDict, total=False):
+    """Where a model is reached."""
+
+    provider: str
+    """`openai`, `anthropic`, or `auto` to go by the model's name."""
+    base_url: str | None
+    timeout: float
+    window: int | None
+
+
+def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | None:
+    """Return the summarizer behind a name, a function or an object; None stays None."""
+    if writer is None:
+        return None
+    if isinstance(writer, str):
+        return _model(writer, endpoint)
+    if callable(writer):
+        return CallableSummarizer(writer)
+    return writer
+
+
+def _model(name: str, endpoint: Endpoint) -> Summarizer:
+    provider = endpoint.get("provider", "auto")
+    plain = name.removeprefix("anthropic/").removeprefix("openai/")
+    if provider == "auto":
+        provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
+    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
+    return chosen(
+        plain,
+        base_url=endpoint.get("base_url"),
+        timeout=endpoint.get("timeout", 120.0),
+        window=endpoint.get("window"),
+    )
