@@ -13,7 +13,6 @@ from holdfast.adapters.provider_errors import (
     rejection,
     retry_after,
     said,
-    stated_window,
 )
 from holdfast.errors import SummarizerMisread, SummarizerUnavailable
 
@@ -69,22 +68,6 @@ def test_whatever_the_headers_hold_a_wish_is_a_time_to_wait_or_none(
 )
 def test_the_sentence_is_found_in_any_envelope(body: object, sentence: str) -> None:
     assert said(body, "otherwise") == sentence
-
-
-@pytest.mark.parametrize(
-    ("message", "window"),
-    [
-        ("This model's maximum context length is 128000 tokens.", 128_000),
-        ("maximum context length of 32,768 tokens", 32_768),
-        ("prompt is too long: 215000 tokens > 200000 maximum", 200_000),
-        ("{'type': 'exceed_context_size_error', 'n_prompt_tokens': 15306, 'n_ctx': 8192}", 8_192),
-        ("the context window of this model is 4096", 4_096),
-        ("temperature must be below 2", None),
-        ("", None),
-    ],
-)
-def test_the_window_is_read_where_an_error_states_it(message: str, window: int | None) -> None:
-    assert stated_window(message) == window
 
 
 def test_a_status_without_words_is_still_a_sentence() -> None:

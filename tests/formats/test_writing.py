@@ -102,4 +102,4 @@ def test_values_without_a_bottom_are_an_error() -> None:
 
 
 def test_an_envelope_without_anything_around_is_a_list() -> None:
-    assert read(json.dumps([HELLO])).envelope == Envelope(None)
+    assert read(json.dumps([HELLO])).envelope == Envelope(None, messages=[HELLO])

@@ -37,6 +37,8 @@ def test_a_wild_report_is_bounded() -> None:
         ("prompt is too long: 210000 tokens > 200000 maximum", 200_000),
         ("input exceeds the context window of 32768 tokens", 32_768),
         ("max_model_len=4096", 4096),
+        ("maximum context length of 32,768 tokens", 32_768),
+        ("the context window of this model is 4096", 4_096),
         ("context length exceeded", None),
         ("n_ctx: 12", None),
         ("overloaded", None),

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
-from holdfast.adapters.provider_errors import broken_connection, rejection, said, stated_window
+from holdfast.adapters.provider_errors import broken_connection, rejection, said
 from holdfast.errors import (
     ConfigError,
     MissingExtra,
@@ -14,6 +14,7 @@ from holdfast.errors import (
     SummarizerMisread,
     SummarizerUnavailable,
 )
+from holdfast.tokens import window_from_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -125,7 +126,7 @@ class AnthropicSummarizer:
     def _rejected(self, error: APIStatusError) -> SummarizerError:
         sentence = said(error.body, error.message)
         if error.status_code in {400, 413, 422}:
-            self.window = stated_window(f"{sentence} {error.body}") or self.window
+            self.window = window_from_error(f"{sentence} {error.body}") or self.window
         return rejection(error.status_code, sentence, error.response.headers)
 
 

@@ -18,7 +18,7 @@ from holdfast.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["broken_connection", "rejection", "retry_after", "said", "stated_window"]
+__all__ = ["broken_connection", "rejection", "retry_after", "said"]
 
 _DENIED = frozenset({401, 403})
 _PASSING = frozenset({408, 409, 425, 429})
@@ -27,13 +27,6 @@ _NO_MODEL = re.compile(
     r"\bmodel\b.{0,80}\b(?:not found|does not exist|not exist|unknown|invalid)"
     r"|\b(?:unknown|invalid|no such|unsupported)\s+model\b|model_not_found",
     re.IGNORECASE | re.DOTALL,
-)
-# How providers and local servers word the limit: "maximum context length is 8192 tokens",
-# "prompt is too long: 215000 tokens > 200000 maximum", and a field such as "n_ctx": 8192.
-_WINDOWS = (
-    re.compile(r"(?:maximum )?context (?:length|window|size)[^0-9]{1,40}([0-9][0-9,]{2,9})", re.I),
-    re.compile(r"tokens? > ([0-9][0-9,]{2,9})"),
-    re.compile(r"n_ctx\W{1,6}([0-9]{3,9})"),
 )
 
 
@@ -92,14 +85,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
     now = _moment(headers.get("date", ""))
     return max(0.0, then - (time.time() if now is None else now))
-
-
-def stated_window(message: str) -> int | None:
-    """Return the window that a "too long" error states, if it does."""
-    for pattern in _WINDOWS:
-        if found := pattern.search(message):
-            return int(found[1].replace(",", ""))
-    return None
 
 
 def _number(text: str) -> float | None:

@@ -32,7 +32,7 @@ from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Counter, Estimator, Scale, window_from_error
 from holdfast.transcript.toolkit import Toolkit
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,4 +288,4 @@ def _checked(messages: Sequence[dict[str, object]], report: CompactionReport) ->
         raise InvalidTranscript(
             f"the compacted messages break a rule: {violations[0].message}", violations
         )
-    return Compaction(body.messages, report)
+    return Compaction(with_originals(body.messages, messages), report)

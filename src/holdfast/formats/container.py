@@ -15,7 +15,7 @@ from holdfast.errors import DecodeError
 from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Aside, Document, Envelope, Style
 from holdfast.formats.loose import is_array, is_object, mapping, sequence, string
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def read_object(
     body = Body(messages, entry.get(system_key))
     transcript = DIALECTS[place.dialect].decode(body)
     rest = {key: None if key == place.key else value for key, value in entry.items()}
-    envelope = Envelope(rest, place.key, system_key, asides=asides, style=style)
+    envelope = Envelope(rest, place.key, system_key, asides=asides, style=style, messages=messages)
     return Document(name or place.dialect, place.dialect, transcript, envelope)
 
 
@@ -87,14 +87,14 @@ def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: b
     """Read a bare list of messages, or messages that stood one a line."""
     messages, asides = _sort_out(entries, Place("", dialect, ""))
     transcript = DIALECTS[dialect].decode(Body(messages, None))
-    envelope = Envelope(None, lines=lines, asides=asides, style=style)
+    envelope = Envelope(None, lines=lines, asides=asides, style=style, messages=messages)
     return Document(dialect, dialect, transcript, envelope)
 
 
 def write_back(document: Document, envelope: Envelope, transcript: Transcript) -> str:
     """Write a transcript into the container that the document came in."""
     body = DIALECTS[document.dialect].encode(transcript)
-    messages = _put_back(body.messages, envelope.asides)
+    messages = _put_back(with_originals(body.messages, envelope.messages), envelope.asides)
     if envelope.rest is None and body.system is None:
         return (
             _dump_lines(messages, envelope.style)

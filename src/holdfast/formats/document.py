@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from holdfast.transcript import Transcript
 
@@ -79,6 +79,8 @@ class Envelope:
     """Whether a bare list is written one message a line."""
     asides: tuple[Aside, ...] = ()
     style: Style = Style()
+    messages: Sequence[dict[str, object]] = ()
+    """The messages as they were read, which go out again where they did not change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from holdfast.transcript import Transcript, Violation
 
-__all__ = ["Body", "Codec", "Dialect"]
+__all__ = ["Body", "Codec", "Dialect", "with_originals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +55,25 @@ class Codec:
     decode: Callable[[Body], Transcript]
     encode: Callable[[Transcript], Body]
     validate: Callable[[Body], tuple[Violation, ...]]
+
+
+def with_originals(
+    written: Sequence[dict[str, object]], originals: Sequence[dict[str, object]]
+) -> list[dict[str, object]]:
+    """Return written messages with the caller's own objects wherever they say the same.
+
+    A codec writes keys in its own order. What stays at the start and at the end of a
+    conversation goes out as it came in, byte for byte, so that provider caches hold.
+    """
+    result = list(written)
+    length = min(len(result), len(originals))
+    same_start = next(
+        (index for index in range(length) if result[index] != originals[index]), length
+    )
+    same_end = next(
+        (index for index in range(length) if result[-1 - index] != originals[-1 - index]), length
+    )
+    result[:same_start] = originals[:same_start]
+    if same_end:
+        result[-same_end:] = originals[-same_end:]
+    return result
