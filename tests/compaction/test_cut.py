@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.cut import Cut, cut, head_end, measured, system_end
+from holdfast.compaction.cut import Cut, cut, head_ends, measured, system_end
 from holdfast.compaction.policy import Shares
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.tokens import Scale
@@ -41,15 +41,16 @@ def test_the_system_prompt_ends_where_somebody_else_speaks() -> None:
 
 
 def test_a_head_never_splits_an_exchange() -> None:
-    transcript = (system("s"), user("go"), *step("a"), user("next"))
-    assert head_end(measured(transcript, SCALE), 2) == 2
-    assert head_end(measured(transcript, SCALE), 3) == 4
-    assert head_end(measured(transcript, SCALE), 99) == 4
+    it = measured((system("s"), user("go"), *step("a"), user("next")), SCALE)
+    assert head_ends(it, 1) == (2, 2)
+    assert head_ends(it, 2) == (4, 2)
+    assert head_ends(it, 3) == (4, 4)
+    assert head_ends(it, 99) == (4, 4)
 
 
 def test_the_newest_user_message_is_never_in_the_head() -> None:
-    assert head_end(measured((system("s"), user("go"), *step("a")), SCALE), 3) == 1
-    assert head_end(measured((system("s"), assistant("a")), SCALE), 3) == 2
+    assert head_ends(measured((system("s"), user("go"), *step("a")), SCALE), 3) == (1, 1)
+    assert head_ends(measured((system("s"), assistant("a")), SCALE), 3) == (2, 2)
 
 
 def test_the_tail_holds_what_its_budget_allows() -> None:

@@ -224,7 +224,8 @@ def test_one_request_and_hundreds_of_steps_compacts_like_anything_else(window: i
         for m in step(f"c{n}", f"make part{n}", "the output " * (window // 1_000))
     ]
     transcript = (system("s"), user("build everything"), *steps)
-    outcome = compacted(transcript, Policy(context_length=window))
+    policy = Policy(context_length=window, max_bytes=10**9)
+    outcome = compacted(transcript, policy)
     assert isinstance(outcome, Folded)
-    assert outcome.report.tokens_after <= Policy(context_length=window).threshold_tokens
+    assert outcome.report.tokens_after <= policy.threshold_tokens
     assert any(message.text == "build everything" for message in outcome.transcript)

@@ -102,6 +102,11 @@ def test_a_state_renders_as_readable_lines() -> None:
     )
 
 
+def test_a_rule_of_several_lines_stays_word_for_word() -> None:
+    state = LiveState(rules=("never:\n  - touch the schema\n\n- Goal: not a goal", "be kind"))
+    assert read_live(render_live(state)) == state
+
+
 @given(
     st.builds(
         LiveState,

@@ -11,7 +11,7 @@ from holdfast.testing.builders import assistant, call, step, tool, user
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 from holdfast.transcript.toolkit import Toolkit
 
-KIT = Toolkit()
+KIT = Toolkit().describe
 LONG_TEXT = "\n".join(f"line {number} of the listing" for number in range(40))
 
 

@@ -54,7 +54,12 @@ FOREIGN = [
         "## Goal",
         "next",
     ),
-    ("The conversation history before this point was compacted:\nloose", "pi", "loose", None),
+    (
+        "The conversation history before this point was compacted into the following summary\nloose",
+        "pi",
+        "loose",
+        None,
+    ),
 ]
 
 
@@ -181,3 +186,16 @@ def test_the_scale_charges_a_summary_for_its_prefix_and_end_marker(family: str) 
     counter = Estimator(family)
     marks = counter.count(f"{PREFIX}\n\n") + counter.count(f"\n\n{END}")
     assert marks <= SUMMARY_TOKENS <= 1.25 * marks
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Another language model started to solve this problem yesterday and failed. Fix src/a.py.",
+        "This session is being continued from a previous conversation, why do I see this text?",
+        "The conversation history before this point was compacted? I do not like that.",
+        "[holdfast summary v1 is what I see; what is it?",
+    ],
+)
+def test_a_person_who_speaks_of_summaries_writes_none(words: str) -> None:
+    assert read(words) is None

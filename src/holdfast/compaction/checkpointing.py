@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
@@ -60,11 +60,15 @@ def _said(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
 
 
 def _live(plan: Plan, means: Means, budget: int) -> str:
-    """Return the live state after all events, as many lines of it as fit."""
+    """Return the live state after all events.
+
+    The plan gives way to the budget, finished steps first. What the host passes as goal and
+    rules never does: a rule that is left out is a rule that is broken.
+    """
     before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
     state = means.host.over(observe(plan.bare.transcript, means.toolkit, before))
-    lines = render_live(state).splitlines()
-    while lines and means.scale.text("\n".join(lines)) > budget:
-        done = next((at for at, line in enumerate(lines) if line.startswith("  - [completed]")), -1)
-        del lines[done]
-    return "\n".join(lines)
+    while state.plan and means.scale.text(render_live(state)) > budget:
+        done = next((item for item in state.plan if item.is_done), state.plan[-1])
+        kept = [item for item in state.plan if item is not done]
+        state = replace(state, plan=tuple(kept))
+    return render_live(state)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
-__all__ = ["Cut", "Measured", "cut", "head_end", "measured", "must_stay", "system_end"]
+__all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "system_end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,17 @@ def measured(transcript: Transcript, scale: Scale) -> Measured:
     return Measured(transcript, weights, seams(transcript), newest_user(transcript))
 
 
-def head_end(it: Measured, protect_first_n: int) -> int:
-    """Return the seam at which a head of the system prompt and the first few messages ends.
+def head_ends(it: Measured, protect_first_n: int) -> tuple[int, ...]:
+    """Return the seams at which a head of the system prompt and the first messages may end.
 
-    The newest user message is never in the head: it follows the summary.
+    The one that keeps an exchange whole comes first, the one that leaves it out second. The
+    newest user message is never in the head: it follows the summary.
     """
     last = len(it.transcript) if it.newest is None else it.newest
     wanted = min(system_end(it.transcript) + protect_first_n, last)
-    return it.seams[bisect_right(it.seams, wanted) - 1]
+    within = it.seams[bisect_right(it.seams, wanted) - 1]
+    beyond = it.seams[bisect_left(it.seams, wanted)]
+    return (beyond, within) if beyond <= last else (within,)
 
 
 def cut(it: Measured, head: int, shares: Shares) -> Cut:

@@ -22,6 +22,7 @@ __all__ = ["LiveState", "PlanItem", "observe", "read_live", "render_live"]
 
 _DONE = frozenset({"completed", "complete", "done", "finished", "cancelled", "canceled"})
 _ITEM_WIDTH = 240
+_CONTINUED = "    "
 _IN_BACKGROUND = "run_in_background"
 _SKILL_TOOLS = frozenset({"Skill", "skill", "load_skill"})
 _LABELS = {
@@ -110,7 +111,7 @@ def render_live(state: LiveState) -> str:
     for name, label in _LABELS.items():
         value = cast("str | tuple[str, ...]", getattr(state, name))
         entries = (value,) if isinstance(value, str) else value
-        lines += [f"- {label}: {_one_line(entry)}" for entry in entries if entry]
+        lines += [f"- {label}: {_indented(entry)}" for entry in entries if entry]
     if state.plan:
         done = sum(item.is_done for item in state.plan)
         lines.append(f"- Plan: {done} of {len(state.plan)} done")
@@ -122,15 +123,20 @@ def read_live(text: str) -> LiveState:
     """Return the state that `render_live` wrote; lines of any other form are passed over."""
     found: dict[str, list[str]] = {}
     plan: list[PlanItem] = []
-    for line in text.splitlines():
+    last = ""
+    for line in text.split("\n"):
+        if line.startswith(_CONTINUED) and last:
+            found[last][-1] += f"\n{line.removeprefix(_CONTINUED)}"
+            continue
         if line.startswith("  - [") and "] " in line:
             status, _, item = line.removeprefix("  - [").partition("] ")
             plan.append(PlanItem(item, status))
             continue
         label, separator, value = line.removeprefix("- ").partition(": ")
         name = next((key for key, known in _LABELS.items() if known == label), None)
-        if name and separator:
-            found.setdefault(name, []).append(value)
+        last = name if name and separator else ""
+        if last:
+            found.setdefault(last, []).append(value)
     single = {name: values[-1] for name, values in found.items() if name in _SINGLE}
     several = {name: tuple(values) for name, values in found.items() if name not in _SINGLE}
     return replace(LiveState(plan=tuple(plan)), **single, **several)
@@ -169,6 +175,11 @@ def _plan_item(entry: object) -> PlanItem | None:
 
 def _once(entries: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for entry in entries if entry))
+
+
+def _indented(text: str) -> str:
+    """Return a text of several lines so that it reads as one entry, word for word."""
+    return text.replace("\n", f"\n{_CONTINUED}")
 
 
 def _one_line(text: str) -> str:

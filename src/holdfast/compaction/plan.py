@@ -12,7 +12,7 @@ from holdfast.compaction.cut import (
     Cut,
     Measured,
     cut,
-    head_end,
+    head_ends,
     measured,
     must_stay,
     system_end,
@@ -25,7 +25,7 @@ from holdfast.compaction.prune import PrunedTranscript, prune
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.compaction.truncate import truncate
-from holdfast.tokens import MESSAGE_TOKENS, Scale
+from holdfast.tokens import MESSAGE_TOKENS, Scale, load_of
 from holdfast.transcript import Role
 from holdfast.transcript.toolkit import Toolkit
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.compaction.policy import Policy, Shares
-    from holdfast.transcript import Transcript
+    from holdfast.transcript import ToolCall, ToolResult, Transcript
 
 __all__ = [
     "SYSTEM_NOTE",
@@ -66,6 +66,10 @@ class Means:
     host: LiveState = field(default_factory=LiveState)
     """What the host reports of the agent's state."""
     focus: str = ""
+
+    def describe(self, call: ToolCall, result: ToolResult | None) -> str:
+        """Return one line about a call and how it went, redacted like everything derived."""
+        return self.redact(self.toolkit.describe(call, result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,8 @@ def decide(
         force: Compact even when everything fits the budget of the tail.
     """
     scale = means.scale
+    if policy.fit is None and (lighter := _too_bulky(transcript, policy, scale)):
+        return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
@@ -147,7 +153,10 @@ def decide(
     )
     chosen = cut(it, head, shares)
     roomy = int(policy.target_tokens * SOFT_CEILING) if before <= shares.limit else 0
-    reason = _nothing_to_fold(bare, it, chosen, max(shares.ceiling, roomy))
+    # A head that an earlier pass kept is light; more than that before a summary is not its doing.
+    is_ours = it.weight(head, bare.fresh) <= policy.target_tokens // 2
+    settled = max(shares.ceiling, roomy) if is_ours else -1
+    reason = _nothing_to_fold(bare, it, chosen, settled)
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, scale, reason)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
@@ -160,19 +169,40 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
     system = system_end(it.transcript)
     if policy.fit is not None or decayed:
         return system
-    head = head_end(it, policy.protect_first_n)
-    return head if it.weight(system, head) <= policy.target_tokens // 2 else system
+    affordable = policy.target_tokens // 2
+    ends = head_ends(it, policy.protect_first_n)
+    return next((end for end in ends if it.weight(system, end) <= affordable), system)
+
+
+def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough | Policy | None:
+    """Return what makes a window fit that has too many bytes or images, whatever its tokens.
+
+    Old media goes first. If that is not enough, the window is fitted into as many tokens as
+    make up the bytes that are allowed.
+    """
+    load = load_of(transcript, scale)
+    if load.bytes <= policy.max_bytes and load.images <= policy.max_images:
+        return None
+    shown = without_old_media(transcript)
+    lighter = load_of(shown.transcript, scale)
+    if lighter.bytes > policy.max_bytes:
+        share = 0.9 * policy.max_bytes / lighter.bytes
+        return replace(policy, fit=max(int(lighter.tokens * share), 1))
+    if lighter.tokens <= policy.threshold_tokens and shown.count:
+        return Enough(PrunedTranscript(repair(shown.transcript), PrunedCounts(media=shown.count)))
+    return None
 
 
 def _nothing_to_fold(bare: Bare, it: Measured, chosen: Cut, enough: int) -> str:
     """Return why nothing can be folded, or nothing if something can.
 
-    What came after the last summary is left alone while it weighs no more than `enough`.
+    What came after the last summary is left alone while it weighs no more than `enough`; a
+    negative figure says that what came before it is foldable too.
     """
     folded = chosen.folded()
     if not folded:
         return "nothing lies between head and tail"
-    if bare.previous is None:
+    if bare.previous is None or enough < 0:
         return ""
     task = it.task if it.newest is not None and it.newest >= bare.fresh else 0
     settled = it.weight(bare.fresh) - task <= enough
@@ -219,7 +249,7 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
         floor = len(plan.bare.transcript) - policy.protect_last_n
         protected = max(min(protected, floor), plan.cut.head)
     if plan.bare.previous is None and _lightest(plan.measured, protected) <= policy.target_tokens:
-        pruned = prune(plan.bare.transcript, means.toolkit, protected=protected)
+        pruned = prune(plan.bare.transcript, means.describe, protected=protected)
         window = replace(pruned, transcript=repair(pruned.transcript))
         if window.counts.any and means.scale.total(window.transcript) <= policy.target_tokens:
             return Enough(window)
@@ -238,4 +268,4 @@ def _lightest(it: Measured, protected: int) -> int:
 def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
     """Prune what stays in the window; what is folded is only counted."""
     staying = frozenset((*range(plan.cut.head), *plan.cut.kept))
-    return prune(plan.bare.transcript, means.toolkit, protected=protected, only=staying)
+    return prune(plan.bare.transcript, means.describe, protected=protected, only=staying)

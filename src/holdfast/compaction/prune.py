@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.media import without_old_media
 from holdfast.compaction.report import PrunedCounts
 from holdfast.transcript import Message, Part, Role, Text, ToolCall, ToolResult
-from holdfast.transcript.toolkit import Toolkit, flat
+from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from holdfast.transcript import Content, Transcript
+
+    Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
 
 __all__ = ["LONG", "PrunedTranscript", "prune"]
 
@@ -43,7 +45,7 @@ class PrunedTranscript:
 
 def prune(
     transcript: Transcript,
-    toolkit: Toolkit,
+    describe: Describe,
     *,
     protected: int,
     only: Container[int] | None = None,
@@ -55,11 +57,11 @@ def prune(
 
     Args:
         transcript: What is to be shortened.
-        toolkit: Knows the tools whose calls are described.
+        describe: Says in a line what a call did and how it went, or only what it did.
         protected: From here on messages keep their words.
         only: The messages that are rewritten, where others will be folded; all are counted.
     """
-    stale = _Stale(transcript, toolkit)
+    stale = _Stale(transcript, describe)
     tally: Counter[str] = Counter()
     pruned = [*transcript]
     for index, message in enumerate(transcript[:protected]):
@@ -76,8 +78,8 @@ def prune(
 class _Stale:
     """Tells which parts of a transcript may be shortened, and shortens them."""
 
-    def __init__(self, transcript: Transcript, toolkit: Toolkit) -> None:
-        self._toolkit = toolkit
+    def __init__(self, transcript: Transcript, describe: Describe) -> None:
+        self._describe = describe
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         for index, message in enumerate(transcript):
@@ -111,7 +113,7 @@ class _Stale:
             return replace(part, arguments=_shrunk(part.arguments))
         result = cast("ToolResult", part)
         call = self._call(result)
-        line = self._toolkit.describe(call, result if kind == "summarised" else None)
+        line = self._describe(call, result if kind == "summarised" else None)
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"

@@ -7,6 +7,7 @@ whether the user was warned (pressure).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -46,6 +47,11 @@ __all__ = ["Engine", "Gauges", "Request", "Setup"]
 
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""
+_SMALLER = 0.6
+"""A body that was refused is made this much smaller at the first try."""
+_TOO_LARGE = re.compile(
+    r"\b413\b|(?:payload|entity|body|request)\b.{0,30}\btoo large", re.IGNORECASE
+)
 _NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
 
 
@@ -215,13 +221,18 @@ class Engine:
     ) -> Compaction:
         """Compact after a provider refused the request for its size, tighter with each attempt.
 
-        An error that states the true window teaches it; the policy is adapted for good.
+        An error that states the true window teaches it; the policy is adapted for good. An error
+        that speaks of the request's body is about bytes: old media goes first.
         """
         window = window_from_error(error)
         if window is not None and window < self.policy.context_length:
             self.update_model(window)
-        aim = int(self.policy.threshold_tokens * _TIGHTER ** max(attempt - 1, 0))
-        tight = Engine(replace(self.policy, fit=aim), self._setup)
+        tighter = _TIGHTER ** max(attempt - 1, 0)
+        aim = replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
+        if window is None and _TOO_LARGE.search(error):
+            size = self._meter.measure(messages).bytes
+            aim = replace(self.policy, max_bytes=max(int(size * _SMALLER * tighter), 1))
+        tight = Engine(aim, self._setup)
         tight.host = self.host
         return tight.compress(messages, force=True)
 

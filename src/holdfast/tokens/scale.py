@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from holdfast.tokens.estimate import Counter, Estimator
 from holdfast.transcript import (
     Media,
     Message,
-    Opaque,
     Summary,
     Text,
     Thinking,
@@ -146,25 +145,20 @@ def _sealed(text: str) -> int:
 
 
 def _bulk(part: Part) -> tuple[int, int]:
-    match part:
-        case Text(text=text) | Summary(text=text):
-            return _FIELD_BYTES + _bytes(text), 0
-        case ToolCall(name=name, arguments=arguments):
-            return 2 * _FIELD_BYTES + len(name) + _bytes(arguments), 0
-        case Thinking(text=text, signature=signature):
-            return _FIELD_BYTES + _bytes(text) + len(signature or ""), 0
-        case Media(kind=kind, data=data, url=url):
-            return _FIELD_BYTES + len(data) + len(url), int(kind == "image")
-        case Opaque(value=value):
-            return len(json.dumps(value, default=str)), 0
-        case ToolResult(content=content):
-            bulks = [_bulk(piece) for piece in content]
-            return (
-                2 * _FIELD_BYTES + sum(size for size, _ in bulks),
-                sum(images for _, images in bulks),
-            )
-        case _:
-            assert_never(part)
+    """Return the bytes of a part on the wire, and its images."""
+    if isinstance(part, Text | Summary):
+        return _FIELD_BYTES + _bytes(part.text), 0
+    if isinstance(part, ToolResult):
+        bulks = [_bulk(piece) for piece in part.content]
+        size = sum(size for size, _ in bulks)
+        return 2 * _FIELD_BYTES + size, sum(images for _, images in bulks)
+    if isinstance(part, ToolCall):
+        return 2 * _FIELD_BYTES + len(part.name) + _bytes(part.arguments), 0
+    if isinstance(part, Thinking):
+        return _FIELD_BYTES + _bytes(part.text) + len(part.signature or ""), 0
+    if isinstance(part, Media):
+        return _FIELD_BYTES + len(part.data) + len(part.url), int(part.kind == "image")
+    return len(json.dumps(part.value, default=str)), 0
 
 
 def _bytes(text: str) -> int:

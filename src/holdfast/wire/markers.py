@@ -38,15 +38,16 @@ _HERMES_LEGACY = "[CONTEXT SUMMARY]:"
 _HERMES_END = "--- END OF CONTEXT SUMMARY"
 _HERMES_PRIOR = "[PRIOR CONTEXT"
 _HERMES_BELOW = "[END OF PRIOR CONTEXT"
-_CLAUDE_CODE = "This session is being continued from a previous conversation"
+# Whole clauses rather than a few words: a person may begin a message with those.
+_CLAUDE_CODE = "This session is being continued from a previous conversation that ran out of"
 _CLAUDE_CODE_ENDINGS = (
     "\nIf you need specific details from before compaction",
     "\nPlease continue the conversation from where we left",
     "\nContinue the conversation from where it left",
 )
 _ENDING_LENGTH = 1_000
-_CODEX = "Another language model started to solve this problem"
-_PI = "The conversation history before this point was compacted"
+_CODEX = "Another language model started to solve this problem and produced a summary"
+_PI = "The conversation history before this point was compacted into the following summary"
 _PI_OPEN = "<summary>\n"
 _PI_CLOSE = "\n</summary>"
 

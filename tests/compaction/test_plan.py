@@ -1,0 +1,109 @@
+"""The decision as a value: bytes, images, late summaries, notes without secrets."""
+
+from holdfast.compaction import Enough, Means, Nothing, Plan, Policy, decide
+from holdfast.redaction import redact
+from holdfast.testing.builders import assistant, call, step, system, tool, user
+from holdfast.tokens import Scale, load_of
+from holdfast.transcript import Media, Message, Role, Summary, Text, Transcript
+
+MEANS = Means(scale=Scale(), redact=redact)
+
+
+def talk(turns: int, words: int = 60) -> Transcript:
+    return tuple(
+        message
+        for turn in range(turns)
+        for message in (user(f"request {turn}"), assistant(f"answer {turn} " * words))
+    )
+
+
+def shown(count: int, size: int) -> Transcript:
+    picture = Media(media_type="image/png", data="A" * size)
+    return tuple(
+        message
+        for turn in range(count)
+        for message in (Message(Role.USER, (Text(f"look {turn}"), picture)), assistant("seen"))
+    )
+
+
+def test_too_many_bytes_make_old_media_go_although_the_tokens_fit() -> None:
+    policy = Policy(context_length=2_000_000, max_bytes=1_000_000)
+    decision = decide(shown(20, 100_000), policy, MEANS)
+    assert isinstance(decision, Enough)
+    assert decision.window.counts.media == 19
+    assert load_of(decision.window.transcript, Scale()).bytes <= policy.max_bytes
+
+
+def test_too_many_images_make_old_ones_go() -> None:
+    decision = decide(shown(30, 10), Policy(context_length=2_000_000, max_images=20), MEANS)
+    assert isinstance(decision, Enough)
+    assert load_of(decision.window.transcript, Scale()).images == 1
+
+
+def test_too_many_bytes_of_text_are_fitted_into_fewer_tokens() -> None:
+    policy = Policy(context_length=10_000_000, max_bytes=100_000)
+    transcript = (*talk(200), user("go on"))
+    decision = decide(transcript, policy, MEANS)
+    assert isinstance(decision, Plan)
+    assert decision.shares.strict
+    assert decision.shares.limit < 0.6 * Scale().total(transcript)
+
+
+def test_what_stands_before_a_late_summary_is_foldable() -> None:
+    late = Message(Role.USER, (Summary("## Goal\n- g"), Text("now this")))
+    assert isinstance(decide((*talk(60), late), Policy(context_length=8_000), MEANS), Plan)
+
+
+def test_a_light_head_before_a_summary_is_what_an_earlier_pass_kept() -> None:
+    summary = Message(Role.USER, (Summary("## Goal\n- g"), Text("go on")))
+    work = (*step("a"), assistant("some words " * 140))
+    transcript = (system("s"), *talk(1, words=20), summary, *work)
+    decision = decide(transcript, Policy(context_length=2_000), MEANS)
+    assert isinstance(decision, Nothing)
+    assert decision.reason.startswith("nothing new since the last compaction")
+
+
+def test_one_huge_output_without_a_middle_is_cut() -> None:
+    transcript = (user("go"), assistant("", call("a")), tool("a", "line of output\n" * 20_000))
+    decision = decide(transcript, Policy(context_length=8_000), MEANS)
+    assert isinstance(decision, Enough)
+    assert decision.window.counts.truncated == 1
+    assert (
+        Scale().total(decision.window.transcript) <= Policy(context_length=8_000).threshold_tokens
+    )
+
+
+def test_a_window_that_nothing_can_make_smaller_says_so() -> None:
+    decision = decide((user("word " * 20_000),), Policy(context_length=8_000), MEANS)
+    assert isinstance(decision, Nothing)
+    assert "over its limit" in decision.reason
+
+
+def test_the_notes_of_pruning_hold_no_secret() -> None:
+    key = "sk-ant-api03-" + "A1b2C3d4" * 6
+    transcript = (
+        *step("a", f"upload --key {key}", "x\n" * 4_000),
+        *step("b"),
+        *step("c"),
+        user("next"),
+    )
+    policy = Policy(context_length=2_000, protect_first_n=0, protect_last_n=1)
+    decision = decide(transcript, policy, MEANS)
+    assert isinstance(decision, Enough)
+    assert "upload" in decision.window.transcript[1].results[0].text
+    assert key not in decision.window.transcript[1].results[0].text
+
+
+def test_the_head_keeps_its_first_exchange_whole() -> None:
+    transcript = (
+        system("s"),
+        user("go"),
+        assistant("", call("a"), call("b")),
+        tool("a"),
+        tool("b"),
+        *talk(100),
+        user("next"),
+    )
+    decision = decide(transcript, Policy(context_length=8_000), MEANS)
+    assert isinstance(decision, Plan)
+    assert decision.cut.head == 5

@@ -1,0 +1,289 @@
+"""What the pages say is true: examples run, links lead somewhere, tables match the code."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import holdfast
+from holdfast.adapters import SystemClock
+from holdfast.cli.sample import sample_session
+from holdfast.compaction import Policy
+from holdfast.config import KEYS
+from holdfast.engines import Engine, Setup
+from holdfast.formats import FORMATS
+from holdfast.summary.record import HEADINGS
+from holdfast.tokens import Scale
+from holdfast.transcript import Transcript, shape
+from holdfast.wire import DIALECTS, Body
+from holdfast.wiring import Knobs
+from tests.conftest import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+README = REPOSITORY / "README.md"
+SESSION = REPOSITORY / "tests" / "fixtures" / "agent_session.json"
+PAGES = (*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md")))
+PROMISES = REPOSITORY / "bench" / "results" / "continuity-peers.json"
+
+README_LINES = 150
+MANNERS = re.compile(r"\b(?:[Ss]imply|[Jj]ust|Note that|[Oo]bviously)\b|[\u2600-\u27bf🌀-🫿]")
+LINK = re.compile(r"\[([^\]\n]+)\]\(([^)\s]+)\)")
+SPAN = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(
+    r"(?:[\w.-]+/)+[\w.-]+\.(?:py|md|json|jsonl|toml)|(?:src|tests|docs|bench)/[\w./-]*"
+)
+NAME = re.compile(r"holdfast(?:\.\w+)+")
+MADE_BY_A_RUN = ("bench/.peers", "bench/results")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(REPOSITORY)}:{self.line}"
+
+
+def examples(page: Path) -> Iterator[Example]:
+    start, language, found = 0, "", list[str]()
+    for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+        if not line.startswith("```"):
+            found.append(line)
+        elif start:
+            yield Example(page, start, language, "\n".join(found) + "\n")
+            start = 0
+        else:
+            start, language, found = number, line.removeprefix("```").strip(), []
+
+
+def prose(page: Path) -> str:
+    """Return the page without its fenced blocks."""
+    text = page.read_text("utf-8")
+    for example in examples(page):
+        text = text.replace(f"```{example.language}\n{example.code}```", "")
+    return text
+
+
+def relative(page: Path) -> str:
+    return str(page.relative_to(REPOSITORY))
+
+
+TAUGHT = [each for page in (README, *sorted(DOCS.rglob("*.md"))) for each in examples(page)]
+PYTHON = [each for each in TAUGHT if each.language == "python"]
+COMMANDS = [
+    (each, line)
+    for each in TAUGHT
+    if each.language == "sh"
+    for line in each.code.splitlines()
+    if "holdfast " in line and not line.startswith(("pip ", "eval ", "#"))
+]
+
+
+def surroundings() -> dict[str, object]:
+    """Return what an example may take for granted: a long conversation and a client."""
+    usage = SimpleNamespace(prompt_tokens=21_000)
+    reply = SimpleNamespace(message=SimpleNamespace(content="Done."))
+
+    def create(**_: object) -> object:
+        return SimpleNamespace(choices=[reply], usage=usage)
+
+    completions = SimpleNamespace(completions=SimpleNamespace(create=create))
+    messages = json.loads(SESSION.read_bytes())
+    return {"messages": messages, "client": SimpleNamespace(chat=completions)}
+
+
+@pytest.mark.parametrize("example", PYTHON, ids=str)
+def test_every_python_example_runs_and_prints_what_it_says(
+    example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("session.json").write_bytes(SESSION.read_bytes())
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(example.code, str(example), "exec"), surroundings())
+    promised = re.findall(r"^ *#> ?(.*)$", example.code, re.M)
+    if promised or printed.getvalue():
+        assert printed.getvalue().splitlines() == promised
+
+
+def rollout() -> str:
+    """Return the session as Codex would have kept it."""
+    openai, responses = DIALECTS["openai"], DIALECTS["responses"]
+    items = responses.encode(openai.decode(Body(json.loads(SESSION.read_bytes())))).messages
+    lines = [{"type": "session_meta", "payload": {"id": "c-1"}}]
+    lines += [{"type": "response_item", "payload": item} for item in items]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Mapping[str, str]:
+    """Return an environment in which `holdfast` is the command and examples find their files."""
+    (tmp_path / "session.json").write_bytes(SESSION.read_bytes())
+    (tmp_path / "rollout.jsonl").write_text(rollout(), "utf-8")
+    (tmp_path / "server.log").write_text("DATABASE_PASSWORD=hunter2-and-more\n", "utf-8")
+    command = tmp_path / "bin" / "holdfast"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m holdfast "$@"\n', "utf-8")
+    command.chmod(0o755)
+    outside = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
+    home = str(tmp_path / "home")
+    return {
+        **outside,
+        "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "HOLDFAST_HOME": home,
+    }
+
+
+@pytest.mark.parametrize(("example", "line"), COMMANDS, ids=str)
+def test_every_command_of_the_pages_runs(
+    example: Example, line: str, shell: Mapping[str, str], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env=shell, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, f"{example}: {done.stderr.decode()}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    lost: list[str] = []
+    for words, target in LINK.findall(prose(page)):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            lost.append(target)
+        elif words.startswith("`test_") and f"def {words.strip('`')}(" not in file.read_text():
+            lost.append(f"{target}: {words}")
+    assert lost == []
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.M)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_file_and_name_that_a_page_mentions_exists(page: Path) -> None:
+    places = (REPOSITORY, REPOSITORY / "src" / "holdfast", page.parent)
+    missing = [
+        span
+        for span in SPAN.findall(prose(page))
+        if (FILE.fullmatch(span) and not span.startswith(MADE_BY_A_RUN))
+        and not any((place / span).exists() for place in places)
+    ]
+    missing += [span for span in SPAN.findall(prose(page)) if not is_known(span)]
+    assert missing == []
+
+
+def is_known(span: str) -> bool:
+    """Say whether a dotted name of ours can be imported; other words are known."""
+    if not NAME.fullmatch(span):
+        return True
+    *modules, last = span.split(".")
+    try:
+        return hasattr(import_module(".".join(modules)), last) or bool(import_module(span))
+    except ImportError:
+        return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_make_target_of_the_pages_exists(page: Path) -> None:
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
+    code = "\n".join([*SPAN.findall(prose(page)), *(each.code for each in examples(page))])
+    wanted = set(re.findall(r"^(?:.*&& )?make ([a-z][a-z-]*)", code, re.M))
+    assert {each for each in wanted if f"\n{each}:" not in makefile} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_the_prose_keeps_its_manners(page: Path) -> None:
+    assert MANNERS.findall(prose(page)) == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= README_LINES
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (DOCS / "index.md").read_text("utf-8")
+    linked = {(DOCS / target.partition("#")[0]).resolve() for _, target in LINK.findall(index)}
+    assert set(PAGES) - linked == {DOCS / "index.md"}
+
+
+def test_the_readme_shows_what_the_sample_does() -> None:
+    before = sample_session()
+    engine = Engine(Policy(context_length=40_000), Setup(clock=SystemClock()))
+    after = engine.compact(before).result.transcript
+    wanted = "\n".join(
+        f"{old:<43}{new}" for old, new in zip(drawn(before), drawn(after), strict=True)
+    )
+    page = README.read_text("utf-8")
+    assert wanted in page, f"the README should show:\n{wanted}"
+    shown = re.findall(r"(before|after): (\d+) messages, (\d+)k tokens", page)
+    for (label, count, thousands), each in zip(shown, (before, after), strict=True):
+        # A rounded figure would be wrong at every small change of the estimate.
+        tokens = Scale().total(each)
+        assert int(count) == len(each), label
+        assert abs(int(thousands) * 1000 - tokens) <= 1000, f"{label}: {tokens:,} tokens"
+
+
+def drawn(transcript: Transcript) -> list[str]:
+    lines = shape(transcript, 26).splitlines()
+    return [*lines[:5], "...", *lines[-2:]]
+
+
+def test_the_figures_of_the_readme_come_from_the_last_run() -> None:
+    rows = json.loads(PROMISES.read_bytes())["tables"][0]["rows"]
+    wanted = "\n".join(f"| {name} | {folds} | {cuts} |" for name, folds, cuts, _ in rows)
+    assert wanted in README.read_text("utf-8"), f"the README should show:\n{wanted}"
+
+
+def test_the_configuration_page_has_every_key_with_default_and_range() -> None:
+    rows = [
+        f"| `{path}` | `{json.dumps(key.default)}` | {key.allowed} | {key.about} |"
+        for path, key in KEYS.items()
+    ]
+    wanted = "\n".join(rows)
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    assert wanted in page, f"the table should be:\n{wanted}"
+
+
+def test_the_formats_page_has_every_format() -> None:
+    rows = [
+        f"| `{each.name}` | {each.description} | {'yes' if each.writable else 'no'} |"
+        for each in FORMATS.values()
+    ]
+    page = (DOCS / "formats.md").read_text("utf-8")
+    assert "\n".join(rows) in page, "the table should be:\n" + "\n".join(rows)
+
+
+def test_the_library_page_has_every_public_name_and_every_knob() -> None:
+    page = (DOCS / "library.md").read_text("utf-8")
+    defaults = Policy()
+    rows = [f"| `{name}` | `{getattr(defaults, name)}` |" for name in Knobs.__annotations__]
+    assert [row for row in rows if row not in page] == []
+    names = set(re.findall(r"\w+", page))
+    assert [name for name in holdfast.__all__ if name not in names] == []
+
+
+def test_the_compaction_page_has_the_sections_of_the_record_in_order() -> None:
+    page = (DOCS / "compaction.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([A-Z][\w &-]+) \| ", page, re.M)
+    assert [row for row in rows if row in HEADINGS.values()] == list(HEADINGS.values())
