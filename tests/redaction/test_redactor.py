@@ -258,8 +258,8 @@ def test_labelled_samples_of_both_sources_together_reach_the_bars_without_except
 ) -> None:
     hits = alarms = positives = 0
     for name in ("detect_secrets", "gitleaks"):
-        samples = json.loads((shared / f"data/secrets/{name}_samples.json").read_text("utf-8"))["samples"]
-        for sample in samples:
+        path = shared / f"data/secrets/{name}_samples.json"
+        for sample in json.loads(path.read_text("utf-8"))["samples"]:
             changed = redact(sample["text"]) != sample["text"]
             positives += sample.get("positive") is True
             hits += changed and sample.get("positive") is True

@@ -101,6 +101,7 @@ def _pruned(
     evidence = rank(gather(transcript), focus=means.focus)
     spare = policy.target_tokens - scale.total(window.transcript)
     proven = with_evidence(window.transcript, evidence, spare, means)
+    limit = policy.fit or policy.threshold_tokens
     report = Report(
         tokens_before=scale.total(transcript),
         tokens_after=scale.total(proven),
@@ -108,6 +109,7 @@ def _pruned(
         messages_after=len(proven),
         pruned=window.counts,
         audit=audit(evidence, words_of(window.transcript), words_of(proven)),
+        warnings=_excess(scale.total(proven), limit),
     )
     return Pruned(proven, report)
 
@@ -117,7 +119,9 @@ def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
     previous = plan.bare.previous
     remembered = (Message(Role.USER, (Summary(previous.evidence),)),) if previous else ()
     tail = words_of(plan.bare.transcript[plan.cut.tail :])
-    return rank(gather((*remembered, *plan.folded)), tail=tail, focus=means.focus)
+    # What stays of the middle is pruned, so its facts are looked for too.
+    middle = plan.bare.transcript[plan.cut.head : plan.cut.tail]
+    return rank(gather((*remembered, *middle)), tail=tail, focus=means.focus)
 
 
 def _summarize(
@@ -133,6 +137,7 @@ def _summarize(
         redact=means.redact,
         today=means.today,
         focus=means.focus or derive_focus(plan.bare.transcript),
+        after=plan.bare.transcript[plan.cut.tail :],
         task=said[-1] if said else "",
         opening=said[0] if said else "",
     )
@@ -171,9 +176,6 @@ def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcom
 def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int]) -> Report:
     before, after = weights
     places = plan.bare.places
-    warnings = list(source.warnings)
-    if after > plan.shares.limit:
-        warnings.append(f"the window is still over its limit: {after:,} of {plan.shares.limit:,}")
     return Report(
         tokens_before=before,
         tokens_after=after,
@@ -191,8 +193,14 @@ def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int
         pruned=replace(plan.window.counts, truncated=built.truncated),
         summary=replace(source.report, tokens=built.summary_tokens),
         audit=built.audit,
-        warnings=tuple(warnings),
+        warnings=(*source.warnings, *_excess(after, plan.shares.limit)),
     )
+
+
+def _excess(tokens: int, limit: int) -> tuple[str, ...]:
+    if tokens <= limit:
+        return ()
+    return (f"the window is still over its limit: {tokens:,} of {limit:,} tokens",)
 
 
 def _nothing_gained(report: Report) -> Report:

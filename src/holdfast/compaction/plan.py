@@ -266,6 +266,6 @@ def _lightest(it: Measured, protected: int) -> int:
 
 
 def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
-    """Prune what stays in the window; what is folded is only counted."""
-    staying = frozenset((*range(plan.cut.head), *plan.cut.kept))
-    return prune(plan.bare.transcript, means.describe, protected=protected, only=staying)
+    """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
+    kept = frozenset(plan.cut.kept)
+    return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)

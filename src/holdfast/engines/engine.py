@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import (
@@ -17,7 +17,6 @@ from holdfast.compaction import (
     Means,
     Policy,
     Preflight,
-    Pressure,
     Progress,
     Report,
     Unchanged,
@@ -28,22 +27,19 @@ from holdfast.compaction import (
 )
 from holdfast.engines.meter import Meter
 from holdfast.engines.result import Compaction, CompactionReport
+from holdfast.engines.state import Gauges, Request, Setup
 from holdfast.errors import InvalidTranscript
-from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
-from holdfast.tokens import Calibration, Counter, Estimator, Scale, window_from_error
-from holdfast.transcript.toolkit import Toolkit
+from holdfast.tokens import Calibration, Scale, window_from_error
 from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.compaction import Outcome
-    from holdfast.engines.chain import Chain
-    from holdfast.ports import Clock
     from holdfast.transcript import Transcript
 
-__all__ = ["Engine", "Gauges", "Request", "Setup"]
+__all__ = ["Engine"]
 
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""
@@ -53,47 +49,6 @@ _TOO_LARGE = re.compile(
     r"\b413\b|(?:payload|entity|body|request)\b.{0,30}\btoo large", re.IGNORECASE
 )
 _NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What an engine is built from; fixed for its life."""
-
-    clock: Clock
-    chain: Chain | None = None
-    """Who writes summaries; None for the deterministic record."""
-    counter: Counter = field(default_factory=Estimator)
-    redactor: Redactor = field(default_factory=Redactor)
-    toolkit: Toolkit = field(default_factory=Toolkit)
-
-
-@dataclass(frozen=True, slots=True)
-class Gauges:
-    """What outlives a call."""
-
-    calibration: Calibration = field(default_factory=Calibration)
-    preflight: Preflight = field(default_factory=Preflight)
-    pressure: Pressure = field(default_factory=Pressure)
-    progress: Progress = field(default_factory=Progress)
-    rough: int = 0
-    """The estimate of the newest request, which the next report of usage is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """How one pass is wanted."""
-
-    current_tokens: int | None = None
-    """The real size of the transcript, if the provider has just reported it."""
-    focus: str = ""
-    """The topic that deserves most of the record."""
-    force: bool = False
-    """Ignore cooldown and anti-thrashing, and compact even what fits the tail."""
-
-    @property
-    def is_manual(self) -> bool:
-        """Say whether a person asked for the pass."""
-        return self.force or bool(self.focus)
 
 
 class Engine:
@@ -273,8 +228,11 @@ class Engine:
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
         progress = Progress() if request.is_manual else self._gauges.progress.after(outcome)
-        preflight = Preflight() if outcome.report.saved > 0 else self._gauges.preflight
-        self._gauges = replace(self._gauges, progress=progress, preflight=preflight)
+        self._gauges = replace(self._gauges, progress=progress)
+        if outcome.report.saved > 0:
+            # The next list may begin and end with the same messages, and is another one.
+            self._meter.forget()
+            self._gauges = replace(self._gauges, preflight=Preflight())
         # A provider's own sentences may quote what they were sent.
         chain = self._setup.chain
         notes = tuple(map(self._setup.redactor.redact, chain.notes if chain else ()))

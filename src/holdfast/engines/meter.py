@@ -41,3 +41,7 @@ class Meter:
         self._seen = len(messages)
         self._last = messages[-1] if messages else None
         return self._load
+
+    def forget(self) -> None:
+        """Measure everything at the next call: the list was rewritten."""
+        self._seen = 0

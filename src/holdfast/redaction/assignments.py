@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.names import Kind
-from holdfast.redaction.sites import Value, read_value, whole_value
+from holdfast.redaction.sites import read_value, whole_value
 from holdfast.redaction.spans import Span
 from holdfast.redaction.values import LETTERS, counts_far, is_placeholder, is_random, is_wordy
 
@@ -40,6 +40,9 @@ _FILES = tuple(
 _IDENTIFIER = re.compile(rb"[A-Za-z_]++\d{0,4}+[A-Za-z_]*+(?:\.[A-Za-z_]\w*+)*+\Z")
 _JOINED = re.compile(rb"[A-Za-z][-_. :]")
 _SYMBOL = re.compile(rb"[!@#$%^*?~+]")
+_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_NPMRC = re.compile(rb"//[^\s:]{1,200}/:\Z")
+_REGISTRY = 210
 
 
 def environment_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
@@ -50,15 +53,13 @@ def environment_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
 def field_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
     """Return the values of JSON and YAML fields, arguments and elements with telling names."""
     return _bound(view, (site for site in sites if site.is_field))
-_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_NPMRC = re.compile(rb"//[^\s:]{1,200}/:\Z")
-_REGISTRY = 210
 
 
 def _head(value: bytes) -> bytes:
     """Return what of a value is judged: up to an equals sign inside, unless little is left."""
-    head = value[:_JUDGED].split(b"=", 1)[0]
-    return head if len(head) >= _SHORTEST_PASSWORD else value[:_JUDGED]
+    judged = value[:_JUDGED]
+    sign = judged.find(b"=", _SHORTEST_PASSWORD)
+    return judged if sign < 0 or b"=" in judged[:_SHORTEST_PASSWORD] else judged[:sign]
 
 
 def names_secret(site: Site) -> bool:
@@ -98,11 +99,17 @@ def _bound(view: Survey, sites: Iterable[Site]) -> list[Span]:
         if site.value < masked or site.kind not in _NAMED or is_parameter(raw, site):
             continue
         value = read_value(raw, site.value)
-        if value is None or value.stop - value.start < _SHORTEST_PASSWORD or _is_call(raw, value):
+        if value is None:
             continue
-        if _is_secret(raw, site, value, literal=value.quoted or _is_literal(raw, site)):
+        start, stop, quoted = value
+        if stop - start < _SHORTEST_PASSWORD:
+            continue
+        # What is called or indexed is code, unless it stands in quotes.
+        if not quoted and raw[stop : stop + 1] in _OPENS_CALL:
+            continue
+        if _is_secret(raw, site, raw[start:stop], literal=quoted or _is_literal(raw, site)):
             masked = whole_value(raw, value).stop
-            spans.append(Span(value.start, masked))
+            spans.append(Span(start, masked))
     return spans
 
 
@@ -112,18 +119,13 @@ def _is_literal(raw: bytes, site: Site) -> bool:
     return sign == b">" or (sign == b"=" and bool(_VARIABLE.match(raw, site.start, site.stop)))
 
 
-def _is_secret(raw: bytes, site: Site, value: Value, *, literal: bool) -> bool:
-    written = raw[value.start : value.stop]
+def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool:
     if site.kind is Kind.TOKEN and _UUID.match(written):
         # A token that is a UUID is mostly an id; in an .npmrc line it is a credential.
         return bool(_NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start]))
     if not literal and len(written) < _LONG and _IDENTIFIER.match(written):
         return False
     return holds_secret(site.kind, written, literal=literal)
-
-
-def _is_call(raw: bytes, value: Value) -> bool:
-    return not value.quoted and raw[value.stop : value.stop + 1] in _OPENS_CALL
 
 
 def _is_phrase(kind: Kind, value: bytes, *, literal: bool) -> bool:

@@ -41,10 +41,11 @@ class Flag(NamedTuple):
 
 def find_flags(view: Survey) -> list[Flag]:
     """Return the flags that may take a secret, in order."""
-    return [
-        Flag(found.group(found.lastindex or 0), *found.span(found.lastindex or 0), found.end())
-        for found in _FLAG.finditer(view.lower)
-    ]
+    flags: list[Flag] = []
+    for found in _FLAG.finditer(view.lower):
+        group = found.lastindex or 0
+        flags.append(Flag(found.group(group), found.start(group), found.end(group), found.end()))
+    return flags
 
 
 # Commands whose `-p` is a password and not a port or a path.
@@ -107,6 +108,8 @@ def user_flag_pass(view: Survey, flags: Iterable[Flag]) -> list[Span]:
     for flag in flags:
         if flag.name not in _USER_NAMES:
             continue
+        # A command further back than the longest one has ended.
+        next_curl = max(next_curl, flag.start - _LONGEST_COMMAND) if next_curl >= 0 else -1
         while flag.start > stop and 0 <= next_curl < flag.start:
             next_curl = view.lower.find(b"curl", max(stop, next_curl))
             if 0 <= next_curl < flag.start:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.redaction.names import Kind
 from holdfast.redaction.sites import read_value
 from holdfast.redaction.spans import Mask, Span
+from holdfast.redaction.survey import find_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,59 +20,57 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import Survey
 
-__all__ = ["mention_pass", "phone_pass"]
+__all__ = ["mention_pass", "phone_field_pass", "phone_pass"]
 
 _INTERNATIONAL = re.compile(
     rb"\+(?<![\w+).\]/=-]\+)[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]?\d{1,14}){1,6}+"
     rb"(?![\w.:,+-]?\d|\w|\()",
 )
-# The middle comes first: few dashes and dots are followed by digits, and the look behind, which
-# costs more, is left to those.
-_GROUPED = (
-    re.compile(
-        rb"-\d{3}-\d{4}(?![\w-]|\.\d)(?<=[2-9]\d\d.\d{3}.\d{4})(?<![\w.-]\d{3}.\d{3}.\d{4})"
-    ),
-    re.compile(
-        rb"\.[2-9]\d\d\.\d{4}(?![\w-]|\.\d)(?<=[2-9]\d\d.\d{3}.\d{4})(?<![\w.-]\d{3}.\d{3}.\d{4})"
-    ),
+# All ways to group a number end in three digits and four. In a view that has one byte for all
+# digits and one for all separators that is a literal, and few places need a closer look.
+_TO_GROUPS = bytes(
+    ord("0") if byte in b"0123456789" else ord("-") if byte in b"-. " else ord("x")
+    for byte in range(256)
 )
-_PARENTHESES = re.compile(rb"\) ?\d{3}[ .-]\d{4}(?![\w-]|\.\d)")
+_LAST_GROUPS = b"000-0000"
+_GROUPED = re.compile(
+    rb"(?:-\d{3}-|\.[2-9]\d\d\.)\d{4}(?![\w-]|\.\d)"
+    rb"(?<=[2-9]\d\d.\d{3}.\d{4})(?<![\w.-]\d{3}.\d{3}.\d{4})",
+)
 _AREA = 3
-_AREA_CODE = re.compile(rb"\(\d{3}\Z")
+_PARENTHESES = re.compile(rb"\(\d{3}\) ?\d{3}[ .-]\d{4}(?![\w-]|\.\d)")
+_LONGEST_AREA = len("(415) ")
 _FEWEST_DIGITS, _MOST_DIGITS = 8, 15
 _PHONE_VALUE = re.compile(rb"\+?[\d ().-]{9,24}\Z")
 _MENTION = re.compile(rb"@(?<=<@)(?:[!&]?\d{17,20}|[UW][A-Z0-9]{6,12}(?:\|[^>\n]{0,80})?)>")
 
 
-def phone_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
+def phone_pass(view: Survey) -> list[Span]:
     """Return phone numbers, masked whole: a few digits of one are enough to find the rest."""
     raw = view.raw
-    spans = [
-        Span(found.start(), found.end(), Mask.WHOLE)
-        for found in _INTERNATIONAL.finditer(raw)
-        if _FEWEST_DIGITS <= _digits(found.group()) <= _MOST_DIGITS
-    ]
-    for grouped in _GROUPED:
+    spans = _grouped(raw)
+    if b"+" in raw:
         spans += [
-            Span(found.start() - _AREA, found.end(), Mask.WHOLE) for found in grouped.finditer(raw)
+            Span(found.start(), found.end(), Mask.WHOLE)
+            for found in _INTERNATIONAL.finditer(raw)
+            if _FEWEST_DIGITS <= _digits(found.group()) <= _MOST_DIGITS
         ]
-    spans += [
-        Span(found.start() - _AREA - 1, found.end(), Mask.WHOLE)
-        for found in _PARENTHESES.finditer(raw)
-        if _AREA_CODE.match(raw, max(0, found.start() - _AREA - 1), found.start())
-    ]
-    return spans + _phone_fields(raw, sites)
+    return spans
 
 
 def mention_pass(view: Survey) -> list[Span]:
     """Return the ids in mentions such as `<@U024BE7LH>`; the angle brackets stay."""
+    if b"@" not in view.raw:
+        return []
     return [
         Span(found.start() + 1, found.end() - 1, Mask.WHOLE)
         for found in _MENTION.finditer(view.raw)
     ]
 
 
-def _phone_fields(raw: bytes, sites: Iterable[Site]) -> list[Span]:
+def phone_field_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
+    """Return the numbers in fields that are called phone, however they are written."""
+    raw = view.raw
     spans: list[Span] = []
     for site in sites:
         if site.kind is not Kind.PHONE:
@@ -82,6 +81,20 @@ def _phone_fields(raw: bytes, sites: Iterable[Site]) -> list[Span]:
         written = raw[value.start : value.stop]
         if _PHONE_VALUE.match(written) and _digits(written) >= _FEWEST_DIGITS:
             spans.append(Span(value.start, value.stop, Mask.WHOLE))
+    return spans
+
+
+def _grouped(raw: bytes) -> list[Span]:
+    spans: list[Span] = []
+    for at in find_each(raw.translate(_TO_GROUPS), _LAST_GROUPS):
+        if raw[at - 1] in b"-.":
+            found = _GROUPED.match(raw, at - 1) if at else None
+            start = at - 1 - _AREA
+        else:
+            start = raw.rfind(b"(", max(0, at - _LONGEST_AREA), at)
+            found = _PARENTHESES.match(raw, start) if start >= 0 else None
+        if found:
+            spans.append(Span(start, found.end(), Mask.WHOLE))
     return spans
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.redaction.assignments import environment_pass, field_pass
 from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
-from holdfast.redaction.contacts import mention_pass, phone_pass
+from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
 from holdfast.redaction.custom import compiled, custom_spans
 from holdfast.redaction.headers import authorization_pass, bearer_pass, cookie_pass
 from holdfast.redaction.pem import private_key_pass
 from holdfast.redaction.sites import find_sites
 from holdfast.redaction.spans import Masked, Span, mask_spans
 from holdfast.redaction.survey import survey
-from holdfast.redaction.tokens import cloud_key_pass, jwt_pass, short_token_pass, vendor_pass
+from holdfast.redaction.tokens import jwt_pass, short_token_pass, vendor_pass
 from holdfast.redaction.urls import (
     find_addresses,
     login_pass,
@@ -37,11 +37,11 @@ _BY_SHAPE: tuple[Callable[[Survey], list[Span]], ...] = (
     vendor_pass,
     short_token_pass,
     jwt_pass,
-    cloud_key_pass,
     private_key_pass,
     signature_pass,
     bearer_pass,
     mention_pass,
+    phone_pass,
 )
 _BY_ADDRESS: tuple[Callable[[Survey, Sequence[int]], list[Span]], ...] = (
     login_pass,
@@ -52,7 +52,7 @@ _BY_NAME: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (
     authorization_pass,
     cookie_pass,
     parameter_pass,
-    phone_pass,
+    phone_field_pass,
 )
 _NOISY: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (environment_pass, field_pass)
 
@@ -84,7 +84,10 @@ class Redactor:
                 secret; the passes that go by names of variables and fields are left out.
         """
         for _ in range(_ROUNDS):
-            done = mask_spans(text, self._spans(text, code_file=code_file))
+            spans = self._spans(text, code_file=code_file)
+            if not spans:
+                return text
+            done = mask_spans(text, spans)
             if done.text == text:
                 return text
             text = done.text
@@ -140,14 +143,20 @@ def _windows(done: Masked) -> list[tuple[int, int]]:
 
 
 def _built_in_spans(view: Survey, *, code_file: bool) -> list[Span]:
-    spans = [span for find in _BY_SHAPE for span in find(view)]
-    addresses = find_addresses(view)
-    spans += [span for find in _BY_ADDRESS for span in find(view, addresses)]
-    flags = find_flags(view)
-    spans += [span for find in _BY_FLAG for span in find(view, flags)]
-    sites = find_sites(view)
-    by_name = _BY_NAME if code_file else _BY_NAME + _NOISY
-    spans += [span for find in by_name for span in find(view, sites)]
+    spans: list[Span] = []
+    for find in _BY_SHAPE:
+        spans += find(view)
+    # Most texts have nothing for the passes below, and calling them in vain would cost more
+    # than the search for their anchors.
+    if addresses := find_addresses(view):
+        for find in _BY_ADDRESS:
+            spans += find(view, addresses)
+    if flags := find_flags(view):
+        for find in _BY_FLAG:
+            spans += find(view, flags)
+    if sites := find_sites(view):
+        for find in _BY_NAME if code_file else _BY_NAME + _NOISY:
+            spans += find(view, sites)
     return spans
 
 

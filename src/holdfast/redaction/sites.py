@@ -8,11 +8,13 @@ that telling names have, and each pass then picks the sites that are its own.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.redaction.names import Kind, kind_of
-from holdfast.redaction.survey import unglued
+from holdfast.redaction.survey import STICKY, unglued
 
 if TYPE_CHECKING:
     from holdfast.redaction.survey import Survey
@@ -95,17 +97,24 @@ def find_sites(view: Survey) -> list[Site]:
     sites: list[Site] = []
     raw = view.raw
     rfind = view.runs.rfind
+    nothing = Kind.NOTHING
     for stem in _STEMS:
         for found in stem.finditer(view.lower):
-            start, stop = found.start(), found.end(1)
+            (start, value), stop = found.span(), found.end(1)
             floor = start - _LONGEST_NAME if start > _LONGEST_NAME else 0
-            start = unglued(raw, max(rfind(b" ", floor, start) + 1, floor))
+            start = rfind(b" ", floor, start) + 1 or floor
+            if start and raw[start - 1] in STICKY:
+                start = unglued(raw, start)
             kind = kind_of(raw[start:stop].decode())
-            sign = raw[stop : found.end()]
-            if kind is not Kind.NOTHING and _binds(raw, start, sign):
-                is_field = bool(sign.strip(b"= \t"))
-                sites.append(Site(kind, start, stop, found.end(), is_field=is_field))
-    return _unchained(sorted(sites, key=_value_start))
+            if kind is nothing:
+                continue
+            is_field, is_comma = _read_sign(raw[stop:value])
+            if not is_comma or _opens_call(raw, start):
+                sites.append(Site(kind, start, stop, value, is_field))
+    if len(sites) > 1:
+        sites.sort(key=_VALUE)
+        return _unchained(sites)
+    return sites
 
 
 def _unchained(sites: list[Site]) -> list[Site]:
@@ -121,18 +130,24 @@ def _unchained(sites: list[Site]) -> list[Site]:
     return kept + sites[-1:]
 
 
-def _value_start(site: Site) -> int:
-    return site.value
+_VALUE = itemgetter(Site._fields.index("value"))
 
 
-def _binds(raw: bytes, start: int, sign: bytes) -> bool:
-    """Return whether a comma joins the arguments of a call; in a list it binds nothing."""
-    if b"," not in sign or b"value" in sign.lower():
-        return True
+@lru_cache(maxsize=1024)
+def _read_sign(sign: bytes) -> tuple[bool, bool]:
+    """Return whether what binds makes a field, and whether it is only a comma."""
+    return bool(sign.strip(b"= \t")), b"," in sign and b"value" not in sign.lower()
+
+
+def _opens_call(raw: bytes, start: int) -> bool:
+    """Return whether a name is the first argument of a call; in a list a comma binds nothing."""
     return raw[max(0, start - 5) : start].rstrip(b"\"'`\\").endswith(b"(")
 
 
 _OPENING = re.compile(rb"\\{0,3}[\"'`]")
+_MAY_OPEN = frozenset({b'"', b"'", b"`", b"\\"})
+# The last two bytes before a value, when all they say is a colon.
+_COLON = frozenset({b":"}.union(*({b":%c" % gap, b"%c:" % gap} for gap in b" \t\n\r\v\f")))
 # Not `=`: base64 pads with it. Not `&` or `;`: they end a parameter and a statement.
 _UNQUOTED = re.compile(rb"[^\s\"'`,;<>|&(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
 _AFTER_COLON = re.compile(rb"[^\s\"'`,<>(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
@@ -154,16 +169,16 @@ def whole_value(raw: bytes, value: Value) -> Value:
 
 def read_value(raw: bytes, start: int) -> Value | None:
     """Return the value that begins at a position, or None when there is none on this line."""
-    opening = _OPENING.match(raw, start)
+    opening = _OPENING.match(raw, start) if raw[start : start + 1] in _MAY_OPEN else None
     if opening:
         quoted = _quoted(raw, opening.end(), opening.group())
         if quoted:
             return quoted
         start = opening.end()
     # After a colon nothing but white space ends a value; passwords contain what would.
-    bare = _AFTER_COLON if raw[max(0, start - 2) : start].strip() == b":" else _UNQUOTED
+    bare = _AFTER_COLON if raw[max(0, start - 2) : start] in _COLON else _UNQUOTED
     found = bare.match(raw, start)
-    return Value(start, found.end(), quoted=bool(opening)) if found else None
+    return Value(start, found.end(), bool(opening)) if found else None
 
 
 def _quoted(raw: bytes, start: int, delimiter: bytes) -> Value | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +35,11 @@ class Mask(Enum):
     """A private key with its armor; nothing of it stays, and the marker says what it was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A half-open range of characters that must not leave."""
+class Span(NamedTuple):
+    """A half-open range of characters that must not leave.
+
+    A named tuple, because thousands are made for a hostile line and it takes a third of the time.
+    """
 
     start: int
     stop: int
@@ -59,12 +62,12 @@ def mask_spans(text: str, spans: Iterable[Span]) -> Masked:
     pieces: list[str] = []
     places: list[tuple[int, int]] = []
     cursor = length = 0
-    for span in _merged(spans):
-        kept = text[cursor : span.start]
-        mask = masked(text[span.start : span.stop], span.mask)
-        pieces += (kept, mask)
-        places.append((length + len(kept), length + len(kept) + len(mask)))
-        cursor, length = span.stop, places[-1][1]
+    for start, stop, kind in _merged(spans):
+        mask = masked(text[start:stop], kind)
+        pieces += (text[cursor:start], mask)
+        begin = length + start - cursor
+        cursor, length = stop, begin + len(mask)
+        places.append((begin, length))
     if not places:
         return Masked(text, ())
     pieces.append(text[cursor:])
@@ -81,15 +84,20 @@ def masked(secret: str, mask: Mask = Mask.HINT) -> str:
 
 
 _STRENGTH = {Mask.HINT: 0, Mask.WHOLE: 1, Mask.KEY_BLOCK: 2}
+_PLACE = itemgetter(0, 1)
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, span.stop)):
-        if merged and span.start < merged[-1].stop:
+    reached = 0
+    for span in sorted(spans, key=_PLACE):
+        start, stop, mask = span
+        if start < reached:
             last = merged[-1]
-            stronger = max(last.mask, span.mask, key=_STRENGTH.__getitem__)
-            merged[-1] = Span(last.start, max(last.stop, span.stop), stronger)
-        elif span.stop > span.start:
+            stronger = max(last.mask, mask, key=_STRENGTH.__getitem__)
+            reached = max(reached, stop)
+            merged[-1] = Span(last.start, reached, stronger)
+        elif stop > start:
             merged.append(span)
+            reached = stop
     return merged

@@ -12,7 +12,7 @@ from binascii import Error, a2b_base64
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.spans import Span
-from holdfast.redaction.survey import long_runs, run_start, unglued
+from holdfast.redaction.survey import STICKY, long_runs, run_start, unglued
 from holdfast.redaction.values import is_monotone, is_placeholder, is_random, is_varied
 from holdfast.redaction.vendors import token_end, vendors_by_opening
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.redaction.survey import Survey
     from holdfast.redaction.vendors import Vendor
 
-__all__ = ["cloud_key_pass", "jwt_pass", "short_token_pass", "vendor_pass"]
+__all__ = ["jwt_pass", "short_token_pass", "vendor_pass"]
 
 _VENDORS = vendors_by_opening()
 
@@ -56,13 +56,15 @@ def vendor_pass(view: Survey) -> list[Span]:
     spans: list[Span] = []
     for start, stop in long_runs(view):
         before = padded[start - 1]
-        start = unglued(raw, start)
+        if before in STICKY:
+            start = unglued(raw, start)
         # After a dot it is the ending of a name, as in `favicon.ico-7a38`, or a dotted token.
-        vendors = rows(raw[start : start + 2]) if before != _DOT else None
-        length = _vendor_token(raw[start:stop], vendors) if vendors else 0
-        if length:
-            spans.append(Span(start, start + length))
-        elif before in _TELLING or padded[stop] == _DOT or stop - start in _MAILCHIMP_LENGTHS:
+        if before != _DOT and (vendors := rows(raw[start : start + 2])):
+            length = _vendor_token(raw[start:stop], vendors)
+            if length:
+                spans.append(Span(start, start + length))
+                continue
+        if before in _TELLING or padded[stop] == _DOT or stop - start in _MAILCHIMP_LENGTHS:
             spans.extend(_built(view, start, stop))
     return spans
 
@@ -71,20 +73,15 @@ _DOT = 0x2E
 _TELLING = frozenset(b".:|~")
 
 
-def _vendor_token(run: bytes, vendors: tuple[Vendor, ...]) -> int:
+def _vendor_token(run: bytes, vendors: dict[int, dict[bytes, list[Vendor]]]) -> int:
     """Return the length of the token that a run begins with; zero when it begins with none.
 
     The longest prefix decides: what is not a token of that vendor is none of a vaguer one.
     """
-    decided = b""
-    for vendor in vendors:
-        if len(vendor.prefix) < len(decided):
-            return 0
-        if run.startswith(vendor.prefix):
-            decided = vendor.prefix
-            length = token_end(run, vendor)
-            if length:
-                return length
+    for length, prefixes in vendors.items():
+        decided = prefixes.get(run[:length])
+        if decided:
+            return next(filter(None, (token_end(run, vendor) for vendor in decided)), 0)
     return 0
 
 
@@ -149,8 +146,10 @@ _LONGEST_HEADER = 4096
 
 def jwt_pass(view: Survey) -> list[Span]:
     """Return JSON Web Tokens: their first part must decode to the header of one."""
-    spans: list[Span] = []
     raw = view.raw
+    if b"J" not in raw:
+        return []
+    spans: list[Span] = []
     # A token does not begin inside a run that was read already; what was read is behind us.
     seen = 0
     for opening in _OPENING.finditer(raw):
@@ -177,42 +176,60 @@ def _is_header(encoded: bytes) -> bool:
     return header.rstrip().endswith(b"}") and (b'"alg"' in header or b'"typ"' in header)
 
 
-# A short token has no long run; its literal is rare enough to be looked for by itself.
-_ARTIFACTORY = re.compile(
-    rb"A(?<![^\s=:\"'\\]A)(?:KC[A-Za-z0-9]{10,128}+|P[0-9A-F][A-Za-z0-9]{8,128}+)(?![^\s\"'\\,;])",
+# A short token has no long run; its literal is rare enough to be looked for by itself. The ids
+# of access keys begin with the same letter, and one scan serves both: a look ahead, so that
+# the one does not swallow the other.
+_LETTER_A = re.compile(
+    rb"A(?:([KS]IA[A-Z0-9]{16}(?![A-Za-z0-9_-]))"
+    rb"|(?=((?:KC(?<![^\s=:\"'\\]AKC)[A-Za-z0-9]{10,128}+"
+    rb"|P(?<![^\s=:\"'\\]AP)[0-9A-F][A-Za-z0-9]{8,128}+)(?![^\s\"'\\,;]))))",
 )
+_ID, _SHORT = 1, 2
 _AZURE = re.compile(rb"~(?<=[\w~.-]{3}[78]Q~)[\w~.-]{31,34}(?![\w~-])")
 _AZURE_FRONT = 5
 
 
 def short_token_pass(view: Survey) -> list[Span]:
-    """Return tokens that have no run long enough, by literals that hardly occur otherwise."""
+    """Return tokens that literals give away which hardly occur otherwise.
+
+    They have no run long enough, or stand near the id of an access key.
+    """
+    raw = view.raw
     spans: list[Span] = []
-    for found in _ARTIFACTORY.finditer(view.raw):
-        rest = found.group()[3:]
+    access_keys: list[re.Match[bytes]] = []
+    for found in _LETTER_A.finditer(raw):
+        if found.lastindex == _ID:
+            access_keys.append(found)
+            continue
+        rest = found.group(_SHORT)[2:]
         if is_monotone(rest) or not rest.isalpha():
-            spans.append(Span(found.start(), found.end()))
-    for found in _AZURE.finditer(view.raw):
+            spans.append(Span(found.start(), found.end(_SHORT)))
+    if access_keys:
+        spans += _cloud_keys(raw, access_keys)
+    return spans + _azure(raw) if b"~" in raw else spans
+
+
+def _azure(raw: bytes) -> list[Span]:
+    spans: list[Span] = []
+    for found in _AZURE.finditer(raw):
         rest = found.group()[1:]
         if is_random(rest) and not is_placeholder(rest):
             spans.append(Span(found.start() - _AZURE_FRONT, found.end()))
     return spans
 
 
-_ACCESS_KEY_ID = re.compile(rb"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9_-])")
 _SECRET_ACCESS_KEY = re.compile(rb"(?<![A-Za-z0-9/+_=-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+_=-])")
 _NEAR = 300
 
 
-def cloud_key_pass(view: Survey) -> list[Span]:
+def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[Span]:
     """Return secret access keys that stand near the id of an AWS access key.
 
     They have no prefix; forty characters of base64 beside such an id can be little else.
     """
-    raw = view.raw
     spans: list[Span] = []
     seen = 0
-    for found in _ACCESS_KEY_ID.finditer(raw):
+    for found in access_keys:
         for near in _SECRET_ACCESS_KEY.finditer(
             raw, max(seen, found.start() - _NEAR), found.end() + _NEAR
         ):

@@ -63,12 +63,14 @@ def is_placeholder(value: bytes) -> bool:
         return True
     if _OPENS_REFERENCE.match(value) or _STAND_IN.search(lower):
         return True
+    return bool(_CONSTANT.match(value)) or (
+        not value.isalnum() and (_instructs(lower) or bool(_REPEATS.search(value)))
+    )
+
+
+def _instructs(lower: bytes) -> bool:
     words = lower.translate(_SEPARATED).split()
-    if len(words) > 1 and (words[0] in _IN_FRONT or not _ANYWHERE.isdisjoint(words)):
-        return True
-    if _REPEATS.search(value):
-        return True
-    return bool(_CONSTANT.match(value))
+    return len(words) > 1 and (words[0] in _IN_FRONT or not _ANYWHERE.isdisjoint(words))
 
 
 def is_varied(value: bytes) -> bool:

@@ -50,18 +50,19 @@ _ALPHABETS = {
 }
 
 
-def vendors_by_opening() -> dict[bytes, tuple[Vendor, ...]]:
-    """Return the rows by the first two bytes of their prefix, longest prefix first."""
-    rows: dict[bytes, list[Vendor]] = {}
-    for table in (MODELS, FORGES, CLOUDS, MESSAGES_AND_MONEY):
-        for line in table.split("\n"):
-            if line:
-                vendor = _row(line)
-                rows.setdefault(vendor.prefix[:2], []).append(vendor)
-    return {
-        opening: tuple(sorted(found, key=lambda vendor: -len(vendor.prefix)))
-        for opening, found in rows.items()
-    }
+def vendors_by_opening() -> dict[bytes, dict[int, dict[bytes, list[Vendor]]]]:
+    """Return the rows by the first two bytes of their prefix, its length, and the prefix itself.
+
+    Longer prefixes come first.
+    """
+    lines = "".join((MODELS, FORGES, CLOUDS, MESSAGES_AND_MONEY)).split("\n")
+    vendors = sorted(map(_row, filter(None, lines)), key=lambda vendor: -len(vendor.prefix))
+    rows: dict[bytes, dict[int, dict[bytes, list[Vendor]]]] = {}
+    for vendor in vendors:
+        prefix = vendor.prefix
+        lengths = rows.setdefault(prefix[:2], {})
+        lengths.setdefault(len(prefix), {}).setdefault(prefix, []).append(vendor)
+    return rows
 
 
 def token_end(run: bytes, vendor: Vendor) -> int:
