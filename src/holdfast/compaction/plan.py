@@ -129,39 +129,44 @@ def decide(
         force: Compact even when everything fits the budget of the tail.
     """
     scale = means.scale
-    if policy.fit is None and (lighter := _too_bulky(transcript, policy, scale)):
-        return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
-    if policy.fit is not None and before <= policy.fit:
-        return Nothing(f"it fits already: {before:,} of {policy.fit:,} tokens")
+    # What is over the threshold shrinks by its tokens, and its bytes and images with them.
+    if policy.fit is None and before < policy.threshold_tokens:
+        lighter = _too_bulky(transcript, policy, scale)
+        if lighter is not None:
+            return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
     smallest = sum(it.weights[index] for index in must_stay(it))
-    if policy.fit is not None and smallest > policy.fit:
-        return Impossible(
-            f"{policy.fit:,} tokens cannot hold the system prompt, the newest user message and "
-            f"calls that still wait; the smallest possible fit is {smallest:,}"
-        )
-    half = max((before - smallest) // 2, 1)
+    if policy.fit is not None and (answer := _answer_to_fit(policy.fit, before, smallest)):
+        return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     fixed = it.weight(0, head) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS + it.task
     shares = policy.shares(
         fixed=fixed,
         rest=max(it.weight() - fixed, 0),
         previous=scale.text(bare.summary),
-        tail=half if force else None,
+        tail=max((before - smallest) // 2, 1) if force else None,
     )
     chosen = cut(it, head, shares)
-    roomy = int(policy.target_tokens * SOFT_CEILING) if before <= shares.limit else 0
-    # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    is_ours = it.weight(head, bare.fresh) <= policy.target_tokens // 2
-    settled = max(shares.ceiling, roomy) if is_ours else -1
-    reason = _nothing_to_fold(bare, it, chosen, settled)
-    if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, scale, reason)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
     plan = Plan(transcript, before, bare, it, chosen, shares, unpruned)
+    reason = _nothing_to_fold(plan, policy)
+    if reason and not shares.strict and not (force and chosen.folded()):
+        return _cropped(transcript, shares, scale, reason)
     return _pruned(plan, policy, means)
+
+
+def _answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
+    """Return why a fit needs no plan: it is reached already, or it cannot be."""
+    if before <= fit:
+        return Nothing(f"it fits already: {before:,} of {fit:,} tokens")
+    if smallest > fit:
+        return Impossible(
+            f"{fit:,} tokens cannot hold the system prompt, the newest user message and calls "
+            f"that still wait; the smallest possible fit is {smallest:,}"
+        )
+    return None
 
 
 def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
@@ -188,25 +193,28 @@ def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough |
     if lighter.bytes > policy.max_bytes:
         share = 0.9 * policy.max_bytes / lighter.bytes
         return replace(policy, fit=max(int(lighter.tokens * share), 1))
-    if lighter.tokens <= policy.threshold_tokens and shown.count:
+    if shown.count:
         return Enough(PrunedTranscript(repair(shown.transcript), PrunedCounts(media=shown.count)))
     return None
 
 
-def _nothing_to_fold(bare: Bare, it: Measured, chosen: Cut, enough: int) -> str:
+def _nothing_to_fold(plan: Plan, policy: Policy) -> str:
     """Return why nothing can be folded, or nothing if something can.
 
-    What came after the last summary is left alone while it weighs no more than `enough`; a
-    negative figure says that what came before it is foldable too.
+    What came after the last summary is left alone while it fits the tail, also a tail that a
+    heavy system prompt has made smaller, as long as the whole is under its limit.
     """
-    folded = chosen.folded()
+    folded = plan.cut.folded()
     if not folded:
         return "nothing lies between head and tail"
-    if bare.previous is None or enough < 0:
+    it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
+    # A head that an earlier pass kept is light; more than that before a summary is not its doing.
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens // 2:
         return ""
-    task = it.task if it.newest is not None and it.newest >= bare.fresh else 0
-    settled = it.weight(bare.fresh) - task <= enough
-    if settled or folded[-1] < bare.fresh:
+    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
+    task = it.task if it.newest is not None and it.newest >= fresh else 0
+    settled = it.weight(fresh) - task <= max(shares.ceiling, roomy)
+    if settled or folded[-1] < fresh:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""
 
