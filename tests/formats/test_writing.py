@@ -10,7 +10,7 @@ from holdfast.formats.document import Envelope
 from holdfast.transcript import Message, Opaque, Role
 from tests.formats.samples import sample
 
-HELLO = {"role": "user", "content": "hello"}
+HELLO: dict[str, object] = {"role": "user", "content": "hello"}
 PROMPT = {"role": "system", "content": "be good"}
 REQUEST = json.dumps({"model": "m", "temperature": 1, "messages": [PROMPT, HELLO]})
 

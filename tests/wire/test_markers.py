@@ -55,7 +55,8 @@ FOREIGN = [
         "next",
     ),
     (
-        "The conversation history before this point was compacted into the following summary\nloose",
+        "The conversation history before this point was compacted into the following summary"
+        "\nloose",
         "pi",
         "loose",
         None,

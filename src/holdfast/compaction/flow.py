@@ -193,8 +193,14 @@ def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int
         pruned=replace(plan.window.counts, truncated=built.truncated),
         summary=replace(source.report, tokens=built.summary_tokens),
         audit=built.audit,
-        warnings=(*source.warnings, *_excess(after, plan.shares.limit)),
+        warnings=(*source.warnings, *_missing(built), *_excess(after, plan.shares.limit)),
     )
+
+
+def _missing(built: Fold) -> tuple[str, ...]:
+    if built.summary_tokens:
+        return ()
+    return ("there was no room for a summary: nothing stands for what was folded",)
 
 
 def _excess(tokens: int, limit: int) -> tuple[str, ...]:

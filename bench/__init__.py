@@ -1,0 +1,7 @@
+"""Benchmarks: what holdfast costs and what it keeps, measured rather than asserted.
+
+`python -m bench` runs all of them; `python -m bench.speed` runs one. Each module has a function
+`run` that returns a `bench.report.Result`. Tables in `docs/benchmarks.md` come from runs only.
+"""
+
+__all__: list[str] = []
