@@ -96,9 +96,18 @@ def _events(name: str, transcript: Transcript) -> Iterator[Event]:
             yield replace(event, summary=text, size=len(text))
         return
     for part in CUTS:
-        event = _event(name, "cut", transcript, int(len(transcript) * part))
+        event = _event(name, "cut", transcript, _closed(transcript, int(len(transcript) * part)))
         if len(words(event.folded)) >= SHORTEST:
             yield event
+
+
+def _closed(transcript: Transcript, place: int) -> int:
+    """Return the first point from `place` on at which no tool is running: agents compact there."""
+    while place < len(transcript) and (
+        transcript[place - 1].calls or transcript[place].role is Role.TOOL
+    ):
+        place += 1
+    return place
 
 
 def _task(event: Event) -> int:

@@ -34,7 +34,7 @@ Build: TypeAlias = Callable[["Event", int], str]
 
 LEDGER = 0.4
 WINDOW = 200_000
-TRIES = 4
+TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +131,16 @@ def _ledger(event: Event, size: int, present: str) -> str:
 
 def _fitted(event: Event, size: int, summarizer: Callable[[str], str] | None) -> str:
     messages = DIALECTS["openai"].encode(event.folded).messages
-    best, tokens = "", size // 3
+    best, low, high = "", size // 8, size
     for _ in range(TRIES):
+        tokens = (low + high) // 2
         window = _window(messages, tokens, summarizer)
-        if len(best) < len(window) <= size:
+        if len(window) > size:
+            high = tokens
+            continue
+        low = tokens
+        if len(window) > len(best):
             best = window
-        if 0.97 * size <= len(window) <= size:
-            break
-        # Characters per token differ from text to text; the next try goes by this one's.
-        tokens = max(int(tokens * 0.985 * size / max(len(window), 1)), 100)
     return best
 
 

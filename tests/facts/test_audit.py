@@ -1,22 +1,42 @@
 """Proof that facts were kept."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.facts import Audit, Evidence, Fact, Kind, Presence, audit
-from holdfast.transcript import Role
 
 texts = st.text(alphabet="ab_./ -é", max_size=40)
 
 
+def searched(text: str, fact: str) -> bool:
+    """Search for a fact with a pattern, between ends of words."""
+    before = r"(?<![A-Za-z0-9_])" if re.match(r"[A-Za-z0-9_]", fact) else ""
+    after = r"(?![A-Za-z0-9_])" if re.search(r"[A-Za-z0-9_]\Z", fact) else ""
+    return re.search(before + re.escape(fact) + after, text) is not None
+
+
 @given(texts, texts)
 def test_presence_says_what_searching_the_text_would_say(text: str, fact: str) -> None:
-    assert (fact in Presence(text)) == (fact in text)
+    assert (fact in Presence(text)) == searched(text, fact)
 
 
-@given(texts, st.integers(0, 40), st.integers(0, 40))
-def test_every_piece_of_a_text_is_present(text: str, start: int, end: int) -> None:
-    assert text[start:end] in Presence(text)
+@given(texts, texts, texts)
+def test_every_piece_of_a_text_that_stands_alone_is_present(
+    before: str, fact: str, after: str
+) -> None:
+    assert fact in Presence(f"{before} {fact} {after}")
+
+
+def test_a_part_of_a_longer_name_is_not_that_name() -> None:
+    presence = Presence("load_config in src/myapp.py:3")
+    assert [name in presence for name in ("load", "app.py", "myapp.py", "src/myapp")] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_only_text_can_be_present() -> None:
@@ -25,7 +45,7 @@ def test_only_text_can_be_present() -> None:
 
 def test_an_audit_counts_facts_before_and_after_the_ledger() -> None:
     evidence = [
-        Evidence(Fact(Kind.IDENTIFIER, name), 1, 0, 0, frozenset({Role.USER}))
+        Evidence(Fact(Kind.IDENTIFIER, name), 0, 0)
         for name in ("in_summary", "in_ledger", "nowhere")
     ]
     final = "in_summary\nNames: in_ledger"

@@ -30,18 +30,12 @@ def found(*messages: Message) -> dict[str, Evidence]:
     return {each.fact.text: each for each in gather(messages)}
 
 
-def test_a_fact_knows_its_uses_its_places_and_its_speakers() -> None:
+def test_a_fact_knows_where_it_was_seen_first_and_last() -> None:
     evidence = found(
         user("fix src/app.py"), agent("ok"), printed("src/app.py:3 and src/app.py:9"), agent("so")
     )
     each = evidence["src/app.py"]
-    assert (each.fact, each.uses, each.first, each.last, each.speakers) == (
-        Fact(Kind.PATH, "src/app.py"),
-        3,
-        0,
-        2,
-        frozenset({Role.USER, Role.TOOL}),
-    )
+    assert (each.fact, each.first, each.last) == (Fact(Kind.PATH, "src/app.py"), 0, 2)
 
 
 def test_what_the_agent_used_is_hotter_than_what_a_tool_printed() -> None:
@@ -72,7 +66,7 @@ def test_prose_becomes_a_fact_when_the_agent_calls_with_it() -> None:
 def test_a_line_that_came_up_again_is_one_fact() -> None:
     evidence = found(user("Never push to main."), agent("ok"), user("Never push to main."))
     each = evidence["Never push to main"]
-    assert (each.uses, each.first, each.last) == (2, 0, 2)
+    assert (each.first, each.last) == (0, 2)
 
 
 def test_facts_come_in_the_order_in_which_they_appeared() -> None:
@@ -96,7 +90,7 @@ def test_messages_too_old_to_matter_are_not_read() -> None:
 def test_of_very_many_names_the_hottest_are_returned() -> None:
     many = " ".join(f"name_{number:05}" for number in range(2_500))
     evidence = found(printed(many[:15_000]), printed(many[15_000:]), agent("kept_name"))
-    assert len(evidence) == 2_000
+    assert len(evidence) == 1_800
     assert "kept_name" in evidence
 
 
@@ -107,5 +101,4 @@ def test_every_fact_has_a_place_in_the_messages(
     messages = tuple(make(text) for make, text in parts)
     for each in gather(messages):
         assert 0 <= each.first <= each.last < len(messages)
-        assert each.uses >= 1
-        assert each.speakers
+        assert each.heat > 0

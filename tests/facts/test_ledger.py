@@ -4,11 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.facts import Evidence, Fact, Kind, ledger
-from holdfast.transcript import Role
 
 
 def evidence(kind: Kind, text: str, first: int = 0) -> Evidence:
-    return Evidence(Fact(kind, text), 1, first, first, frozenset({Role.TOOL}))
+    return Evidence(Fact(kind, text), first, first)
 
 
 def test_facts_are_grouped_by_kind_paths_by_place_and_names_by_where_they_came_up() -> None:

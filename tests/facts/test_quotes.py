@@ -4,7 +4,6 @@ import json
 
 from holdfast.facts import Fact, Kind
 from holdfast.facts.quotes import Quote, quotes
-from holdfast.facts.sources import Voice
 from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult
 
 
@@ -22,15 +21,15 @@ def test_a_command_is_quoted_with_its_exit_code_its_error_and_its_count() -> Non
         result("a", "2 failed, 3 passed in 1.0s\nValueError: bad port\nexit code: 1"),
     )
     assert list(quotes(messages)) == [
-        Quote(Fact(Kind.COMMAND, "pytest -q (exit 1)"), Voice.CALLED, 1),
-        Quote(Fact(Kind.TEST, "2 failed, 3 passed in 1.0s"), Voice.PRINTED, 1),
-        Quote(Fact(Kind.ERROR, "ValueError: bad port"), Voice.PRINTED, 1),
+        Quote(Fact(Kind.COMMAND, "pytest -q (exit 1)"), 1),
+        Quote(Fact(Kind.TEST, "2 failed, 3 passed in 1.0s"), 1),
+        Quote(Fact(Kind.ERROR, "ValueError: bad port"), 1),
     ]
 
 
 def test_a_command_without_a_code_is_quoted_alone() -> None:
     messages = (call("a", "Bash", command="ls"), result("a", "a.py"))
-    assert list(quotes(messages)) == [Quote(Fact(Kind.COMMAND, "ls"), Voice.CALLED, 1)]
+    assert list(quotes(messages)) == [Quote(Fact(Kind.COMMAND, "ls"), 1)]
 
 
 def test_a_failed_edit_gives_its_error_and_no_command() -> None:
@@ -38,9 +37,7 @@ def test_a_failed_edit_gives_its_error_and_no_command() -> None:
         call("a", "Edit", file_path="a.py"),
         result("a", "Error: string not found in a.py", is_error=True),
     )
-    assert list(quotes(messages)) == [
-        Quote(Fact(Kind.ERROR, "Error: string not found in a.py"), Voice.PRINTED, 1)
-    ]
+    assert list(quotes(messages)) == [Quote(Fact(Kind.ERROR, "Error: string not found in a.py"), 1)]
 
 
 def test_a_failure_that_names_no_error_gives_nothing() -> None:
@@ -61,8 +58,8 @@ def test_users_set_constraints_and_agents_decide() -> None:
         Message(Role.USER, (Text("You must go on."),), synthetic=Synthetic.NOTE),
     )
     assert list(quotes(messages)) == [
-        Quote(Fact(Kind.CONSTRAINT, "Never push to main"), Voice.ASKED, 1),
-        Quote(Fact(Kind.DECISION, "I decided to use a branch"), Voice.SAID, 2),
+        Quote(Fact(Kind.CONSTRAINT, "Never push to main"), 1),
+        Quote(Fact(Kind.DECISION, "I decided to use a branch"), 2),
     ]
 
 

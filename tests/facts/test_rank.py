@@ -1,11 +1,10 @@
 """The order in which facts are needed."""
 
 from holdfast.facts import Evidence, Fact, Kind, rank
-from holdfast.transcript import Role
 
 
 def evidence(text: str, heat: float = 1.0) -> Evidence:
-    return Evidence(Fact(Kind.IDENTIFIER, text), 1, 0, 0, frozenset({Role.TOOL}), heat)
+    return Evidence(Fact(Kind.IDENTIFIER, text), 0, 0, heat)
 
 
 def order(*facts: Evidence, tail: str = "", focus: str = "") -> list[str]:

@@ -37,15 +37,16 @@ def names(text: str) -> list[tuple[str, str]]:
         ("python 3.12.1rc1", [("version", "3.12.1rc1")]),
         ("it took 500ms, 2.5MB", [("number", "500ms"), ("number", "2.5MB")]),
         ("about 45% or 12345678", [("number", "45%"), ("number", "12345678")]),
-        ("on localhost:8080.", [("port", "localhost:8080")]),
+        ("on localhost:8080.", [("number", "8080"), ("port", "localhost:8080")]),
         (
             "on api.example.com:443",
-            [("identifier", "api.example.com"), ("port", "api.example.com:443")],
+            [
+                ("identifier", "api.example.com"),
+                ("number", "443"),
+                ("port", "api.example.com:443"),
+            ],
         ),
-        (
-            "at https://a.example/x?q=1&r=2.",
-            [("url", "https://a.example/x"), ("url", "https://a.example/x?q=1&r=2")],
-        ),
+        ("at https://a.example/x?q=1&r=2.", [("url", "https://a.example/x?q=1&r=2")]),
         (r"at C:\work\app.py", [("path", "app.py"), ("path", r"C:\work\app.py")]),
         (
             r'"one\ntwo_three\tfour_five"',

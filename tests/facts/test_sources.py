@@ -65,14 +65,3 @@ def test_the_middle_of_an_enormous_text_is_not_read() -> None:
     text = "start" + "." * 50_000 + "end"
     short = clipped(text)
     assert (len(short), short[:5], short[-3:]) == (16_001, "start", "end")
-
-
-def test_every_voice_belongs_to_a_role() -> None:
-    assert {voice: voice.role for voice in Voice} == {
-        Voice.ASKED: Role.USER,
-        Voice.SAID: Role.ASSISTANT,
-        Voice.CALLED: Role.ASSISTANT,
-        Voice.PRINTED: Role.TOOL,
-        Voice.GIVEN: Role.SYSTEM,
-        Voice.KEPT: Role.ASSISTANT,
-    }

@@ -38,3 +38,8 @@ def test_a_pattern_that_matches_masks_does_not_mask_them_again(pattern: str) -> 
 def test_redactors_with_the_same_patterns_are_equal() -> None:
     assert Redactor(["a1"]) == Redactor(("a1",))
     assert Redactor(["a1"]) != Redactor(["b1"])
+
+
+def test_anchors_of_a_pattern_mean_lines() -> None:
+    redactor = Redactor(["^badge: [0-9]{6}$"])
+    assert redactor.redact("a\nbadge: 123456\nb") == "a\n[REDACTED]\nb"

@@ -10,14 +10,14 @@ from holdfast.summary.deterministic import deterministic
 from holdfast.summary.reader import read
 from holdfast.summary.record import Record, last_number, number_of
 from holdfast.summary.render import render
-from holdfast.transcript import Message, Role
+from holdfast.transcript import Message
 from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import Toolkit
 from tests.summary.material import assistant, count, exchange, job, user
 
 
 def seen(kind: Kind, text: str) -> Evidence:
-    return Evidence(Fact(kind, text), 1, 0, 0, frozenset({Role.TOOL}))
+    return Evidence(Fact(kind, text), 0, 0)
 
 
 def session() -> list[Message]:
@@ -155,7 +155,7 @@ def test_no_secret_stands_in_the_record() -> None:
 def test_old_calls_are_counted_and_tools_can_be_registered() -> None:
     turns = [m for i in range(610) for m in exchange("my_runner", "ok", command=f"step {i}")]
     toolkit = Toolkit({"my_runner": Family.SHELL})
-    record = deterministic(job(turns, budget=20_000), (), toolkit)
+    record = deterministic(job(turns, budget=24_000), (), toolkit)
     assert record.actions[0] == "10. CONDENSED 1-10 - RAN 10"
     assert record.actions[-1] == "610. RAN step 609 - ok [tool: my_runner]"
     again = deterministic(job(turns, previous=Checkpoint(record), budget=40_000), (), toolkit)

@@ -222,7 +222,7 @@ def test_media_goes_where_it_is_taken() -> None:
 
 
 def test_a_codex_summary_is_read_from_a_part() -> None:
-    head = "Another language model started to solve this problem and so on:\n"
+    head = "Another language model started to solve this problem and produced a summary of it:\n"
     items = [message("user", part("input_text", f"{head}## Done"))]
     read = RESPONSES.decode(Body(items))
     assert read[0].parts == (Summary("## Done", "codex"),)

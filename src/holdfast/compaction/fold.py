@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import assemble
 from holdfast.compaction.checkpointing import Draft, compose
-from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import grow
+from holdfast.compaction.plan import grow, leanest
 from holdfast.compaction.repair import repair
 from holdfast.compaction.truncate import truncate
 from holdfast.compaction.words import words_of
@@ -24,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Fold", "fold"]
 
-_LADDER = (1.0, 0.9, 0.75, 0.55, 0.35, 0.15, 0.0)
+_LADDER = (1.0, 0.9, 0.75, 0.55)
 """How much of its share the summary gets, try by try, until the whole fits."""
+_LOWER_RUNGS = (0.35, 0.15, 0.0)
+"""What is tried once the tail is gone: a strict limit leaves no other choice."""
+_MOST_GROWTH = 4.0
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the window is built once more, wider."""
 
@@ -56,34 +58,45 @@ def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gives way until the window fits and is smaller than before. Where the limit is
-    strict and the tail alone is too heavy, it goes too, and what must stay stays: the system
-    prompt, the newest user message and calls that still wait.
+    strict and the tail is too heavy for it, the tail goes too, and what must stay stays: the
+    system prompt, the newest user message and calls that still wait. What is left over in the end
+    is used: for a longer tail, or else for a longer summary.
     """
     scale = means.scale
     goal = min(plan.shares.limit, plan.weight - 1)
-    built: Fold | None = None
     for frame, factor in _rungs(plan, means):
         built = _build(plan, draft, means, frame=frame, factor=factor)
-        if scale.total(built.transcript) <= goal:
-            break
-    assert built is not None  # there is always a first rung
-    spare = goal - scale.total(built.transcript)
-    if plan.shares.strict and spare > _WORTH_USING:
-        wider = grow(plan, spare, means)
-        candidate = _build(wider, draft, means, frame=_frame(wider, means), factor=1.0)
-        if scale.total(candidate.transcript) <= goal:
-            return candidate
-    return built
+        spare = goal - scale.total(built.transcript)
+        if spare < 0:
+            continue
+        if not plan.shares.strict or spare <= _WORTH_USING:
+            return built
+        growth = min(1 + 0.9 * spare / max(built.summary_tokens, 1), _MOST_GROWTH)
+        larger = _build(plan, draft, means, frame=frame, factor=factor * growth)
+        wider = _wider(plan, draft, means, spare)
+        fitting = [each for each in (wider, larger) if scale.total(each.transcript) <= goal]
+        return fitting[0] if fitting else built
+    last = _build(plan, draft, means, frame=_frame(plan, means), factor=_LADDER[-1])
+    cropped = truncate(last.transcript, plan.shares.limit, scale)
+    return replace(last, transcript=cropped.messages, truncated=last.truncated + cropped.count)
+
+
+def _wider(plan: Plan, draft: Draft, means: Means, spare: int) -> Fold:
+    """Return the window again, with what was left over given to the ledger and the tail."""
+    grown = grow(plan, spare, means)
+    return _build(grown, draft, means, frame=_frame(grown, means), factor=1.0)
 
 
 def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:
-    """Yield what to try, the best first."""
+    """Yield what to try, the best first.
+
+    Half a summary is worth more than one oversized exchange, so the tail goes before the rest.
+    """
     frame = _frame(plan, means)
-    for factor in _LADDER if plan.shares.strict else _LADDER[:4]:
-        yield frame, factor
+    yield from ((frame, factor) for factor in _LADDER)
     if plan.shares.strict:
-        for factor in _LADDER:
-            yield _frame_without_tail(plan), factor
+        bare = _frame_without_tail(plan, means)
+        yield from ((bare, factor) for factor in (*_LADDER, *_LOWER_RUNGS))
 
 
 def _frame(plan: Plan, means: Means) -> _Frame:
@@ -95,9 +108,9 @@ def _frame(plan: Plan, means: Means) -> _Frame:
     return _Frame(tuple(window[at] for at in cut.kept), cropped.messages, cropped.count)
 
 
-def _frame_without_tail(plan: Plan) -> _Frame:
-    staying = (index for index in must_stay(plan.measured) if index >= plan.cut.head)
-    return _Frame(tuple(plan.window.transcript[index] for index in staying), ())
+def _frame_without_tail(plan: Plan, means: Means) -> _Frame:
+    # A strict window has no head but the system prompt.
+    return _Frame(leanest(plan.measured, means)[plan.cut.head :], ())
 
 
 def _build(plan: Plan, draft: Draft, means: Means, *, frame: _Frame, factor: float) -> Fold:

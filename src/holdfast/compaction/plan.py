@@ -21,7 +21,7 @@ from holdfast.compaction.live import LiveState
 from holdfast.compaction.media import without_old_media
 from holdfast.compaction.policy import MOST_LEDGER, SOFT_CEILING
 from holdfast.compaction.previous import Bare, without_summaries
-from holdfast.compaction.prune import PrunedTranscript, prune
+from holdfast.compaction.prune import PrunedTranscript, prune, squeezed
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.compaction.truncate import truncate
@@ -45,6 +45,7 @@ __all__ = [
     "Plan",
     "decide",
     "grow",
+    "leanest",
 ]
 
 SYSTEM_NOTE = (
@@ -137,7 +138,7 @@ def decide(
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
-    smallest = sum(it.weights[index] for index in must_stay(it))
+    smallest = scale.total(leanest(it, means))
     if policy.fit is not None and (answer := _answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
@@ -155,6 +156,19 @@ def decide(
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, scale, reason)
     return _pruned(plan, policy, means)
+
+
+def leanest(it: Measured, means: Means) -> Transcript:
+    """Return what stays whatever happens, in its shortest form.
+
+    The system prompt and the newest user message keep every word; the arguments and the partial
+    results of calls that still wait are shortened.
+    """
+    words = {*range(system_end(it.transcript)), it.newest}
+    return tuple(
+        it.transcript[at] if at in words else squeezed(it.transcript[at], means.describe)
+        for at in must_stay(it)
+    )
 
 
 def _answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
 
-__all__ = ["LONG", "PrunedTranscript", "prune"]
+__all__ = ["LONG", "PrunedTranscript", "prune", "squeezed"]
 
 LONG = 200
 """Results and argument strings up to this many characters are left alone."""
@@ -73,6 +73,12 @@ def prune(
             pruned[index] = stale.shortened(message, index)
     shown = without_old_media(tuple(pruned))
     return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
+
+
+def squeezed(message: Message, describe: Describe) -> Message:
+    """Return a message of a call that still waits in its shortest form: the call itself stays."""
+    stale = _Stale((message,), describe)
+    return stale.shortened(message, 0) if message.role is not Role.USER else message
 
 
 class _Stale:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from holdfast.facts.pieces import Pieces, stands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,31 +14,44 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Presence", "audit"]
 
-_WORD = re.compile(r"\w+")
+# Text is cut into words and runs at the speed of `bytes.translate`. What belongs to either is
+# decided byte by byte, so a text and a fact are always cut the same way.
+_WORD_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+_RUN_BYTES = _WORD_BYTES + b"./~@:+#%-"
+_TO_WORDS = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
+_TO_RUNS = bytes(byte if byte in _RUN_BYTES else 32 for byte in range(256))
 
 
 class Presence:
     """Answers quickly, for thousands of facts, whether each stands in one text.
 
-    A fact cannot stand in the text unless every word inside it does. That rules most absent facts
-    out without searching the text.
+    A part of a longer word does not count: `load` is not kept by `load_config`, and `app.py` not
+    by `myapp.py`. So a fact is absent unless all its words are there, which most often answers.
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._words = frozenset(_WORD.findall(text))
-        # A word at the edge of a fact may be part of a longer word of the text.
-        self._joined = "\n".join(self._words)
+        self._raw = _encoded(text)
+        self._runs = Pieces(self._raw.translate(_TO_RUNS).split())
+        self._words = frozenset(b" ".join(self._runs.whole).translate(_TO_WORDS).split())
 
     def __contains__(self, fact: object) -> bool:
         if not isinstance(fact, str):
             return False
-        words = _WORD.findall(fact)
-        if words == [fact]:
-            return fact in self._words or fact in self._joined
-        if any(word not in self._words for word in words[1:-1]):
+        raw = _encoded(fact)
+        if raw in self._runs.whole:
+            return True
+        words = raw.translate(_TO_WORDS).split()
+        if not self._words.issuperset(words):
             return False
-        return fact in self._text
+        if words == [raw]:
+            return True
+        if words and not raw.translate(None, _RUN_BYTES):
+            return raw in self._runs
+        return stands(self._raw, raw, len(self._raw))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +77,4 @@ def audit(evidence: Sequence[Evidence], summary_text: str, final_text: str) -> A
 
 def _kept(evidence: Sequence[Evidence], text: str) -> int:
     presence = Presence(text)
-    return sum(each.fact.text in presence for each in evidence)
+    return sum([each.fact.text in presence for each in evidence])

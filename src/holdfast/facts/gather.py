@@ -6,18 +6,18 @@ once, output is read newest first up to a limit, and values are built only for t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.facts.quotes import quotes
 from holdfast.facts.rules import Strength, read_run, runs, strength
 from holdfast.facts.sources import Voice, spoken
-from holdfast.transcript.parts import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.facts.rules import Fact
     from holdfast.transcript.parts import Message
@@ -26,17 +26,17 @@ __all__ = ["Evidence", "gather"]
 
 _NEWEST = 4_000
 """How many messages are read: in older ones a name has lost all but a thousandth of its heat."""
-_WRITTEN_LIMIT = 1_000_000
+_WRITTEN_LIMIT = 250_000
 """Characters of users' and agents' own words that are read, newest first."""
-_PRINTED_LIMIT = 1_000_000
+_PRINTED_LIMIT = 350_000
 """Characters of tool output that are read, newest first.
 
-On real sessions a quarter of it already finds every name that is used again within a ledger's
-size, and a tenth does not.
+On real sessions a megabyte keeps no more of the names that are used again, and 300,000 characters
+keep a hundredth less.
 """
-_LEADERS = 5_000
+_LEADERS = 3_000
 """How many of the hottest runs are read as names."""
-_MOST = 2_000
+_MOST = 1_800
 
 # In sessions that were never compacted, agents used 19 % of the names again that they had written
 # before, and 2.5 to 3.5 % of those that only a tool or a user had. The weights are coarse on
@@ -54,7 +54,6 @@ _WARRANTS = {
     Strength.CALLED: frozenset({Voice.CALLED, Voice.KEPT}),
     Strength.SPOKEN: frozenset({Voice.ASKED, Voice.SAID, Voice.KEPT}),
     Strength.WRITTEN: frozenset({Voice.ASKED, Voice.SAID, Voice.CALLED, Voice.KEPT}),
-    Strength.FIRM: frozenset[Voice](),
 }
 _HALF_LIFE = 320
 _FIRST_SPAN = 16
@@ -62,19 +61,14 @@ _QUOTED = 0.25
 """A whole line, per character, tells less than the names in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A fact with where it was seen."""
+class Evidence(NamedTuple):
+    """A fact with where it was seen; a named tuple for the same reason as the fact."""
 
     fact: Fact
-    uses: int
-    """How often it occurred in what was read."""
     first: int
     """The first message it occurred in."""
     last: int
     """The last message it occurred in."""
-    speakers: frozenset[Role]
-    """Who used it; a tool that printed it counts as a speaker."""
     heat: float = 0.0
     """How often and how recently it was used, an agent's own uses counting most."""
 
@@ -87,18 +81,17 @@ def gather(messages: Sequence[Message]) -> tuple[Evidence, ...]:
     """
     census = _Census()
     census.read(messages)
-    found = {each.fact: each for each in census.evidence()}
+    names = census.evidence()
+    lines: dict[Fact, Evidence] = {}
     for quote in quotes(messages):
-        seen = found.get(quote.fact)
-        found[quote.fact] = Evidence(
+        seen = lines.get(quote.fact)
+        lines[quote.fact] = Evidence(
             quote.fact,
-            uses=1 if seen is None else seen.uses + 1,
             first=quote.index if seen is None else seen.first,
             last=quote.index,
-            speakers=frozenset((quote.voice.role,)),
             heat=_QUOTED * 0.5 ** ((len(messages) - quote.index) / _HALF_LIFE),
         )
-    return tuple(sorted(found.values(), key=lambda each: (each.first, -each.heat)))
+    return tuple(sorted((*names, *lines.values()), key=attrgetter("first")))
 
 
 class _Census:
@@ -123,24 +116,20 @@ class _Census:
                     found = runs(text)
                     self._counts.setdefault((voice, span), Counter()).update(found)
                     self._seen.append((index, found))
+            if printed < 0 and written < 0:
+                break
 
     def evidence(self) -> Iterator[Evidence]:
         """Yield the leading names."""
         heat = self._heat()
-        heard = self._heard()
-        leaders = _leaders(heat, heard)
-        first, last = self._places({run for held in leaders.values() for run in held})
-        tables = tuple(self._counts.values())
-        for fact, held in leaders.items():
+        leaders = self._leaders(heat)
+        first, last = self._places({run for _, held in leaders for run in held})
+        for fact, held in leaders:
             yield Evidence(
                 fact,
-                uses=sum([counts[run] for counts in tables for run in held if run in counts]),
-                first=min([first[run] for run in held]),
-                last=max([last[run] for run in held]),
-                speakers=frozenset(
-                    [voice.role for voice in heard if not heard[voice].isdisjoint(held)]
-                ),
-                heat=sum([heat[run] for run in held]),
+                min([first[run] for run in held]),
+                max([last[run] for run in held]),
+                sum([heat[run] for run in held]),
             )
 
     def _heat(self) -> dict[bytes, float]:
@@ -152,6 +141,27 @@ class _Census:
                 heat[run] = heat.get(run, 0.0) + weight * count
         return heat
 
+    def _leaders(self, heat: dict[bytes, float]) -> Iterable[tuple[Fact, list[bytes]]]:
+        """Return the hottest names, each with the runs that hold it (`app.py`, `app.py:12`)."""
+        heard = {
+            needed: frozenset[bytes]().union(
+                *(counts for (voice, _), counts in self._counts.items() if voice in voices)
+            )
+            for needed, voices in _WARRANTS.items()
+        }
+        names = list(_names(heat, heard[Strength.WRITTEN]))
+        names.sort(key=heat.__getitem__, reverse=True)
+        found: dict[str, tuple[Fact, list[bytes]]] = {}
+        for run in islice(names, _LEADERS):
+            for fact in read_run(run):
+                if (known := found.get(fact.text)) is not None:
+                    known[1].append(run)
+                elif len(found) < _MOST:
+                    needed = strength(fact)
+                    if needed is Strength.FIRM or run in heard[needed]:
+                        found[fact.text] = (fact, [run])
+        return found.values()
+
     def _places(self, wanted: set[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
         first: dict[bytes, int] = {}
         last: dict[bytes, int] = {}
@@ -161,28 +171,18 @@ class _Census:
                 first[run] = index
         return first, last
 
-    def _heard(self) -> dict[Voice, set[bytes]]:
-        heard: dict[Voice, set[bytes]] = {}
-        for (voice, _), counts in self._counts.items():
-            heard.setdefault(voice, set()).update(counts)
-        return heard
+
+def _names(heat: Iterable[bytes], written: frozenset[bytes]) -> Iterator[bytes]:
+    """Yield the runs that may be names.
+
+    Plain words are prose, and tools print numbers and times by the thousand: this is the cheapest
+    way to be rid of most of them.
+    """
+    for run in heat:
+        if len(run) < 3 or (run.isalpha() and run[1:].islower()):
+            continue
+        if run in written or not run[:1].isdigit() or _LIKE_COMMIT(run):
+            yield run
 
 
-def _leaders(heat: dict[bytes, float], heard: dict[Voice, set[bytes]]) -> dict[Fact, list[bytes]]:
-    """Return the hottest names, each with the runs that hold it (`app.py`, `app.py:12`)."""
-    # Lower-case words are prose; this is the cheapest way to be rid of most of them.
-    names = [run for run in heat if len(run) > 2 and not (run.isalpha() and run.islower())]
-    names.sort(key=heat.__getitem__, reverse=True)
-    found: dict[Fact, list[bytes]] = {}
-    for run in islice(names, _LEADERS):
-        for fact in read_run(run):
-            if fact in found:
-                found[fact].append(run)
-            elif len(found) < _MOST and _is_warranted(fact, run, heard):
-                found[fact] = [run]
-    return found
-
-
-def _is_warranted(fact: Fact, run: bytes, heard: dict[Voice, set[bytes]]) -> bool:
-    warrants = _WARRANTS[strength(fact)]
-    return not warrants or any(run in heard.get(voice, ()) for voice in warrants)
+_LIKE_COMMIT = re.compile(rb"(?=[0-9]*[a-f])[0-9a-f]{7,40}").fullmatch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.facts.cues import constraints, decisions, verdicts
 from holdfast.facts.rules import Fact, Kind
-from holdfast.facts.sources import Voice, clipped
+from holdfast.facts.sources import clipped
 from holdfast.transcript.blocks import is_observation
 from holdfast.transcript.effects import effect, error_line
 from holdfast.transcript.families import Family
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Quote", "quotes"]
 
-_NEWEST = 400
+_NEWEST = 200
 """How many messages are searched for lines: older ones are in the record already."""
 _END = 3_000
 """Characters at the end of an output: that is where test runners count."""
@@ -31,10 +31,9 @@ _TOOLS = Toolkit()
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A fact that is a whole line, with who wrote it and in which message."""
+    """A fact that is a whole line, and the message it stands in."""
 
     fact: Fact
-    voice: Voice
     index: int
 
 
@@ -42,15 +41,21 @@ def quotes(messages: Sequence[Message]) -> Iterator[Quote]:
     """Yield the lines worth quoting of the newest messages, in order."""
     start = max(0, len(messages) - _NEWEST)
     calls: dict[str, ToolCall] = {}
+    families: dict[str, Family] = {}
     for index in range(start, len(messages)):
         message = messages[index]
         for call in message.calls:
             calls[call.id] = call
         for result in message.results:
-            for fact in _of_result(calls.get(result.call_id), result):
-                yield Quote(fact, _voice_of(fact), index)
+            call = calls.get(result.call_id)
+            if call is None:
+                continue
+            if call.name not in families:
+                families[call.name] = _TOOLS.family(call.name)
+            for fact in _of_result(call, result, families[call.name]):
+                yield Quote(fact, index)
         for fact in _of_words(message):
-            yield Quote(fact, Voice.ASKED if message.role is Role.USER else Voice.SAID, index)
+            yield Quote(fact, index)
 
 
 def _of_words(message: Message) -> Iterator[Fact]:
@@ -61,18 +66,14 @@ def _of_words(message: Message) -> Iterator[Fact]:
         yield from constraints(text)
 
 
-def _of_result(call: ToolCall | None, result: ToolResult) -> Iterator[Fact]:
-    if call is None:
+def _of_result(call: ToolCall, result: ToolResult, family: Family) -> Iterator[Fact]:
+    """Yield what a result says; only a shell's command and count are worth reading closely."""
+    if family is not Family.SHELL and not result.is_error:
         return
-    action = _TOOLS.action(call)
-    ended = effect(result, action.family)
-    if action.family is Family.SHELL and action.target:
+    ended = effect(result, family)
+    if family is Family.SHELL and (target := _TOOLS.action(call).target):
         code = "" if ended.exit_code is None else f" (exit {ended.exit_code})"
-        yield Fact(Kind.COMMAND, flat(action.target, _COMMAND_WIDTH) + code)
+        yield Fact(Kind.COMMAND, flat(target, _COMMAND_WIDTH) + code)
         yield from verdicts(ended.text[-_END:])
     if ended.failed and (line := error_line(ended.text)):
         yield Fact(Kind.ERROR, flat(line, _COMMAND_WIDTH))
-
-
-def _voice_of(fact: Fact) -> Voice:
-    return Voice.CALLED if fact.kind is Kind.COMMAND else Voice.PRINTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.facts.rules import read_run, runs
+from holdfast.facts.rules import runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def rank(evidence: Sequence[Evidence], *, tail: str = "", focus: str = "") -> tu
     The order is use per character: a ledger is paid by the character. Facts that the tail still
     refers to count more, and those that share a word with the focus count most.
     """
-    referred = {fact.text for run in set(runs(tail)) for fact in read_run(run)}
+    referred = _referred(tail)
     wanted = tuple(word for word in focus.casefold().split() if len(word) > 2)
 
     def worth(each: Evidence) -> float:
@@ -38,3 +38,12 @@ def rank(evidence: Sequence[Evidence], *, tail: str = "", focus: str = "") -> tu
         return value
 
     return tuple(sorted(evidence, key=worth, reverse=True))
+
+
+def _referred(tail: str) -> frozenset[str]:
+    """Return the words of the tail that may be names, without places in a file and full stops.
+
+    A tail is long, so its runs are not read as names: what matters is which names are among them.
+    """
+    found = set(runs(tail.replace(":", " ").replace("()", " ")))
+    return frozenset(run.strip(b".").decode("utf-8", "replace") for run in found)

@@ -8,9 +8,8 @@ Sentences and output lines worth quoting have their rules in `cues`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +35,11 @@ class Kind(StrEnum):
     DECISION = "decision"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """Something exact that a record must not paraphrase."""
+class Fact(NamedTuple):
+    """Something exact that a record must not paraphrase.
+
+    A named tuple, because thousands are made in each compaction and it takes half of the time.
+    """
 
     kind: Kind
     text: str
@@ -59,6 +60,7 @@ class Strength(IntEnum):
 
 _LONGEST = 200
 _LONGEST_SCHEME = 12
+_LONGEST_HOST = 64
 _SHORTEST = 4
 
 _EXTENSIONS = frozenset(
@@ -91,7 +93,7 @@ _NAME = re.compile(
     | (?P<commit>[0-9a-f]{7,40})
     | (?P<number>[0-9]+(?:\.[0-9]+)?(?:ms|us|ns|s|m|h|d|[kKMGT]i?[bB]?|x|px|%)?)
     | (?P<version>v?[0-9]+(?:\.[0-9]+)+(?:[-+]?[a-z]+\.?[0-9]*)?)
-    | (?P<path>[A-Za-z0-9_.~@+#%-]*(?:/[A-Za-z0-9_.@+%~#-]+)+)
+    | (?P<path>[A-Za-z0-9_.~@+#%-]*+(?:/[A-Za-z0-9_.@+%~#-]++)++)
     | (?P<identifier>[A-Za-z_.@][A-Za-z0-9_.@#+-]*)
     """,
     re.VERBOSE,
@@ -99,23 +101,35 @@ _NAME = re.compile(
 _STRUCTURE = re.compile(
     r"[A-Za-z0-9]_[A-Za-z0-9]|^_|[a-z][A-Z]|[A-Za-z][0-9]|-[A-Za-z]*[0-9]|\w\.[A-Za-z_]", re.A
 )
+# Most names look like this, and nothing else does: words joined by underscores or capitals.
+_PLAIN = re.compile(
+    r"(?=....)(?:[A-Za-z_][A-Za-z0-9]*+_[A-Za-z0-9]\w*+|[A-Z]?[a-z]++[A-Z][A-Za-z]*+)", re.A
+)
 # Letters and a counter (`line2`), or the short ids that tools give to their answers (`fe3d29`).
 _COUNTED = re.compile(r"[A-Za-z]+[0-9]{1,2}|[0-9a-f]{6}")
 _HYPHENED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)+")
 _ALTERNATIVE = re.compile(r"[A-Za-z]+/[A-Za-z]+")
 _HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _PORT = re.compile(r"[0-9]{2,5}")
-# What the cheap cut would break: queries of addresses, and paths of Windows.
+# What the cheap cut would break: addresses, paths of Windows, ports of hosts. A colon mostly parts
+# a file from a line in it, so those are told from ports before anything else is looked at.
 _ADDRESS = re.compile(r"://[^\s\"'`<>()\[\]{}|\\^]{4,}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z+]{1,11}$")
 _DRIVE = re.compile(r":\\[^\s\"'`<>|*?:()]{3,}")
 _LETTER = re.compile(r"\b[A-Za-z]$")
+_PORT_OF = re.compile(
+    r":(?:(?<=[a-z]:)(?<!\.[a-z]:)(?<!\.(?:py|ts|js|go|rs|md):)|(?<=\.[0-9]:)|(?<=[0-9]{2}:))"
+    r"[0-9]{2,5}(?!\w|:|\.\w)"
+)
+_HOST_END = re.compile(
+    r"(?<![\w.-])(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+)$"
+)
 
 # The empty parentheses of a call become one mark: often the only sign that a word is a name.
 _CALL = b"\x01"
 # Every byte that no name is made of becomes a space. Bytes of other scripts do too, so that a name
 # in the middle of a Chinese sentence stands alone.
-_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~@:+#%-" + _CALL
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~@+#%-" + _CALL
 _SPACED = bytes(byte if byte in _NAME_BYTES else 32 for byte in range(256))
 
 
@@ -125,26 +139,31 @@ def runs(text: str) -> list[bytes]:
     Runs are bytes and are cut without looking at any character twice, which is what bounds the
     speed of extraction. The escapes of line breaks in quoted code belong to no name.
     """
-    raw = text.encode("utf-8", "replace").replace(b"()", _CALL)
     extra: list[bytes] = []
+    if ":" in text:
+        if "://" in text:
+            extra += _around(text, _SCHEME, _ADDRESS, _LONGEST_SCHEME)
+            text = _ADDRESS.sub(" ", text)
+        if ":\\" in text:
+            extra += _around(text, _LETTER, _DRIVE, 2)
+        extra += _around(text, _HOST_END, _PORT_OF, _LONGEST_HOST)
+    raw = text.encode("utf-8", "replace").replace(b"()", _CALL)
     if b"\\" in raw:
         raw = raw.replace(b"\\n", b" ").replace(b"\\t", b" ")
-        if ":\\" in text:
-            extra += _around(text, _LETTER, _DRIVE)
-    if b"://" in raw:
-        extra += _around(text, _SCHEME, _ADDRESS)
     found = raw.translate(_SPACED).split()
     return found + extra if extra else found
 
 
-def _around(text: str, before: re.Pattern[str], after: re.Pattern[str]) -> Iterator[bytes]:
-    """Yield what stands around each match of `after`, found by its first two characters.
+def _around(
+    text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int
+) -> Iterator[bytes]:
+    """Yield what stands around each match of `after`, found by its first character.
 
-    Those are plain text, and searching plain text is much faster than trying a pattern everywhere.
+    That is plain text, and searching plain text is much faster than trying a pattern everywhere.
     """
     for match in after.finditer(text):
         place = match.start()
-        if start := before.search(text[max(0, place - _LONGEST_SCHEME) : place]):
+        if start := before.search(text[max(0, place - reach) : place]):
             yield (start.group() + match.group()).encode("utf-8", "replace")
 
 
@@ -153,6 +172,8 @@ def read_run(run: bytes) -> tuple[Fact, ...]:
     if not 2 < len(run) <= _LONGEST:
         return ()
     word = run.decode("utf-8", "replace")
+    if _PLAIN.fullmatch(word):
+        return () if word in _COMMON else (Fact(Kind.IDENTIFIER, word),)
     if "://" in word:
         text = word.replace("\x01", "").rstrip(".:-+#@,;!?")
         scheme, _, place = text.partition("://")
@@ -185,16 +206,22 @@ def _is_host(word: str) -> bool:
 
 
 def _name(word: str, *, called: bool) -> Fact | None:
-    text = word.rstrip(".-+#@/~" if word.endswith("%") else ".-+#%@/~")
+    text = word
+    if not word[-1:].isalnum():
+        text = word.rstrip(".-+#@/~" if word.endswith("%") else ".-+#%@/~")
     if not text.startswith("--"):
         text = text.lstrip("-+#%")
-    if text.startswith(("a/", "b/")):
+    if text[1:2] == "/" and text[0] in "ab":
         # Diffs put these before the path.
         text = text[2:]
     match = _NAME.fullmatch(text)
     if match is None or text in _COMMON:
         return None
     match match.lastgroup:
+        case "identifier":
+            return _identifier(text, called=called)
+        case "path":
+            return Fact(Kind.PATH, text) if text.upper() != text.lower() else None
         case "flag":
             return Fact(Kind.FLAG, text)
         case "version":
@@ -202,12 +229,8 @@ def _name(word: str, *, called: bool) -> Fact | None:
         case "commit" if not text.isdigit():
             # A word of seven letters from a to f is a word.
             return None if text.isalpha() else Fact(Kind.COMMIT, text)
-        case "commit" | "number":
-            return Fact(Kind.NUMBER, text) if len(text) > 2 else None
-        case "path":
-            return Fact(Kind.PATH, text) if any(map(str.isalpha, text)) else None
         case _:
-            return _identifier(text, called=called)
+            return Fact(Kind.NUMBER, text) if len(text) > 2 else None
 
 
 def _identifier(text: str, *, called: bool) -> Fact | None:
@@ -227,12 +250,14 @@ def strength(fact: Fact) -> Strength:
     """Say whose word it takes for the fact to count."""
     text = fact.text
     match fact.kind:
+        case Kind.IDENTIFIER if "_" in text:
+            return Strength.FIRM
+        case Kind.PATH:
+            return Strength.CALLED if _is_prose(text) else Strength.FIRM
         case Kind.NUMBER if text.isdigit() and len(text) < _SHORTEST:
             return Strength.SPOKEN
         case Kind.NUMBER | Kind.VERSION:
             return Strength.WRITTEN
-        case Kind.PATH if _is_prose(text):
-            return Strength.CALLED
         case Kind.IDENTIFIER if _HYPHENED.fullmatch(text) or (text.isalpha() and text.isupper()):
             return Strength.CALLED
         case Kind.IDENTIFIER if (text.isalpha() and text.islower()) or _COUNTED.fullmatch(text):

@@ -18,6 +18,7 @@ __all__ = ["Voice", "clipped", "spoken"]
 
 _FRONT = 12_000
 _BACK = 4_000
+_DEEPEST = 8
 
 
 class Voice(StrEnum):
@@ -36,20 +37,7 @@ class Voice(StrEnum):
     KEPT = "kept"
     """In the summary of an earlier compaction."""
 
-    @property
-    def role(self) -> Role:
-        """Return the role that speaks with this voice."""
-        return _ROLES[self]
 
-
-_ROLES = {
-    Voice.ASKED: Role.USER,
-    Voice.SAID: Role.ASSISTANT,
-    Voice.CALLED: Role.ASSISTANT,
-    Voice.PRINTED: Role.TOOL,
-    Voice.GIVEN: Role.SYSTEM,
-    Voice.KEPT: Role.ASSISTANT,
-}
 _PROSE = {
     Role.USER: Voice.ASKED,
     Role.ASSISTANT: Voice.SAID,
@@ -105,14 +93,14 @@ def _values(arguments: str) -> Iterator[str]:
 
 
 def _strings(value: object, depth: int) -> Iterator[str]:
-    match value:
-        case str():
-            yield clipped(value)
-        case dict() | list() if depth < 8:
-            inner = cast("dict[str, object] | list[object]", value)
-            for each in inner.values() if isinstance(inner, dict) else inner:
+    if isinstance(value, str):
+        yield clipped(value)
+    elif isinstance(value, (dict, list)) and depth < _DEEPEST:
+        inner = cast("dict[str, object] | list[object]", value)
+        for each in inner.values() if isinstance(inner, dict) else inner:
+            if isinstance(each, str):
+                yield clipped(each)
+            else:
                 yield from _strings(each, depth + 1)
-        case int() | float() if not isinstance(value, bool):
-            yield str(value)
-        case _:
-            pass
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield str(value)

@@ -28,7 +28,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
         message = f"{where} is longer than {_LONGEST_PATTERN} characters; split it into several"
         raise ConfigError(message)
     try:
-        ready = re.compile(pattern)
+        # Anchors mean lines: texts are redacted joined, and a log is many lines.
+        ready = re.compile(pattern, re.MULTILINE)
     except (re.error, OverflowError, RecursionError) as error:
         message = f"{where} is not a valid regular expression: {error}; correct it"
         raise ConfigError(message) from error

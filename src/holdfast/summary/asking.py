@@ -84,6 +84,8 @@ class Job:
     """The topic that gets most of the room."""
     task: str = ""
     """The newest user input of the whole conversation; it may stand after these turns."""
+    after: Sequence[Message] = ()
+    """What follows these turns and stays in the window: an ask answered there is not pending."""
     opening: str = ""
     """The first user input of the whole conversation; it may stand before these turns."""
 

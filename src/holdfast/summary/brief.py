@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 from zlib import crc32
 
+from holdfast.summary.masking import redact_all
 from holdfast.transcript import (
     Media,
     Message,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Piece", "brief", "clip", "mark_for", "user_words"]
 
+_Sizes: TypeAlias = tuple[int, int, int]
+
 _RESULT = (6_000, 4_000, 1_500)
 _ARGUMENTS = (1_500, 1_200, 200)
 _MARGIN = 4_096
@@ -48,6 +51,18 @@ class Piece:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A piece before it is cut and redacted."""
+
+    label: str
+    text: str
+    sizes: _Sizes | None = None
+    """How it is cut; None for words that stay whole."""
+    after: str = ""
+    """What follows the text, however it was cut."""
+
+
 def brief(
     messages: Sequence[Message], redact: Callable[[str], str]
 ) -> tuple[tuple[Piece, ...], ...]:
@@ -56,16 +71,22 @@ def brief(
     An earlier summary is state, not a turn, and thinking is not evidence: both are left out.
     """
     names = {call.id: call.name for message in messages for call in message.calls}
-    groups: list[tuple[Piece, ...]] = []
-    for start, end in pairwise(seams(messages)):
-        span = range(start, end)
-        pieces = (_pieces(index, messages[index], names, redact) for index in span)
-        if group := tuple(piece for each in pieces for piece in each):
-            groups.append(group)
-    return tuple(groups)
+    told = [
+        [each for index in range(start, end) for each in _pieces(index, messages[index], names)]
+        for start, end in pairwise(seams(messages))
+    ]
+    masked = iter(
+        redact_all(
+            (part for group in told for each in group for part in _parts(each.text, each.sizes)),
+            redact,
+        )
+    )
+    groups = (tuple(_shown(each, masked) for each in group) for group in told)
+    kept = (tuple(piece for piece in group if piece.text.strip()) for group in groups)
+    return tuple(group for group in kept if group)
 
 
-def clip(text: str, sizes: tuple[int, int, int], redact: Callable[[str], str]) -> str:
+def clip(text: str, sizes: _Sizes, redact: Callable[[str], str]) -> str:
     """Return the text redacted, and cut in the middle if it is longer than the first size.
 
     Args:
@@ -73,19 +94,37 @@ def clip(text: str, sizes: tuple[int, int, int], redact: Callable[[str], str]) -
         sizes: How long it may be, and what is kept of its front and of its back.
         redact: Masks secrets; it sees more than is kept, so that no cut halves a secret.
     """
+    return _cut(len(text), sizes, [redact(part) for part in _parts(text, sizes)])
+
+
+def _parts(text: str, sizes: _Sizes | None) -> tuple[str, ...]:
+    """Return what of a text has to be redacted: all of it, or both ends with a margin."""
+    if sizes is None or len(text) <= sizes[1] + sizes[2] + 2 * _MARGIN:
+        return (text,)
+    _, front, back = sizes
+    return text[: front + _MARGIN], text[-back - _MARGIN :]
+
+
+def _cut(length: int, sizes: _Sizes, masked: Sequence[str]) -> str:
+    """Return what is shown of a text of that length, from its redacted parts."""
     limit, front, back = sizes
-    if len(text) <= limit:
-        return redact(text)
-    if len(text) <= front + back + 2 * _MARGIN:
-        whole = redact(text)
-        start, end = whole[:front], whole[max(len(whole) - back, front) :]
+    ahead, behind = masked[0], masked[-1]
+    if length <= limit:
+        return ahead
+    if len(masked) == 1:
+        start, end = ahead[:front], ahead[max(len(ahead) - back, front) :]
     else:
-        ahead = redact(text[: front + _MARGIN])
-        behind = redact(text[-back - _MARGIN :])
         start = ahead[: max(min(front, len(ahead) - _MARGIN), 0)]
         end = behind[max(len(behind) - back, _MARGIN) :]
-    left_out = len(text) - len(start) - len(end)
+    left_out = length - len(start) - len(end)
     return f"{start}\n[{max(left_out, 0):,} characters left out]\n{end}"
+
+
+def _shown(told: _Told, masked: Iterator[str]) -> Piece:
+    """Return a piece as it is shown, taking its parts from those that were redacted."""
+    parts = [next(masked) for _ in _parts(told.text, told.sizes)]
+    text = parts[0] if told.sizes is None else _cut(len(told.text), told.sizes, parts)
+    return Piece(told.label, "\n".join(filter(None, (text, told.after))))
 
 
 def mark_for(texts: Iterable[str]) -> str:
@@ -102,44 +141,36 @@ def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(text for text in texts if text.strip() and not is_observation(text))
 
 
-def _pieces(
-    index: int, message: Message, names: dict[str, str], redact: Callable[[str], str]
-) -> Iterator[Piece]:
+def _pieces(index: int, message: Message, names: dict[str, str]) -> Iterator[_Told]:
     if message.synthetic in {Synthetic.SUMMARY, Synthetic.NOTE}:
         return
     speaker = message.role.value
     if message.role is Role.USER and is_observation(message.text):
         speaker = "output"
     for part in message.parts:
-        label, text = _told(part, speaker, names, redact)
-        if text.strip():
-            yield Piece(f"{index + 1} {label}", text)
+        if (told := _told(f"{index + 1} ", part, speaker, names)) is not None:
+            yield told
 
 
-def _told(
-    part: Part, speaker: str, names: dict[str, str], redact: Callable[[str], str]
-) -> tuple[str, str]:
+def _told(number: str, part: Part, speaker: str, names: dict[str, str]) -> _Told | None:
     match part:
         case Text(text=text):
-            return speaker, clip(text, _RESULT, redact) if speaker == "output" else redact(text)
+            return _Told(number + speaker, text, _RESULT if speaker == "output" else None)
         case ToolCall(name=name, arguments=arguments):
-            return f"assistant calls {_named(name)}", clip(arguments, _ARGUMENTS, redact)
+            return _Told(f"{number}assistant calls {_named(name)}", arguments, _ARGUMENTS)
         case ToolResult(is_error=is_error):
             name = _named(part.name or names.get(part.call_id, "tool"))
-            return f"result of {name}{', failed' * is_error}", _result(part, redact)
+            label = f"{number}result of {name}{', failed' * is_error}"
+            media = "\n".join(f"({each.kind})" for each in part.content if isinstance(each, Media))
+            return _Told(label, part.text, _RESULT, media or "(empty)" * (not part.text))
         case Media(kind=kind):
-            return speaker, f"({kind})"
+            return _Told(number + speaker, f"({kind})")
         case Opaque(readable=readable):
-            return speaker, redact(readable)
+            return _Told(number + speaker, readable)
         case Summary() | Thinking():
-            return speaker, ""
+            return None
         case _:
             assert_never(part)
-
-
-def _result(result: ToolResult, redact: Callable[[str], str]) -> str:
-    media = [f"({part.kind})" for part in result.content if isinstance(part, Media)]
-    return "\n".join(filter(None, [clip(result.text, _RESULT, redact), *media])) or "(empty)"
 
 
 def _named(name: str) -> str:

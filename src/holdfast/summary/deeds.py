@@ -8,12 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.summary.condense import condensed_line
+from holdfast.summary.masking import redact_all
 from holdfast.transcript.effects import error_line
 from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import flat, outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.summary.story import Deed
 
@@ -53,14 +54,16 @@ def action_lines(deeds: Sequence[Deed], redact: Callable[[str], str]) -> tuple[s
 
     Neighboring reads become one line, and so do neighboring edits of the same file. A line that
     comes again stands where it came last. Long paths keep their end here, where they read as
-    names; the list of files has them whole.
+    names; the list of files has them whole. What is cut here is redacted before; the lines are
+    for the caller to redact.
     """
     lines: list[str] = []
+    shown = _targets(deeds, redact)
     for (family, tool, _), run in groupby(deeds, key=_likeness):
         members = list(run)
         if family is Family.PLAN:
             continue
-        lines.extend(f"{words} [tool: {tool}]" for words in _told(family, members, redact))
+        lines.extend(f"{words} [tool: {tool}]" for words in _told(family, members, shown))
     times = Counter(lines)
     newest = tuple(dict.fromkeys(reversed(lines)))[::-1]
     return tuple(f"{line} ({times[line]} times)" if times[line] > 1 else line for line in newest)
@@ -70,6 +73,18 @@ def tally(families: Counter[Family], before: int) -> str:
     """Return one condensed action for calls of these families, numbered after `before`."""
     kinds = Counter({_VERBS[family]: count for family, count in families.items()})
     return condensed_line(before + 1, before + families.total(), kinds)
+
+
+def _targets(deeds: Sequence[Deed], redact: Callable[[str], str]) -> dict[str, str]:
+    """Return what deeds worked on as it is shown, where that takes more than a copy."""
+    long = [
+        deed.action.target
+        for deed in deeds
+        if len(deed.action.target) > _COMMAND or "\n" in deed.action.target
+    ]
+    # The slice is longer than what shows, so that a secret across the cut is seen whole.
+    masked = redact_all([target[: _COMMAND * 8] for target in long], redact)
+    return {target: flat(each, _COMMAND) for target, each in zip(long, masked, strict=True)}
 
 
 def _likeness(deed: Deed) -> tuple[Family, str, str]:
@@ -84,21 +99,21 @@ def _likeness(deed: Deed) -> tuple[Family, str, str]:
     return action.family, action.tool, what
 
 
-def _told(family: Family, members: Sequence[Deed], redact: Callable[[str], str]) -> Iterator[str]:
+def _told(family: Family, members: Sequence[Deed], shown: Mapping[str, str]) -> Iterator[str]:
     verb = _VERBS[family]
-    failure = _failure(members[-1])
     if family is Family.READ:
+        failure = _failure(members[-1])
         for start in range(0, len(members), _JOINED):
-            yield f"{verb} {redact(_places(members[start : start + _JOINED]))}{failure}"
+            yield f"{verb} {_places(members[start : start + _JOINED])}{failure}"
     elif family is Family.WRITE:
         files = members[0].action.files[:_JOINED]
-        target = redact(" ".join(map(_short, files)) or members[0].action.target)
+        target = " ".join(map(_short, files)) or members[0].action.target
         names = list(dict.fromkeys(name for each in members for name in defined(each)))[:_NAMES]
         facts = [f"{len(members)} edits"] if len(members) > 1 else []
         facts += [f"defines {', '.join(names)}"] if names else []
-        yield f"{verb} {target}{' - ' * bool(facts)}{'; '.join(facts)}{failure}"
+        yield f"{verb} {target}{' - ' * bool(facts)}{'; '.join(facts)}{_failure(members[-1])}"
     else:
-        yield f"{verb} {_single(members[0], redact)}"
+        yield f"{verb} {_single(members[0], shown)}"
 
 
 def _places(members: Sequence[Deed]) -> str:
@@ -116,19 +131,19 @@ def _short(path: str) -> str:
     return "/".join(parts[-3:]) if len(parts) > 5 else "/".join(parts)
 
 
-def _single(deed: Deed, redact: Callable[[str], str]) -> str:
+def _single(deed: Deed, shown: Mapping[str, str]) -> str:
     action = deed.action
-    # The slice is longer than what shows, so that a secret across the cut is seen whole.
-    target = flat(redact(action.target[: _COMMAND * 8]), _COMMAND)
+    target = shown.get(action.target) or flat(action.target, _COMMAND)
     if action.family is Family.SEARCH and action.scope:
         target = f"{target} in {flat(action.scope, _COMMAND)}" if target else flat(action.scope, 99)
     if deed.ended is None:
         return f"{target} - no result"
-    facts = [outcome(action, deed.ended, _OUTCOME)]
-    if action.family is Family.SHELL and not deed.failed:
+    if action.family is not Family.SHELL or deed.failed:
+        facts = [outcome(action, deed.ended, _OUTCOME)]
+    else:
         facts = [f"exit {deed.ended.exit_code}"] if deed.ended.exit_code is not None else []
         facts += [line] if (line := key_line(deed.ended.text)) else []
-    return f"{target}{' - ' * bool(facts)}{redact(', '.join(facts))}"
+    return f"{target}{' - ' * bool(facts)}{', '.join(facts)}"
 
 
 def _failure(deed: Deed) -> str:

@@ -6,17 +6,19 @@ is brought up to date, never nested: numbers go on, files keep their newest stat
 
 from __future__ import annotations
 
-from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.summary.cues import is_decision, is_rule, sentences
 from holdfast.summary.deeds import action_lines, tally
+from holdfast.summary.masking import redact_all, redacting
 from holdfast.summary.provenance import quoted_input
-from holdfast.summary.record import HEADINGS, Record, last_number
+from holdfast.summary.record import Record, last_number
 from holdfast.summary.standing import failures, file_notes, plan_left, state_lines
-from holdfast.summary.story import Story, tell
+from holdfast.summary.story import CLOSELY, Round, Story, tell
 from holdfast.summary.trim import trim
 from holdfast.summary.updating import updated
+from holdfast.transcript import Role
 from holdfast.transcript.toolkit import Toolkit, flat
 
 if TYPE_CHECKING:
@@ -24,11 +26,15 @@ if TYPE_CHECKING:
 
     from holdfast.facts import Evidence
     from holdfast.summary.asking import Job
+    from holdfast.transcript import Message
 
 __all__ = ["deterministic"]
 
 _READ_OF_MESSAGE = 6_000
-_READ_OF_REPLIES = 120_000
+_READ_OF_OPENING, _READ_OF_ASK = 4_000, 2_000
+_TOKENS_A_DEED = 40
+"""Tokens of the budget for each call that is read: a record has no room to tell of more."""
+_FEWEST = 120
 _SENTENCE = 300
 _RULES = 24
 _DECISIONS = 16
@@ -56,10 +62,12 @@ def deterministic(job: Job, evidence: Sequence[Evidence], toolkit: Toolkit | Non
         evidence: Exact facts of the turns, best first.
         toolkit: The agent's tools, where some are not known by name.
     """
-    story = tell(job.messages, toolkit or Toolkit())
+    closely = min(max(job.budget // _TOKENS_A_DEED, _FEWEST), CLOSELY)
+    story = tell(job.messages, toolkit or Toolkit(), closely)
     fresh = _fresh(job, story, evidence)
     previous = Record() if job.previous is None else job.previous.record
-    record = updated(previous, fresh, _first_line(story.opening, job.redact))
+    answer = story.opening or _first_words(job.messages) or _first_words(job.after)
+    record = updated(previous, fresh, _first_line(answer, job.redact))
     return trim(_redacted(record, job.redact), job.budget, job.count)
 
 
@@ -68,12 +76,11 @@ def _fresh(job: Job, story: Story, evidence: Sequence[Evidence]) -> Record:
     task = job.task or (rounds[-1].words if rounds else "")
     opening = job.opening or (rounds[0].words if rounds else "")
     earlier = [each for each in rounds if each.words != task]
-    answered = [each for each in earlier if each.reply]
-    waiting = [each for each in earlier if not each.reply]
-    redact = job.redact
+    answered, waiting = _settled(earlier, _first_words(job.after))
+    redact = redacting(_cut_words(answered, waiting, story, opening), job.redact)
     return Record(
         task=tuple(_newest(story, task, redact)),
-        goal=(flat(redact(opening[:4_000]), 400),) if opening else (),
+        goal=(flat(redact(opening[:_READ_OF_OPENING]), 400),) if opening else (),
         constraints=tuple(_rules(story)),
         actions=(*_older(story, job), *action_lines(story.deeds, redact)),
         state=state_lines(story.deeds),
@@ -81,14 +88,49 @@ def _fresh(job: Job, story: Story, evidence: Sequence[Evidence]) -> Record:
         blocked=failures(story.deeds),
         decisions=tuple(_decisions(story)),
         resolved=tuple(
-            f'"{flat(redact(each.words[:2_000]), _ASK)}" - {_first_line(each.reply, redact)}'
+            f'"{flat(redact(each.words[:_READ_OF_ASK]), _ASK)}" - {_first_line(each.reply, redact)}'
             for each in answered[-_ROUNDS:]
         ),
-        pending=tuple(f'"{flat(redact(each.words[:2_000]), _ASK)}"' for each in waiting[-_ROUNDS:]),
+        pending=tuple(
+            f'"{flat(redact(each.words[:_READ_OF_ASK]), _ASK)}"' for each in waiting[-_ROUNDS:]
+        ),
         files=file_notes(story.deeds),
         remaining=plan_left(story.deeds),
         critical=tuple(_values(evidence, job.budget)),
     )
+
+
+def _first_words(messages: Sequence[Message]) -> str:
+    """Return the first words of the assistant in the messages."""
+    own = (each for each in messages if each.role is Role.ASSISTANT and each.synthetic is None)
+    return next((text for each in own if (text := each.text).strip()), "")
+
+
+def _settled(rounds: Sequence[Round], closing: str) -> tuple[list[Round], list[Round]]:
+    """Separate asks that were answered from those that still wait.
+
+    An ask is answered by the next words of the assistant, wherever they stand: a user may say
+    two things in a row, and the cut may fall between an ask and its answer.
+    """
+    answered: list[Round] = []
+    reply = closing
+    for each in reversed(rounds):
+        reply = each.reply or reply
+        if reply:
+            answered.append(Round(each.words, reply))
+    return answered[::-1], list(rounds[len(answered) :])
+
+
+def _cut_words(
+    answered: Sequence[Round], waiting: Sequence[Round], story: Story, opening: str
+) -> Iterator[str]:
+    """Yield what is redacted before it is cut, so that all of it is redacted at once."""
+    yield opening[:_READ_OF_OPENING]
+    for each in (*answered[-_ROUNDS:], *waiting[-_ROUNDS:]):
+        yield each.words[:_READ_OF_ASK]
+        yield each.reply[: _REPLY * 6]
+    for reply in story.replies[-3:]:
+        yield reply[: _LAST * 6]
 
 
 def _newest(story: Story, words: str, redact: Callable[[str], str]) -> Iterator[str]:
@@ -128,10 +170,8 @@ def _rules(story: Story) -> Iterator[str]:
 
 def _decisions(story: Story) -> Iterator[str]:
     found: dict[str, None] = {}
-    left = _READ_OF_REPLIES
     for reply in reversed(story.replies):
-        left -= min(len(reply), _READ_OF_MESSAGE)
-        if left < 0 or len(found) >= _DECISIONS:
+        if len(found) >= _DECISIONS:
             break
         for sentence in sentences(reply[:_READ_OF_MESSAGE]):
             if 20 <= len(sentence) <= _SENTENCE and is_decision(sentence):
@@ -161,5 +201,9 @@ def _values(evidence: Sequence[Evidence], budget: int) -> Iterator[str]:
 
 def _redacted(record: Record, redact: Callable[[str], str]) -> Record:
     """Return the record with every entry redacted: what is derived is masked like what is sent."""
-    entries = {name: tuple(redact(entry) for entry in getattr(record, name)) for name in HEADINGS}
-    return replace(record, **entries)
+    masked = iter(
+        redact_all([each for _, entries in record.sections() for each in entries], redact)
+    )
+    return Record(
+        **{name: tuple(islice(masked, len(entries))) for name, entries in record.sections()}
+    )

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Deed", "Round", "Story", "tell"]
 
 CLOSELY = 600
-"""How many of the newest calls are read closely."""
+"""How many of the newest calls are read closely at most."""
 
-_SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
+_REPLIES = 120_000
+_READ_OF_REPLY = 6_000
+"""Characters of replies that are kept, and what each counts at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Story:
     older: Counter[Family]
     """How many calls of each family came before the deeds."""
     replies: tuple[str, ...]
-    """Everything the assistant said, in order."""
+    """The newest of what the assistant said, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,50 +76,78 @@ class _Found:
     observed: str | None = None
 
 
-def tell(messages: Sequence[Message], toolkit: Toolkit) -> Story:
-    """Return the story of the messages."""
+def tell(messages: Sequence[Message], toolkit: Toolkit, closely: int = CLOSELY) -> Story:
+    """Return the story of the messages, with at most `closely` deeds."""
     opening, rounds, replies = _talk(messages)
-    found = list(_found(messages))
-    families = {name: toolkit.family(name) for name in {each.call.name for each in found}}
-    older = Counter(families[each.call.name] for each in found[:-CLOSELY])
-    deeds = tuple(_deed(each, toolkit) for each in found[-CLOSELY:])
+    start = _start(messages, closely)
+    found = list(_found(messages[start:]))
+    surplus = max(len(found) - closely, 0)
+    names = Counter(call.name for message in messages[:start] for call in _calls(message))
+    names.update(each.call.name for each in found[:surplus])
+    older = Counter[Family]()
+    for name, times in names.items():
+        older[toolkit.family(name)] += times
+    deeds = tuple(_deed(each, toolkit) for each in found[surplus:])
     return Story(opening, rounds, deeds, older, replies)
 
 
 def _talk(messages: Sequence[Message]) -> tuple[str, tuple[Round, ...], tuple[str, ...]]:
-    opening, rounds, replies = "", list[Round](), list[str]()
-    for message in messages:
-        if message.role not in _SPEAKERS or message.synthetic is not None:
-            continue
-        text = message.text
-        if not text.strip():
+    """Return the opening, the rounds and the replies, reading backwards.
+
+    Of old rounds only the last reply is needed, so no other is looked at.
+    """
+    rounds, replies, answer = list[Round](), list[str](), ""
+    left = _REPLIES
+    for message in reversed(messages):
+        if message.synthetic is not None:
             continue
         if message.role is Role.ASSISTANT:
-            replies.append(text)
-            if rounds:
-                rounds[-1] = Round(rounds[-1].words, text)
-            else:
-                opening = text
-        elif is_user_word(message) and not is_observation(text):
-            rounds.append(Round(text))
-    return opening, tuple(rounds), tuple(replies)
+            text = message.text if left > 0 or not answer else ""
+            if text and not text.isspace():
+                answer = answer or text
+                left -= min(len(text), _READ_OF_REPLY)
+                replies += [text] if left > 0 else []
+        elif message.role is Role.USER:
+            text = message.text
+            if text and not text.isspace() and is_user_word(message) and not is_observation(text):
+                rounds.append(Round(text, answer))
+                answer = ""
+    return answer, tuple(reversed(rounds)), tuple(reversed(replies))
+
+
+def _start(messages: Sequence[Message], closely: int) -> int:
+    """Return the message from which on there are at least so many calls."""
+    for index in range(len(messages) - 1, -1, -1):
+        closely -= len(_calls(messages[index]))
+        if closely <= 0:
+            return index
+    return 0
+
+
+def _calls(message: Message) -> Sequence[ToolCall]:
+    """Return the calls of a message, or the commands in its fences where it has none."""
+    if message.role is not Role.ASSISTANT:
+        return ()
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    if calls or "```" not in (text := message.text):
+        return calls
+    return [ToolCall("", "bash", block) for block in shell_blocks(text)]
 
 
 def _found(messages: Sequence[Message]) -> Iterator[_Found]:
     answers = (message for message in messages if message.role is not Role.ASSISTANT)
     results = {result.call_id: result for message in answers for result in message.results}
-    waiting: list[ToolCall] = []
+    waiting: Sequence[ToolCall] = ()
     for message in messages:
         if waiting and message.role is Role.USER:
             observed = message.text if is_observation(message.text) else None
             yield from (_Found(call, observed=observed) for call in waiting)
-            waiting = []
-        if message.role is not Role.ASSISTANT:
-            continue
-        calls = message.calls
-        yield from (_Found(call, results.get(call.id)) for call in calls)
-        if not calls and "```" in message.text:
-            waiting = [ToolCall("", "bash", block) for block in shell_blocks(message.text)]
+            waiting = ()
+        calls = _calls(message)
+        if calls and not message.calls:
+            waiting = calls
+        else:
+            yield from (_Found(call, results.get(call.id)) for call in calls)
     yield from (_Found(call) for call in waiting)
 
 

@@ -22,7 +22,7 @@ def updated(previous: Record, fresh: Record, opening: str) -> Record:
     Args:
         previous: The record so far; it may be empty.
         fresh: What the later turns show on their own.
-        opening: What the assistant said before a user spoke again, which answers the last task.
+        opening: What the assistant said next, which answers the last task and older asks.
     """
     asked = previous.task if fresh.task and fresh.task != previous.task else ()
     settled = [f'"{flat(entry, 240)}" - {opening}' for entry in asked if opening]
@@ -37,7 +37,7 @@ def updated(previous: Record, fresh: Record, opening: str) -> Record:
         blocked=_still_blocked(previous.blocked, fresh),
         decisions=(*previous.decisions, *fresh.decisions),
         resolved=(*previous.resolved, *settled, *fresh.resolved),
-        pending=(*previous.pending, *stale, *fresh.pending)[-_STALE:],
+        pending=(*(() if opening else previous.pending), *stale, *fresh.pending)[-_STALE:],
         files=_by_path(fresh.files, previous.files),
         remaining=fresh.remaining or previous.remaining,
         critical=_listed(fresh.critical, previous.critical),

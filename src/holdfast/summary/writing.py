@@ -14,6 +14,7 @@ from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import brief, mark_for, user_words
 from holdfast.summary.chunking import SAFETY, allot, answer_tokens, chunks, fits, halves
 from holdfast.summary.flaws import problem
+from holdfast.summary.masking import redact_all
 from holdfast.summary.merging import merged
 from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
 from holdfast.summary.provenance import Heard, verify_against
@@ -127,7 +128,7 @@ def _settled(job: Job, text: str, record: Record, heard: Heard) -> Composed | De
 def _known_words(job: Job) -> tuple[str, ...]:
     """Return everything that users are known to have said, the newest last."""
     outside = (job.opening, *user_words(job.messages), job.task)
-    said = tuple(job.redact(text) for text in outside if text)
+    said = tuple(redact_all(filter(None, outside), job.redact))
     if job.previous is None:
         return said
     record = job.previous.record
