@@ -154,3 +154,15 @@ def test_images_weigh_more_at_a_boundary() -> None:
 def test_very_short_transcripts_have_nothing_to_fold(size: int) -> None:
     transcript = tuple(user("x" * 500) for _ in range(size))
     assert cut(measured(transcript, SCALE), 0, SHARES).folded() == ()
+
+
+def test_a_pinned_result_keeps_its_whole_exchange() -> None:
+    pinned = replace(tool("b"), pinned=True)
+    transcript = (
+        assistant("", call("a"), call("b")),
+        tool("a"),
+        pinned,
+        *[assistant("", call(f"c{n}", "ls", "x" * 30)) for n in range(6)],
+        user("task"),
+    )
+    assert cut(measured(transcript, SCALE), 0, SHARES).kept == (0, 1, 2)

@@ -107,3 +107,10 @@ def test_the_head_keeps_its_first_exchange_whole() -> None:
     decision = decide(transcript, Policy(context_length=8_000), MEANS)
     assert isinstance(decision, Plan)
     assert decision.cut.head == 5
+
+
+def test_the_images_of_the_newest_user_message_stay_however_many() -> None:
+    pictures = tuple(Media(data="A") for _ in range(30))
+    newest = Message(Role.USER, (Text("compare these"), *pictures))
+    decision = decide((user("hi"), assistant("hi"), newest), Policy(max_images=20), MEANS)
+    assert decision == Nothing("nothing lies between head and tail")

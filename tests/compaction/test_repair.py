@@ -1,9 +1,11 @@
 """Repair: every call has exactly one result, right after it and in order."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.repair import STUB, merged, repair
+from holdfast.compaction.repair import STUB, ensure_valid, merged, repair
+from holdfast.errors import InvalidTranscript
 from holdfast.testing.builders import assistant, call, step, tool, user
 from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolResult, check
 
@@ -62,3 +64,11 @@ def test_plain_words_merge_with_a_blank_line_and_other_parts_side_by_side() -> N
     assert merged(user("a"), user("b")) == user("a\n\nb")
     picture = Message(Role.USER, (Media(),))
     assert merged(picture, user("b")) == Message(Role.USER, (Media(), Text("b")), form="parts")
+
+
+def test_a_valid_transcript_that_came_out_invalid_is_not_handed_out() -> None:
+    broken = (tool("ghost"),)
+    with pytest.raises(InvalidTranscript, match="came out invalid: a result answers call 'ghost'"):
+        ensure_valid(broken, (user("go"),))
+    ensure_valid(broken, broken)
+    ensure_valid((user("go"),), broken)

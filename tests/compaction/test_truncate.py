@@ -3,6 +3,7 @@
 from holdfast.compaction.truncate import Truncated, truncate
 from holdfast.testing.builders import assistant, tool, user
 from holdfast.tokens import Scale
+from holdfast.transcript import Message, Role, Text, ToolResult
 
 SCALE = Scale()
 HUGE = "\n".join(f"{number}: the build printed another line" for number in range(2_000))
@@ -41,3 +42,10 @@ def test_words_of_users_and_of_the_model_are_never_truncated() -> None:
 def test_a_result_that_cannot_be_small_enough_says_what_was_left_out() -> None:
     cropped = truncate((user(HUGE), tool("a", "x" * 400 + " 1 2 3" * 40)), 10, SCALE)
     assert "left out here" in cropped.messages[1].results[0].text
+
+
+def test_words_beside_a_result_in_one_message_stay() -> None:
+    mixed = Message(Role.TOOL, (ToolResult("a", (Text(HUGE),)), Text("and these words")))
+    (cropped,) = truncate((mixed,), 500, SCALE).messages
+    assert cropped.parts[1] == Text("and these words")
+    assert SCALE.weigh(cropped) <= 500

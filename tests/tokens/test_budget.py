@@ -41,6 +41,7 @@ def test_a_wild_report_is_bounded() -> None:
         ("the context window of this model is 4096", 4_096),
         ("context length exceeded", None),
         ("n_ctx: 12", None),
+        ("n_ctx: 100", None),
         ("overloaded", None),
     ],
 )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.compaction.checkpointing import Draft
 from holdfast.compaction.fold import Fold, fold
 from holdfast.compaction.plan import Enough, Impossible, Means, Nothing, Plan, decide
 from holdfast.compaction.proof import with_evidence
+from holdfast.compaction.repair import ensure_valid
 from holdfast.compaction.report import (
     Abandoned,
     Cuts,
@@ -25,7 +26,6 @@ from holdfast.compaction.report import (
     Unchanged,
 )
 from holdfast.compaction.words import words_of
-from holdfast.errors import InvalidTranscript
 from holdfast.facts import Evidence, audit, gather, rank
 from holdfast.summary import (
     Answer,
@@ -40,7 +40,7 @@ from holdfast.summary import (
     user_words,
     write,
 )
-from holdfast.transcript import Message, Role, Summary, check
+from holdfast.transcript import Message, Role, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,14 +76,19 @@ def compaction(
         case Enough(window):
             return _pruned(transcript, window, policy, means)
         case Plan():
-            pass
-    evidence = _evidence(decision, means)
-    source = yield from _summarize(decision, policy, means, evidence)
+            return (yield from _folded(decision, policy, means))
+        case _:
+            assert_never(decision)
+
+
+def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
+    evidence = _evidence(plan, means)
+    source = yield from _summarize(plan, policy, means, evidence)
     if isinstance(source, Declined):
         reason = means.redact(source.reason)
-        return Abandoned(transcript, _untouched(transcript, means), reason)
-    built = fold(decision, Draft(source.record, evidence), means)
-    return _concluded(decision, source, built, means)
+        return Abandoned(plan.source, _untouched(plan.source, means), reason)
+    built = fold(plan, Draft(source.record, evidence), means)
+    return _concluded(plan, source, built, means)
 
 
 def _untouched(transcript: Transcript, means: Means) -> Report:
@@ -165,11 +170,7 @@ def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcom
     if after >= before:
         reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
         return Unchanged(plan.source, _nothing_gained(report), reason)
-    violations = check(built.transcript)
-    if violations and not check(plan.bare.transcript):
-        raise InvalidTranscript(
-            f"a compaction came out invalid: {violations[0].message}", violations
-        )
+    ensure_valid(built.transcript, plan.bare.transcript)
     return Folded(built.transcript, report)
 
 

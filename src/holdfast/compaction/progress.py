@@ -51,14 +51,14 @@ class Progress:
 
 def advice(cause: Cause) -> str:
     """Return what a user can do about it, as one sentence."""
-    match cause:
-        case Cause.DENSE_SESSION:
-            return (
-                "Automatic compaction has stopped: two passes saved less than 10 %, because little "
-                "is left to fold. Start fresh, branch, or compress with a focus."
-            )
-        case Cause.POOR_SUMMARY:
-            return (
-                "Automatic compaction has stopped: two passes saved less than 10 %, because the "
-                "summary is as large as what it replaced. Choose a better summary model."
-            )
+    return f"Automatic compaction has stopped: two passes saved less than 10 %, {_ADVICE[cause]}"
+
+
+_ADVICE = {
+    Cause.DENSE_SESSION: (
+        "because little is left to fold. Start fresh, branch, or compress with a focus."
+    ),
+    Cause.POOR_SUMMARY: (
+        "because the summary is as large as what it replaced. Choose a better summary model."
+    ),
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.errors import InvalidTranscript
 from holdfast.transcript import (
     Message,
     Role,
@@ -12,9 +13,10 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
     Transcript,
+    check,
 )
 
-__all__ = ["STUB", "merged", "repair"]
+__all__ = ["STUB", "ensure_valid", "merged", "repair"]
 
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
@@ -39,6 +41,15 @@ def repair(transcript: Transcript) -> Transcript:
             repaired += group
         index = group_end
     return tuple(repaired) if changed else transcript
+
+
+def ensure_valid(after: Transcript, before: Transcript) -> None:
+    """Raise when a valid transcript came out invalid: what providers refuse is never handed out."""
+    violations = check(after)
+    if violations and not check(before):
+        raise InvalidTranscript(
+            f"a compaction came out invalid: {violations[0].message}", violations
+        )
 
 
 def merged(first: Message, second: Message) -> Message:
