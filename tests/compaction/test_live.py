@@ -60,6 +60,34 @@ def test_a_background_process_and_a_skill_are_remembered() -> None:
     assert state.skills == ("release",)
 
 
+def test_a_process_is_gone_once_it_was_killed() -> None:
+    messages = (
+        assistant("", call("b", "Bash", '{"command": "npm run dev", "run_in_background": true}')),
+        tool("b", "Command running in background with ID: bash_7"),
+        assistant("", call("c", "Bash", '{"command": "make watch", "run_in_background": true}')),
+        tool("c", "Command running in background with ID: bash_8"),
+        assistant("", call("k", "KillShell", '{"shell_id": "bash_7"}')),
+        tool("k"),
+    )
+    assert observe(messages, KIT, LiveState()).processes == ("make watch",)
+
+
+def test_only_the_newest_of_many_processes_are_listed() -> None:
+    messages = tuple(
+        assistant("", call(f"b{n}", "Bash", f'{{"command": "run {n}", "run_in_background": true}}'))
+        for n in range(600)
+    )
+    processes = observe(messages, KIT, LiveState()).processes
+    assert (len(processes), processes[-1]) == (20, "run 599")
+
+
+def test_sub_agents_that_were_observed_show_where_the_host_says_nothing() -> None:
+    seen = LiveState(agents=("audit the schema",), approvals=("deploy",))
+    assert LiveState(goal="g").over(seen) == LiveState(
+        goal="g", agents=("audit the schema",), approvals=("deploy",)
+    )
+
+
 def test_broken_arguments_and_odd_plans_change_nothing() -> None:
     messages = (
         assistant("", call("a", "TodoWrite", "not json")),

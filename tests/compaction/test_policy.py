@@ -77,8 +77,13 @@ def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) 
         ({"hygiene": 2}, "hygiene_threshold is 2"),
         ({"reserve": 150_000}, "reserve is 150000"),
         ({"fit": 0}, "fit is 0"),
+        ({"fit": "a"}, "fit is 'a'; allowed: a whole number"),
+        ({"fit": True}, "fit is True; allowed: a whole number"),
+        ({"context_length": None}, "context_length is None; allowed: a whole number"),
+        ({"context_length": float("inf")}, "context_length is inf; allowed: a whole number"),
+        ({"threshold": "0.5"}, "threshold is '0.5'; allowed: a number"),
     ],
 )
-def test_a_knob_that_cannot_be_met_is_named(knobs: dict[str, float], named: str) -> None:
+def test_a_knob_that_cannot_be_met_is_named(knobs: dict[str, object], named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         Policy(**knobs)  # type: ignore[arg-type]

@@ -6,9 +6,11 @@ import pytest
 
 from holdfast.compaction import Cause, Folded, LiveState, Policy, Unchanged
 from holdfast.engines import Chain, Compaction, Engine, Request, Setup
+from holdfast.errors import SummarizerDenied
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
 from holdfast.wire import DIALECTS, Body
+from holdfast.wiring import estimate_tokens
 
 Chat = dict[str, object]
 RECORD = "\n\n".join(
@@ -120,11 +122,13 @@ def test_a_server_that_reports_nothing_falls_back_to_the_estimate() -> None:
     assert it.gauges.calibration == Calibration()
 
 
+DENSE: list[Chat] = [{"role": "user", "content": "one long request " * 8_000}]
+
+
 def test_two_poor_passes_stop_automatic_compaction_and_a_manual_one_starts_it_again() -> None:
     it = engine()
-    short = chat(2)
-    it.compress(short)
-    second = it.compress(short)
+    it.compress(DENSE)
+    second = it.compress(DENSE)
     assert it.gauges.progress.blocked is Cause.DENSE_SESSION
     assert any("Automatic compaction has stopped" in each for each in second.report.warnings)
     assert not it.should_compress(chat(60))
@@ -133,6 +137,18 @@ def test_two_poor_passes_stop_automatic_compaction_and_a_manual_one_starts_it_ag
     assert "Start fresh" in blocked.report.reason
     assert isinstance(it.compress(chat(60), force=True).outcome, Folded)
     assert it.gauges.progress.blocked is None
+
+
+def test_passes_that_were_not_due_and_failures_are_not_counted() -> None:
+    it = engine()
+    for _ in range(3):
+        it.compress(chat(2))
+    assert it.gauges.progress.blocked is None
+    denied = engine(*[SummarizerDenied("bad key")] * 4)
+    for _ in range(3):
+        assert denied.compress(chat(60)).report.outcome == "abandoned"
+    assert "credential" in denied.compress(chat(60)).report.reason
+    assert denied.gauges.progress.blocked is None
 
 
 def test_a_focus_is_a_manual_request() -> None:
@@ -149,6 +165,42 @@ def test_recovery_learns_the_window_and_gets_tighter() -> None:
     assert first.report.tokens_after <= it.policy.threshold_tokens
     second = it.recover(messages, attempt=3)
     assert second.report.tokens_after <= it.policy.threshold_tokens * 0.5625
+
+
+def test_recovery_copes_with_a_window_that_is_smaller_than_the_reserve() -> None:
+    it = engine(window=200_000, reserve=32_000)
+    assert it.recover(chat(100), error="maximum context length is 8192").report.outcome == "folded"
+    it = engine(window=200_000)
+    it.recover(chat(100), error="n_ctx: 512")
+    assert it.policy.context_length == 1_000
+
+
+def test_recovery_uses_what_real_usage_taught() -> None:
+    it = engine(window=32_000)
+    messages = chat(200)
+    it.should_compress(messages)
+    it.update_from_response(it.gauges.rough * 2)
+    result = it.recover(messages)
+    assert 2 * estimate_tokens(result.messages) <= it.policy.threshold_tokens * 1.05
+
+
+def test_blocking_and_awaiting_recovery_give_the_same() -> None:
+    messages = chat(60)
+    blocking = engine().recover(messages, error="n_ctx: 4096")
+    assert (
+        asyncio.run(engine().arecover(messages, error="n_ctx: 4096")).messages == blocking.messages
+    )
+
+
+def test_usage_reported_after_a_compaction_does_not_teach_from_the_list_before_it() -> None:
+    it = engine()
+    messages = chat(60)
+    assert it.should_compress(messages)
+    smaller = it.compress(messages)
+    it.update_from_response(smaller.report.tokens_after)
+    assert it.gauges.calibration == Calibration(1.0, 1)
+    it.should_compress(smaller.messages)
+    assert it.expected_tokens == pytest.approx(smaller.report.tokens_after, rel=0.02)
 
 
 def test_recovery_from_a_body_that_is_too_large_takes_bytes_off() -> None:
@@ -173,8 +225,8 @@ def test_hygiene_is_due_at_most_of_the_window() -> None:
 
 def test_a_model_switch_recomputes_the_budgets_and_forgets_what_was_learned() -> None:
     it = engine()
-    it.compress(chat(2))
-    it.compress(chat(2))
+    it.compress(DENSE)
+    it.compress(DENSE)
     it.update_model(200_000)
     assert it.policy.threshold_tokens == 100_000
     assert it.gauges.progress.blocked is None

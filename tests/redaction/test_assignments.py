@@ -84,3 +84,54 @@ def test_a_field_gives_its_value(text: str, secret: str) -> None:
 )
 def test_code_and_stand_ins_give_nothing(text: str) -> None:
     assert (environment(text), fields(text)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DB_PASSWORD={}",
+        "DB_PASSWORD='{}'",
+        'export DB_PASSWORD="{}"',
+        "db_password={}",
+        "db_password = '{}'",
+        'db_password: "{}"',
+        "db_password: {}",
+        r"{{\"password\": \"{}\"}}",
+        "<password>{}</password>",
+    ],
+)
+@pytest.mark.parametrize("password", ["correct-horse-42", "7-purple-cows-dance"])
+def test_a_password_of_words_and_a_number_is_a_password(text: str, password: str) -> None:
+    written = text.format(password)
+    assert environment(written) + fields(written) == [password]
+
+
+@pytest.mark.parametrize("password", ["correct_horse_42", "Correct.Horse.42", "horse-42"])
+def test_a_literal_password_may_join_its_words_in_any_way(password: str) -> None:
+    assert environment(f"DB_PASSWORD={password}") == [password]
+    assert fields(f'db_password: "{password}"') == [password]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: your-password-here",
+        "password: 'your-password-2'",
+        "PASSWORD=app-db",
+        "password: app-db",
+        'password: "app-db"',
+        "password_policy: min-8-chars",
+        'password_policy: "min-8-chars"',
+        "PASSWORD_FILE=db-file-2",
+        '"password": "must have 8 characters"',
+        '"password": "vault:app-db:2"',
+        '"password": "required:min:8"',
+        'secret: "app-tls-2"',
+        "secret: app-tls-2",
+        "TOKEN=build-stage-2",
+        "password = size-1",
+        "password: users.0",
+    ],
+)
+def test_names_rules_and_references_with_a_number_are_no_passwords(text: str) -> None:
+    assert (environment(text), fields(text)) == ([], [])

@@ -77,3 +77,12 @@ def test_a_user_flag_gives_its_password(text: str, secret: str) -> None:
 )
 def test_users_without_passwords_stay(text: str) -> None:
     assert users(text) == []
+
+
+def test_a_flag_inside_a_masked_password_is_part_of_it() -> None:
+    assert flags('tool --password "h4nter -token Zx81kd93ls02"') == ["h4nter -token Zx81kd93ls02"]
+
+
+def test_a_flag_takes_a_password_of_words_and_a_number() -> None:
+    assert flags("tool --password correct-horse-42 x") == ["correct-horse-42"]
+    assert flags("tool --password-file correct-horse-42 x") == []

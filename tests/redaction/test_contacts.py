@@ -50,6 +50,8 @@ def test_a_mention_keeps_its_brackets(mention: str) -> None:
         "v415.555.26710",
         "a = b +1234567890123456",
         '"phone": "yes"',
+        "phone: <unknown>",
+        "phone:\nname: Ada",
         "+0 1",
     ],
 )

@@ -43,6 +43,10 @@ def test_an_authorization_gives_its_credential(text: str, secret: str) -> None:
         "auth: enabled",
         "Authorization: Bearer $(gcloud auth print-access-token)",
         "Authorization: Bearer token",
+        "Authorization: <credentials>",
+        "Authorization:\nHost: a.example",
+        "Authorization: Basic neitherPairs",
+        "Authorization: Basic undecodablest",
     ],
 )
 def test_an_authorization_without_a_credential_stays(text: str) -> None:
@@ -64,6 +68,7 @@ def test_a_bearer_token_needs_no_header() -> None:
         ('-H "Cookie: theme=dark; _t=9f8a7b6c5d4e3f2a"', ["9f8a7b6c5d4e3f2a"]),
         ("Cookie: sessionid=[REDACTED]", []),
         ("the cookie: it was good", []),
+        ("Cookie:\nsid=abc123def456ghi", []),
     ],
 )
 def test_cookies_that_identify_somebody_are_found(text: str, secrets: list[str]) -> None:

@@ -219,6 +219,24 @@ def test_a_redactor_without_patterns_is_the_built_in_one() -> None:
     assert Redactor().redact(f"x {TOKEN}") == redact(f"x {TOKEN}")
 
 
+def test_a_secret_that_only_a_mask_gives_away_is_masked_too() -> None:
+    redactor = Redactor([r"(?<=REDACTED\] )staff [0-9]{3}"])
+    assert redactor.redact("DB_PASSWORD=hunter2 staff 123") == "DB_PASSWORD=[REDACTED] [REDACTED]"
+
+
+def test_a_pattern_that_feeds_on_masks_is_followed_for_twelve_rounds() -> None:
+    redactor = Redactor([r"(?<=REDACTED\] )[a-z]+"])
+    done = redactor.redact("DB_PASSWORD=hunter2" + " word" * 20)
+    assert done == "DB_PASSWORD=[REDACTED]" + " [REDACTED]" * 11 + " word" * 9
+
+
+def test_a_word_is_judged_whole_even_when_a_look_around_a_mask_cuts_it() -> None:
+    # The look begins 512 characters before the mask, which is where the token would.
+    name = "DB_PASSWORD=".rjust(512 - len(TOKEN))
+    glued = "z" * 40 + TOKEN
+    assert redact(f"{glued}{name}hunter2") == f"{glued}{name}[REDACTED]"
+
+
 # Scanners excuse some published keys of this shape one by one. No rule tells them from others.
 PUBLISHED_SHAPE = re.compile(r"AIzaSy[\w-]{33}")
 

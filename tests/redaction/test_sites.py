@@ -77,3 +77,10 @@ def test_a_long_bare_value_is_read_to_its_end_when_it_matters() -> None:
     assert value == Value(0, 256, quoted=False)
     assert value is not None
     assert whole_value(raw, value) == Value(0, 1400, quoted=False)
+
+
+def test_a_bare_value_that_ends_where_the_first_look_does_is_whole() -> None:
+    raw = b"a1" * 128 + b" rest"
+    value = Value(0, 256, quoted=False)
+    assert read_value(raw, 0) == value
+    assert whole_value(raw, value) == value

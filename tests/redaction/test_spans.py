@@ -28,6 +28,10 @@ def test_the_strongest_mask_wins() -> None:
     assert mask_spans(text, [Span(0, 26), Span(3, 9, Mask.WHOLE)]).text == "[REDACTED]"
 
 
+def test_an_empty_span_masks_nothing() -> None:
+    assert mask_spans("as it was", [Span(3, 3)]) == Masked("as it was", ())
+
+
 def test_no_span_returns_the_text() -> None:
     assert mask_spans("as it was", []) == Masked("as it was", ())
 

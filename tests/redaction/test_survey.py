@@ -36,3 +36,9 @@ def test_an_escape_sequence_is_not_part_of_what_follows(glue: str) -> None:
     text = f"{glue}ghp_token"
     start = survey(text).runs.rfind(b" ", 0, text.index("ghp_")) + 1
     assert text[unglued(text.encode(), start) :] == "ghp_token"
+
+
+@pytest.mark.parametrize("text", ["ghp_token", r"\ghp_token", "[ghp_token", ";32ghp_token"])
+def test_a_run_without_an_escape_sequence_begins_where_it_stands(text: str) -> None:
+    start = len(text) - len(text.lstrip("\\[;"))
+    assert unglued(text.encode(), start) == start

@@ -114,6 +114,16 @@ def test_what_only_begins_like_a_json_web_token_is_none() -> None:
     assert jwt_pass(survey("eyJ" * 100)) == []
 
 
+def test_a_header_that_is_no_base64_makes_no_json_web_token() -> None:
+    undecodable = "eyJ" + "a" * 10
+    assert len(undecodable) % 4 == 1
+    assert jwt_pass(survey(f"{undecodable}.{made(40)}")) == []
+
+
+def test_a_word_that_begins_like_a_short_token_is_none() -> None:
+    assert short_token_pass(survey("AKCelebrationDay")) == []
+
+
 def test_tokens_without_a_long_run_are_found() -> None:
     text = f"key AKCp8{made(8)} or {made(3)}8Q~{made(34)} here"
     found = [text[span.start : span.stop] for span in short_token_pass(survey(text))]

@@ -46,6 +46,7 @@ def test_a_login_in_an_address_is_found(text: str, secret: str) -> None:
         "git@github.com:a/b.git",
         "https://medium.com/@someone/a-post-1",
         "ssh://git@host/path",
+        "ssh://deployment-account@host/path",
     ],
 )
 def test_an_address_without_a_login_stays(text: str) -> None:
@@ -76,6 +77,7 @@ def test_a_webhook_gives_its_secret_part(address: str) -> None:
         ("https://x.example/?token=ACCESS_TOKEN", []),
         ("https://x.example/?page_token=abc123def456", []),
         ("https://x.example/?q=token", []),
+        ("PASSWORD=hunter2 make && make test", []),
     ],
 )
 def test_parameters_are_judged_by_name_and_value(text: str, secrets: list[str]) -> None:
@@ -88,3 +90,13 @@ def test_a_signature_makes_an_address_a_capability() -> None:
     text = f"https://a.example/c?sv=2020-01-01&sig={HEX}%3D&se=1 sig=x"
     found = [text[span.start : span.stop] for span in signature_pass(survey(text))]
     assert found == [f"{HEX}%3D"]
+
+
+def test_a_stand_in_for_the_secret_part_of_a_webhook_stays() -> None:
+    view = survey("https://hooks.slack.com/services/workspace/channel/your-secret-part")
+    assert webhook_pass(view, find_addresses(view)) == []
+
+
+@pytest.mark.parametrize("value", ["x" * 24, "signature-goes-in-this-place"])
+def test_a_stand_in_for_a_signature_stays(value: str) -> None:
+    assert signature_pass(survey(f"https://a.example/c?sig={value}")) == []

@@ -68,6 +68,7 @@ def test_a_name_a_date_and_a_filler_are_not_random(value: str) -> None:
 def test_words_joined_by_separators_are_wordy() -> None:
     assert is_wordy(b"shorter-version.2")
     assert not is_wordy(b"shorter-v3rsion")
+    assert not is_wordy(b"shorter-vErSiOn")
 
 
 def test_counting_is_noticed() -> None:

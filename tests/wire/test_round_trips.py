@@ -109,7 +109,7 @@ def test_a_transcript_moves_between_dialects(pair: tuple[str, str], source: st.D
 @pytest.mark.parametrize("name", NAMES)
 @few
 @given(
-    record=st.text(max_size=80) | MARKER_LIKE,
+    record=(st.text(max_size=80) | MARKER_LIKE).filter(str.strip),
     rest=st.none() | st.text(max_size=40),
     role=st.sampled_from([Role.USER, Role.ASSISTANT]),
     origin=st.sampled_from(["holdfast", "hermes", "pi"]),

@@ -9,7 +9,7 @@ Read in this order: `policy` (the knobs and their arithmetic), `report` (the out
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
 from holdfast.compaction.plan import Decision, Enough, Impossible, Means, Nothing, Plan, decide
-from holdfast.compaction.policy import Policy, Shares
+from holdfast.compaction.policy import SMALLEST_WINDOW, Policy, Shares
 from holdfast.compaction.pressure import Preflight, Pressure, due, hygiene_due
 from holdfast.compaction.progress import Cause, Progress, advice
 from holdfast.compaction.report import (
@@ -25,6 +25,7 @@ from holdfast.compaction.report import (
 )
 
 __all__ = [
+    "SMALLEST_WINDOW",
     "Abandoned",
     "Cause",
     "Cuts",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Draft", "compose"]
 
+_MOST_RULES = 0.25
 _LEDGER_OF_REST = 0.5
 """What the record leaves of its share, the ledger may use half of."""
 
@@ -62,8 +63,9 @@ def _said(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
 def _live(plan: Plan, means: Means, budget: int) -> str:
     """Return the live state after all events.
 
-    The plan gives way to the budget, finished steps first. What the host passes as goal and
-    rules never does: a rule that is left out is a rule that is broken.
+    The plan gives way to the budget, finished steps first. Goal and rules may take more, because
+    a rule that is left out is a rule that is broken; where a quarter of the window does not hold
+    them, the last ones go and a line says so.
     """
     before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
     state = means.host.over(observe(plan.bare.transcript, means.toolkit, before))
@@ -71,4 +73,12 @@ def _live(plan: Plan, means: Means, budget: int) -> str:
         done = next((item for item in state.plan if item.is_done), state.plan[-1])
         kept = [item for item in state.plan if item is not done]
         state = replace(state, plan=tuple(kept))
+    rules, most = state.rules, max(budget, int(plan.shares.limit * _MOST_RULES))
+    while state.rules and means.scale.text(render_live(state)) > most:
+        left_out = len(rules) - len(state.rules) + 1
+        shown = rules[: len(rules) - left_out]
+        state = replace(state, rules=shown)
+        if not shown or means.scale.text(render_live(state)) <= most:
+            note = f"({left_out} more rules do not fit into this window)"
+            return render_live(replace(state, rules=(*shown, note)))
     return render_live(state)

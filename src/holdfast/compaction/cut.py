@@ -117,7 +117,7 @@ def must_stay(it: Measured) -> tuple[int, ...]:
     if it.newest is not None:
         staying.add(it.newest)
     for index in _waiting(it):
-        staying.update(_exchange(it.transcript, index, 0, len(it.transcript)))
+        staying.update(_exchange(it, index, 0, len(it.transcript)))
     return tuple(sorted(staying))
 
 
@@ -155,13 +155,13 @@ def _kept(
     if newest is not None and head <= newest < tail:
         staying.add(newest)
     for index in _waiting(it):
-        staying.update(_exchange(transcript, index, head, tail))
+        staying.update(_exchange(it, index, head, tail))
     spent = 0
     pins = [index for index in range(head, tail) if transcript[index].pinned]
     reply = newest_reply(transcript)
     wishes = pins[::-1] if reply is None else [reply, *pins[::-1]]
     for index in wishes:
-        exchange = _exchange(transcript, index, head, tail)
+        exchange = _exchange(it, index, head, tail)
         cost = sum(weights[at] for at in exchange if at not in staying)
         if spent + cost <= shares.pins:
             spent += cost
@@ -169,20 +169,15 @@ def _kept(
     return tuple(sorted(staying))
 
 
-def _exchange(transcript: Transcript, index: int, head: int, tail: int) -> range:
-    """Return the exchange of the message, as far as it lies in the middle.
+def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
+    """Return the exchange of the message, if it lies in the middle.
 
-    Only the neighborhood is looked at: results follow their calls.
+    It reaches from seam to seam: calls keep their results, and reasoning what it thought of.
     """
     if not head <= index < tail:
         return range(0)
-    start = index
-    while start > head and transcript[start].role is Role.TOOL:
-        start -= 1
-    end = index + 1
-    while end < tail and transcript[end].role is Role.TOOL:
-        end += 1
-    return range(start, end)
+    after = bisect_right(it.seams, index)
+    return range(max(it.seams[after - 1], head), min(it.seams[after], tail))
 
 
 def _boundary_weight(message: Message, weight: int) -> int:

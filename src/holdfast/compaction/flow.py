@@ -103,7 +103,7 @@ def _pruned(
 ) -> Pruned:
     """Return the pruned window, with what its shortened outputs said that is worth keeping."""
     scale = means.scale
-    evidence = rank(gather(transcript), focus=means.focus)
+    evidence = rank(gather(transcript, means.mask), focus=means.focus)
     spare = policy.target_tokens - scale.total(window.transcript)
     proven = with_evidence(window.transcript, evidence, spare, means)
     limit = policy.fit or policy.threshold_tokens
@@ -126,7 +126,7 @@ def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
     tail = words_of(plan.bare.transcript[plan.cut.tail :])
     # What stays of the middle is pruned, so its facts are looked for too.
     middle = plan.bare.transcript[plan.cut.head : plan.cut.tail]
-    return rank(gather((*remembered, *middle)), tail=tail, focus=means.focus)
+    return rank(gather((*remembered, *middle), means.mask), tail=tail, focus=means.focus)
 
 
 def _summarize(
@@ -153,8 +153,11 @@ def _summarize(
             origin = "chunked" if written.chunks > 1 else "model"
             report = SummaryReport(origin, written.model, chunks=written.chunks)
             return _Source(written.record, report, written.warnings)
-        if written.failure is Failure.AUTH or policy.abort_on_summary_failure:
+        if written.failure is Failure.AUTH:
             return written
+        if policy.abort_on_summary_failure:
+            frozen = "the conversation stays as it is until it is compressed by hand or begun anew"
+            return replace(written, reason=f"{written.reason}; {frozen}")
         reason = means.redact(written.reason)
         covered = f"the deterministic record covers {len(job.messages)} messages"
         warnings = (f"{reason}; {covered}",)

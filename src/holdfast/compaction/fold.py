@@ -28,6 +28,8 @@ _LADDER = (1.0, 0.9, 0.75, 0.55)
 _LOWER_RUNGS = (0.35, 0.15, 0.0)
 """What is tried once the tail is gone: a strict limit leaves no other choice."""
 _MOST_GROWTH = 4.0
+_OF_SPARE = (1.0, 0.85, 0.6)
+"""How much of what is left over is shared out, try by try."""
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the window is built once more, wider."""
 
@@ -71,20 +73,29 @@ def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
             continue
         if not plan.shares.strict or spare <= _WORTH_USING:
             return built
-        growth = min(1 + 0.9 * spare / max(built.summary_tokens, 1), _MOST_GROWTH)
-        larger = _build(plan, draft, means, frame=frame, factor=factor * growth)
-        wider = _wider(plan, draft, means, spare)
-        fitting = [each for each in (wider, larger) if scale.total(each.transcript) <= goal]
-        return fitting[0] if fitting else built
+        return next(
+            (
+                each
+                for each in _larger(plan, draft, means, (frame, factor), (built, spare))
+                if scale.total(each.transcript) <= goal
+            ),
+            built,
+        )
     last = _build(plan, draft, means, frame=_frame(plan, means), factor=_LADDER[-1])
     cropped = truncate(last.transcript, plan.shares.limit, scale)
     return replace(last, transcript=cropped.messages, truncated=last.truncated + cropped.count)
 
 
-def _wider(plan: Plan, draft: Draft, means: Means, spare: int) -> Fold:
-    """Return the window again, with what was left over given to the ledger and the tail."""
-    grown = grow(plan, spare, means)
-    return _build(grown, draft, means, frame=_frame(grown, means), factor=1.0)
+def _larger(
+    plan: Plan, draft: Draft, means: Means, rung: tuple[_Frame, float], reached: tuple[Fold, int]
+) -> Iterator[Fold]:
+    """Yield windows that use what was left over: for the ledger and the tail, or the summary."""
+    (frame, factor), (built, spare) = rung, reached
+    for share in _OF_SPARE:
+        grown = grow(plan, int(spare * share), means)
+        yield _build(grown, draft, means, frame=_frame(grown, means), factor=1.0)
+    growth = min(1 + 0.9 * spare / max(built.summary_tokens, 1), _MOST_GROWTH)
+    yield _build(plan, draft, means, frame=frame, factor=factor * growth)
 
 
 def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:

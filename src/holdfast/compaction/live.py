@@ -24,6 +24,10 @@ _DONE = frozenset({"completed", "complete", "done", "finished", "cancelled", "ca
 _ITEM_WIDTH = 240
 _CONTINUED = "    "
 _IN_BACKGROUND = "run_in_background"
+_KILL_TOOLS = frozenset({"KillShell", "KillBash", "kill_shell", "kill_process", "TaskStop"})
+_ANSWER = 400
+_MOST = 20
+"""Of processes and skills, the newest of which are listed."""
 _SKILL_TOOLS = frozenset({"Skill", "skill", "load_skill"})
 _LABELS = {
     "goal": "Goal",
@@ -72,8 +76,8 @@ class LiveState:
             goal=self.goal or older.goal,
             rules=self.rules or older.rules,
             plan=self.plan or older.plan,
-            approvals=self.approvals,
-            agents=self.agents,
+            approvals=self.approvals or older.approvals,
+            agents=self.agents or older.agents,
             processes=self.processes or older.processes,
             skills=self.skills or older.skills,
             directory=self.directory or older.directory,
@@ -84,11 +88,15 @@ class LiveState:
 def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) -> LiveState:
     """Return the state after the events in the messages, starting from an earlier state."""
     state = replace(before, approvals=(), agents=())
-    running: dict[str, str] = {}
-    processes = list(before.processes)
+    agents: dict[str, str] = {}
+    processes = dict.fromkeys(before.processes, "")
+    started: dict[str, str] = {}
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolResult):
-            running.pop(part.call_id, None)
+            agents.pop(part.call_id, None)
+            if part.call_id in started:
+                # What a start answered holds the id by which the process is ended.
+                processes[started[part.call_id]] = part.text[:_ANSWER]
         if not isinstance(part, ToolCall):
             continue
         kind = toolkit.family(part.name)
@@ -96,13 +104,29 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
         if kind is Family.PLAN and (plan := _plan(_arguments(part))):
             state = replace(state, plan=plan)
         elif kind is Family.DELEGATE:
-            running[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
+            agents[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
         elif _IN_BACKGROUND in part.arguments and _arguments(part).get(_IN_BACKGROUND) is True:
-            processes.append(flat(toolkit.action(part).target, _ITEM_WIDTH))
+            started[part.id] = flat(toolkit.action(part).target, _ITEM_WIDTH)
+            processes[started[part.id]] = ""
+        elif part.name in _KILL_TOOLS:
+            _end(processes, _arguments(part))
         elif part.name in _SKILL_TOOLS:
             skill = flat(str(next(iter(_arguments(part).values()), part.name)), _ITEM_WIDTH)
             state = replace(state, skills=_once((*state.skills, skill)))
-    return replace(state, agents=tuple(running.values()), processes=_once(processes))
+    return replace(
+        state,
+        agents=tuple(agents.values()),
+        processes=_once(processes)[-_MOST:],
+        skills=state.skills[-_MOST:],
+    )
+
+
+def _end(processes: dict[str, str], arguments: Mapping[str, object]) -> None:
+    """Take out the process whose start answered with the id that is ended."""
+    ids = [str(value) for value in arguments.values() if value]
+    ended = [name for name, answer in processes.items() if any(each in answer for each in ids)]
+    for name in ended:
+        del processes[name]
 
 
 def render_live(state: LiveState) -> str:

@@ -25,12 +25,13 @@ from holdfast.compaction.prune import PrunedTranscript, prune, squeezed
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.compaction.truncate import truncate
+from holdfast.summary import redact_all
 from holdfast.tokens import MESSAGE_TOKENS, Scale, load_of
 from holdfast.transcript import Role
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from holdfast.compaction.policy import Policy, Shares
     from holdfast.transcript import ToolCall, ToolResult, Transcript
@@ -67,6 +68,10 @@ class Means:
     host: LiveState = field(default_factory=LiveState)
     """What the host reports of the agent's state."""
     focus: str = ""
+
+    def mask(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return the texts redacted."""
+        return redact_all(texts, self.redact)
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one line about a call and how it went, redacted like everything derived."""

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from holdfast.errors import ConfigError
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
-__all__ = ["MOST_LEDGER", "SOFT_CEILING", "Policy", "Shares"]
+__all__ = ["MOST_LEDGER", "SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
+
+SMALLEST_WINDOW = 1_000
+"""Tokens below which no window can hold a system prompt, a record and a task."""
 
 MOST_LEDGER = 0.40
 """The most of a fitted window that the ledger may take: a list alone explains nothing."""
@@ -35,6 +38,11 @@ _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 
 _FEWEST = 3
+_OPTIONAL = ("fit", "reserve")
+_WHOLE_NUMBERS = (
+    *("context_length", "protect_first_n", "protect_last_n", "threshold_floor"),
+    *("max_bytes", "max_images", *_OPTIONAL),
+)
 
 _FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.28, 0.24, 0.40
 _FIT_SAID, _FIT_LIVE, _FIT_PINS = 0.04, 0.02, 0.02
@@ -88,7 +96,19 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Reject knobs that cannot be met, so that no function checks them again."""
-        _demand(self.context_length >= 1_000, "context_length", self.context_length, ">= 1000")
+        for key in _WHOLE_NUMBERS:
+            value = getattr(self, key)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            _demand(whole or (value is None and key in _OPTIONAL), key, value, "a whole number")
+        for key in ("threshold", "target_ratio", "hygiene"):
+            value = getattr(self, key)
+            _demand(isinstance(value, int | float), key, value, "a number")
+        _demand(
+            self.context_length >= SMALLEST_WINDOW,
+            "context_length",
+            self.context_length,
+            f">= {SMALLEST_WINDOW}",
+        )
         _demand(0 < self.threshold <= 1, "threshold", self.threshold, "over 0 and up to 1")
         _demand(
             0.10 <= self.target_ratio <= 0.80, "target_ratio", self.target_ratio, "0.10 to 0.80"

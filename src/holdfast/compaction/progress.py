@@ -41,7 +41,7 @@ class Progress:
         written = report.summary.tokens if report.summary else 0
         heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
         cause = Cause.POOR_SUMMARY if heavy else Cause.DENSE_SESSION
-        return Progress((*self.poor, cause))
+        return Progress((*self.poor, cause)[-_TRIES:])
 
     @property
     def blocked(self) -> Cause | None:

@@ -13,11 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import (
+    SMALLEST_WINDOW,
+    Folded,
     LiveState,
     Means,
     Policy,
     Preflight,
     Progress,
+    Pruned,
     Report,
     Unchanged,
     advice,
@@ -179,21 +182,33 @@ class Engine:
         An error that states the true window teaches it; the policy is adapted for good. An error
         that speaks of the request's body is about bytes: old media goes first.
         """
+        aim = self._recovery(messages, error, attempt)
+        return _checked(messages, self.compact(_decoded(messages), Request(force=True, policy=aim)))
+
+    async def arecover(
+        self, messages: Sequence[dict[str, object]], *, error: str = "", attempt: int = 1
+    ) -> Compaction:
+        """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
+        aim = self._recovery(messages, error, attempt)
+        report = await self.acompact(_decoded(messages), Request(force=True, policy=aim))
+        return _checked(messages, report)
+
+    def _recovery(self, messages: Sequence[dict[str, object]], error: str, attempt: int) -> Policy:
         window = window_from_error(error)
         if window is not None and window < self.policy.context_length:
             self.update_model(window)
         tighter = _TIGHTER ** max(attempt - 1, 0)
-        aim = replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
         if window is None and _TOO_LARGE.search(error):
             size = self._meter.measure(messages).bytes
-            aim = replace(self.policy, max_bytes=max(int(size * _SMALLER * tighter), 1))
-        tight = Engine(aim, self._setup)
-        tight.host = self.host
-        return tight.compress(messages, force=True)
+            return replace(self.policy, max_bytes=max(int(size * _SMALLER * tighter), 1))
+        return replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
 
     def update_model(self, context_length: int) -> None:
         """Recompute every budget for a model with another window, and start counting afresh."""
-        self.policy = replace(self.policy, context_length=context_length)
+        window = max(context_length, SMALLEST_WINDOW)
+        reserve = self.policy.reserve
+        fits = reserve is None or reserve < window // 2
+        self.policy = replace(self.policy, context_length=window, reserve=reserve if fits else None)
         self.reset()
 
     def reset(self) -> None:
@@ -206,7 +221,8 @@ class Engine:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
             return Unchanged(transcript, report, advice(cause))
         means = self._means(transcript, request)
-        return (yield from compaction(transcript, self.policy, means, force=request.force))
+        policy = request.policy or self.policy
+        return (yield from compaction(transcript, policy, means, force=request.force))
 
     def _means(self, transcript: Transcript, request: Request) -> Means:
         setup = self._setup
@@ -227,12 +243,14 @@ class Engine:
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
-        progress = Progress() if request.is_manual else self._gauges.progress.after(outcome)
+        progress = self._progress(outcome, request)
         self._gauges = replace(self._gauges, progress=progress)
         if outcome.report.saved > 0:
-            # The next list may begin and end with the same messages, and is another one.
+            # The next list may begin and end with the same messages, and is another one: usage
+            # that is reported for it is compared with what came out.
             self._meter.forget()
-            self._gauges = replace(self._gauges, preflight=Preflight())
+            rough = round(outcome.report.tokens_after / self._gauges.calibration.ratio)
+            self._gauges = replace(self._gauges, preflight=Preflight(), rough=rough)
         # A provider's own sentences may quote what they were sent.
         chain = self._setup.chain
         notes = tuple(map(self._setup.redactor.redact, chain.notes if chain else ()))
@@ -240,6 +258,19 @@ class Engine:
             notes = (*notes, advice(progress.blocked))
         elapsed = (self._setup.clock.now() - started) * 1000
         return CompactionReport(outcome, elapsed, notes)
+
+    def _progress(self, outcome: Outcome, request: Request) -> Progress:
+        """Return whether passes still gain anything.
+
+        A failure says nothing about that, and neither does a pass that was not due.
+        """
+        if request.is_manual:
+            return Progress()
+        was_due = outcome.report.tokens_before >= self.policy.threshold_tokens
+        counts = isinstance(outcome, Folded | Pruned) or (
+            isinstance(outcome, Unchanged) and was_due
+        )
+        return self._gauges.progress.after(outcome) if counts else self._gauges.progress
 
 
 def _decoded(messages: Sequence[dict[str, object]]) -> Transcript:

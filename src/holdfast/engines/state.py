@@ -11,6 +11,7 @@ from holdfast.tokens import Calibration, Counter, Estimator
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
+    from holdfast.compaction import Policy
     from holdfast.engines.chain import Chain
     from holdfast.ports import Clock
 
@@ -51,6 +52,8 @@ class Request:
     """The topic that deserves most of the record."""
     force: bool = False
     """Ignore cooldown and anti-thrashing, and compact even what fits the tail."""
+    policy: Policy | None = None
+    """The knobs of this pass alone, where they are not the engine's own."""
 
     @property
     def is_manual(self) -> bool:

@@ -10,17 +10,18 @@ import re
 from collections import Counter
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from holdfast.facts.quotes import quotes
-from holdfast.facts.rules import Strength, read_run, runs, strength
+from holdfast.facts.rules import Fact, Strength, read_run, runs, strength
 from holdfast.facts.sources import Voice, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from holdfast.facts.rules import Fact
     from holdfast.transcript.parts import Message
+
+    Mask: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 
 __all__ = ["Evidence", "gather"]
 
@@ -73,25 +74,53 @@ class Evidence(NamedTuple):
     """How often and how recently it was used, an agent's own uses counting most."""
 
 
-def gather(messages: Sequence[Message]) -> tuple[Evidence, ...]:
+def gather(messages: Sequence[Message], mask: Mask | None = None) -> tuple[Evidence, ...]:
     """Return the facts of the messages with where they were seen, in order of appearance.
 
     What users and the agent wrote is read in full, as long as it is not enormous; what tools
     printed is read newest first. Of many thousand names only the most used are returned.
+
+    Args:
+        messages: What is read.
+        mask: Redacts the texts before they are read. A secret is known by what stands around it,
+            so it must go before names are taken out of their surroundings.
     """
     census = _Census()
-    census.read(messages)
+    census.read(messages, mask or _as_they_are)
     names = census.evidence()
     lines: dict[Fact, Evidence] = {}
-    for quote in quotes(messages):
-        seen = lines.get(quote.fact)
-        lines[quote.fact] = Evidence(
-            quote.fact,
+    found = list(quotes(messages))
+    masked = (mask or _as_they_are)([quote.fact.text for quote in found])
+    for quote, text in zip(found, masked, strict=True):
+        fact = Fact(quote.fact.kind, text)
+        seen = lines.get(fact)
+        lines[fact] = Evidence(
+            fact,
             first=quote.index if seen is None else seen.first,
             last=quote.index,
             heat=_QUOTED * 0.5 ** ((len(messages) - quote.index) / _HALF_LIFE),
         )
     return tuple(sorted((*names, *lines.values()), key=attrgetter("first")))
+
+
+def _as_they_are(texts: Sequence[str]) -> Sequence[str]:
+    return texts
+
+
+def _heard(messages: Sequence[Message]) -> Iterator[tuple[int, Voice, str]]:
+    """Yield what is read, newest first: who said it where, within the limits."""
+    printed, written = _PRINTED_LIMIT, _WRITTEN_LIMIT
+    newest = len(messages)
+    for index in range(newest - 1, max(newest - _NEWEST, 0) - 1, -1):
+        for voice, text in spoken(messages[index]):
+            if voice is Voice.PRINTED:
+                printed -= len(text)
+            else:
+                written -= len(text)
+            if (printed if voice is Voice.PRINTED else written) >= 0:
+                yield index, voice, text
+        if printed < 0 and written < 0:
+            return
 
 
 class _Census:
@@ -101,23 +130,16 @@ class _Census:
         self._counts: dict[tuple[Voice, int], Counter[bytes]] = {}
         self._seen: list[tuple[int, list[bytes]]] = []
 
-    def read(self, messages: Sequence[Message]) -> None:
+    def read(self, messages: Sequence[Message], mask: Mask) -> None:
         """Count the runs of the messages, newest first."""
-        printed, written = _PRINTED_LIMIT, _WRITTEN_LIMIT
+        heard = list(_heard(messages))
         newest = len(messages)
-        for index in range(newest - 1, max(newest - _NEWEST, 0) - 1, -1):
+        masked = mask([text for _, _, text in heard])
+        for (index, voice, _), text in zip(heard, masked, strict=True):
             span = ((newest - index - 1) // _FIRST_SPAN).bit_length()
-            for voice, text in spoken(messages[index]):
-                if voice is Voice.PRINTED:
-                    printed -= len(text)
-                else:
-                    written -= len(text)
-                if (printed if voice is Voice.PRINTED else written) >= 0:
-                    found = runs(text)
-                    self._counts.setdefault((voice, span), Counter()).update(found)
-                    self._seen.append((index, found))
-            if printed < 0 and written < 0:
-                break
+            found = runs(text)
+            self._counts.setdefault((voice, span), Counter()).update(found)
+            self._seen.append((index, found))
 
     def evidence(self) -> Iterator[Evidence]:
         """Yield the leading names."""

@@ -39,6 +39,9 @@ _FILES = tuple(
 )
 _IDENTIFIER = re.compile(rb"[A-Za-z_]++\d{0,4}+[A-Za-z_]*+(?:\.[A-Za-z_]\w*+)*+\Z")
 _JOINED = re.compile(rb"[A-Za-z][-_. :]")
+# With a slash or a colon it is a reference, as in `vault:app-db:2`.
+_NUMBERED = re.compile(rb"[^\d/:]*+\d[^/:]*+\Z")
+_HYPHENATED = re.compile(rb"[A-Za-z]-[A-Za-z]")
 _SYMBOL = re.compile(rb"[!@#$%^*?~+]")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _NPMRC = re.compile(rb"//[^\s:]{1,200}/:\Z")
@@ -86,9 +89,11 @@ def holds_secret(kind: Kind, value: bytes, *, literal: bool) -> bool:
         return False
     if is_placeholder(value) or _PLACE.match(value) or value.endswith(_FILES):
         return False
-    if kind in _PERSONAL and literal:
-        return not (is_wordy(value) and _JOINED.search(value))
-    return _is_generated(value) if literal or kind not in _PERSONAL else _is_typed(value)
+    if kind not in _PERSONAL:
+        return _is_generated(value)
+    if kind is Kind.PASSWORD and _is_made_up(value, literal=literal):
+        return True
+    return not _is_name(value) if literal else _is_typed(value)
 
 
 def _bound(view: Survey, sites: Iterable[Site]) -> list[Span]:
@@ -131,6 +136,19 @@ def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool
 def _is_phrase(kind: Kind, value: bytes, *, literal: bool) -> bool:
     """Return whether a value with spaces may be a password; plain words are a remark."""
     return kind is Kind.PASSWORD and literal and not is_wordy(value)
+
+
+def _is_made_up(value: bytes, *, literal: bool) -> bool:
+    """Return whether a value has words and a number, as people make passwords up.
+
+    A bare one needs hyphens between words: `size-1` and `users.0` are code.
+    """
+    return bool(_NUMBERED.match(value)) and (literal or bool(_HYPHENATED.search(value)))
+
+
+def _is_name(value: bytes) -> bool:
+    """Return whether a value is words that separators join, as names of secrets are."""
+    return is_wordy(value) and bool(_JOINED.search(value))
 
 
 def _is_generated(value: bytes) -> bool:

@@ -76,7 +76,8 @@ class Redactor:
     def redact(self, text: str, *, code_file: bool = False) -> str:
         """Return the text with its secrets masked; what is no secret is unchanged.
 
-        Redacting twice is the same as once, and the time is linear in the text.
+        Redacting twice is the same as once, and the time is linear in the text. Only a user's
+        pattern that looks for masks could go on without end; it is followed for a few rounds.
 
         Args:
             text: Anything: prose, logs, code, JSON, also JSON inside JSON.
@@ -88,10 +89,8 @@ class Redactor:
             if not spans:
                 return text
             done = mask_spans(text, spans)
-            if done.text == text:
-                return text
             text = done.text
-            if not self._is_disturbed(done, code_file=code_file):
+            if not self._may_be_disturbed(done, code_file=code_file):
                 return text
         return text
 
@@ -101,32 +100,21 @@ class Redactor:
             spans.extend(custom_spans(pattern, text))
         return spans
 
-    def _is_disturbed(self, done: Masked, *, code_file: bool) -> bool:
-        """Return whether masking uncovered something: it changes what stands beside a mask.
+    def _may_be_disturbed(self, done: Masked, *, code_file: bool) -> bool:
+        """Return whether masking may have uncovered something: it changes a mask's neighbors.
 
-        Looking around the masks is enough, except that a key block may end far away.
+        Looking around the masks is enough, except that a key block may end far away. A find
+        may be due to where the text was cut; the next round, which sees it whole, decides.
         """
         if any(stop - start > _LONGEST_MASK for start, stop in done.places):
             return True
-        windows = _windows(done)
-        joined = _GAP.join(done.text[start:stop] for start, stop in windows)
-        if not self._spans(joined, code_file=code_file):
-            return False
-        for start, stop in windows:
-            for span in self._spans(done.text[start:stop], code_file=code_file):
-                cut = (start and span.start < _EDGE) or (
-                    stop < len(done.text) and span.stop > stop - start - _EDGE
-                )
-                if not cut:
-                    return True
-        return False
+        joined = _GAP.join(done.text[start:stop] for start, stop in _windows(done))
+        return bool(self._spans(joined, code_file=code_file))
 
 
 _ROUNDS = 12
 _GAP = "\n\n\n"
 _REACH = 512
-_EDGE = 64
-"""What is found this close to where a window was cut may be due to the cut."""
 _LONGEST_MASK = len("abcd...wxyz")
 """A longer one stands for a key block."""
 

@@ -8,14 +8,17 @@ refused, with the part that does and what to write instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
-from holdfast.redaction.pattern_tree import Chars, Choice, Look, Node, Recall, Repeat, Series
+from holdfast.redaction.pattern_tree import Chars, Choice, Look, Recall, Repeat, Series
 
 __all__ = ["Danger", "danger_of"]
 
 _MOST_WORK = 2048
 """Steps that one start may cost."""
+
+_Step: TypeAlias = Chars | Choice | Repeat | Look | Recall
+"""A node of a series in which no other series is nested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def danger_of(tree: Series) -> Danger | None:
     return danger or (_WORK if _ways(tree) * _width(tree) > _MOST_WORK else None)
 
 
-def _in_series(nodes: list[Node], after: frozenset[int], *, repeated: bool) -> Danger | None:
+def _in_series(nodes: list[_Step], after: frozenset[int], *, repeated: bool) -> Danger | None:
     for index, node in enumerate(nodes):
         follow = _first(nodes[index + 1 :])
         if _nullable(nodes[index + 1 :]):
@@ -67,9 +70,9 @@ def _in_series(nodes: list[Node], after: frozenset[int], *, repeated: bool) -> D
 
 
 def _in_node(
-    node: Node,
+    node: _Step,
     follow: frozenset[int],
-    before: list[Node],
+    before: list[_Step],
     *,
     repeated: bool,
 ) -> Danger | None:
@@ -78,8 +81,7 @@ def _in_node(
             return None
         case Recall():
             return _RECALL
-        case Series() | Look():
-            body = node if isinstance(node, Series) else node.body
+        case Look(body):
             return _in_series(_flat(body), follow, repeated=repeated)
         case Choice(branches):
             if repeated and _overlap(branches):
@@ -95,7 +97,7 @@ def _in_node(
 def _in_repeat(
     node: Repeat,
     follow: frozenset[int],
-    before: list[Node],
+    before: list[_Step],
     *,
     repeated: bool,
 ) -> Danger | None:
@@ -114,7 +116,7 @@ def _in_repeat(
     return _in_series(body, follow | opening if many else follow, repeated=repeated or many)
 
 
-def _fenced(before: list[Node], options: frozenset[int]) -> bool:
+def _fenced(before: list[_Step], options: frozenset[int]) -> bool:
     """Return whether a character that the repeat cannot read must come before it.
 
     Then no start lies inside what the repeat has read, and nothing is read again.
@@ -122,14 +124,14 @@ def _fenced(before: list[Node], options: frozenset[int]) -> bool:
     return any(isinstance(node, Chars) and not node.options & options for node in before)
 
 
-def _flat(series: Series) -> list[Node]:
-    nodes: list[Node] = []
+def _flat(series: Series) -> list[_Step]:
+    nodes: list[_Step] = []
     for node in series.nodes:
         nodes.extend(_flat(node) if isinstance(node, Series) else [node])
     return nodes
 
 
-def _first(nodes: list[Node]) -> frozenset[int]:
+def _first(nodes: list[_Step]) -> frozenset[int]:
     options: frozenset[int] = frozenset()
     for node in nodes:
         options |= _opening(node)
@@ -138,12 +140,10 @@ def _first(nodes: list[Node]) -> frozenset[int]:
     return options
 
 
-def _opening(node: Node) -> frozenset[int]:
+def _opening(node: _Step) -> frozenset[int]:
     match node:
         case Chars(options):
             return options
-        case Series():
-            return _first(_flat(node))
         case Choice(branches):
             return frozenset(option for branch in branches for option in _first(_flat(branch)))
         case Repeat(body=body) | Look(body=body):
@@ -154,7 +154,7 @@ def _opening(node: Node) -> frozenset[int]:
             assert_never(node)
 
 
-def _every(nodes: list[Node]) -> frozenset[int]:
+def _every(nodes: list[_Step]) -> frozenset[int]:
     """Return every character that these nodes can read."""
     options: frozenset[int] = frozenset()
     for node in nodes:
@@ -165,8 +165,6 @@ def _every(nodes: list[Node]) -> frozenset[int]:
                 options = options.union(*(_every(_flat(branch)) for branch in branches))
             case Repeat(body=body):
                 options |= _every(_flat(body))
-            case Series():
-                options |= _every(_flat(node))
             case Look() | Recall():
                 pass
             case _:
@@ -174,16 +172,14 @@ def _every(nodes: list[Node]) -> frozenset[int]:
     return options
 
 
-def _nullable(nodes: list[Node]) -> bool:
+def _nullable(nodes: list[_Step]) -> bool:
     return all(_is_nullable(node) for node in nodes)
 
 
-def _is_nullable(node: Node) -> bool:
+def _is_nullable(node: _Step) -> bool:
     match node:
         case Chars():
             return False
-        case Series():
-            return _nullable(_flat(node))
         case Choice(branches):
             return any(_nullable(_flat(branch)) for branch in branches)
         case Repeat(body=body, least=least):
@@ -217,7 +213,9 @@ def _ways(series: Series) -> int:
                 ways *= _ways(body)
             case Choice(branches):
                 ways *= max((_ways(branch) for branch in branches), default=1)
-            case Chars() | Look() | Recall() | Series():
+            case Look(body):
+                ways *= _ways(body)
+            case Chars() | Recall():
                 pass
             case _:
                 assert_never(node)
@@ -229,7 +227,7 @@ def _width(series: Series) -> int:
     width = 1
     for node in _flat(series):
         match node:
-            case Chars():
+            case Chars() | Recall():
                 width += 1
             case Repeat(body=body, most=most):
                 width += (most or 1) * _width(body)
@@ -237,8 +235,6 @@ def _width(series: Series) -> int:
                 width += max((_width(branch) for branch in branches), default=0)
             case Look(body):
                 width += _width(body)
-            case Recall() | Series():
-                pass
             case _:
                 assert_never(node)
     return width

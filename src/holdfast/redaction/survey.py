@@ -119,10 +119,8 @@ def unglued(raw: bytes, start: int) -> int:
             return start + _UNICODE_ESCAPE if first == b"u" else start
         case 0x25:  # percent sign
             return start + _PERCENT_ESCAPE
-        case 0x5B | 0x3B:  # bracket or semicolon of a terminal color
+        case _:  # bracket or semicolon of a terminal color
             end = start
             while raw[end : end + 1].isdigit() and end < start + 4:
                 end += 1
             return end + 1 if end > start and raw[end : end + 1] == b"m" else start
-        case _:
-            return start

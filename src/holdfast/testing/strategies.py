@@ -139,7 +139,7 @@ def _user(draw: DrawFn) -> Message:
 @st.composite
 def _summary(draw: DrawFn) -> list[Message]:
     """Return no summary, one alone, or one that shares a message with a user's words."""
-    record = Summary(draw(words()), draw(st.sampled_from(("holdfast", "hermes"))))
+    record = Summary(f"record {draw(words())}", draw(st.sampled_from(("holdfast", "hermes"))))
     match draw(st.integers(0, 4)):
         case 0:
             return [Message(Role.USER, (record,), synthetic=Synthetic.SUMMARY)]

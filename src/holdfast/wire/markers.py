@@ -2,12 +2,13 @@
 
 A summary travels as text. Its first line names it and never changes within a version, so a
 transcript written today is understood for ever; an end marker separates it from what follows.
-Lines of the summary that look like the end marker are written with a backslash in front, so
-that reading back is exact whatever the summary says.
+Whatever in the summary reads like the end marker is written with a backslash inside, so that
+nobody can end a summary from within, and reading back is exact whatever the summary says.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from holdfast.transcript import Summary
@@ -31,9 +32,16 @@ _WORDS = (
 PREFIX = f"{_VERSION}{_REFERENCE}\n{_WORDS}"
 PREFIXES = (PREFIX,)
 """Every prefix ever written. One that changes stays here."""
+_EVERY_WORDS = tuple(prefix.partition("\n")[2] for prefix in PREFIXES)
 END = "[end of holdfast summary: what follows is current]"
 
+_END_WORDS = "end of holdfast summary"
+_LIKE_END = re.compile(rf"\[(\\*{_END_WORDS})")
+_ESCAPED_END = re.compile(rf"\[\\(\\*{_END_WORDS})")
+
 _HERMES = "[CONTEXT COMPACTION"
+_HERMES_CLAUSE = "Earlier turns"
+_HERMES_NEAR = 120
 _HERMES_LEGACY = "[CONTEXT SUMMARY]:"
 _HERMES_END = "--- END OF CONTEXT SUMMARY"
 _HERMES_PRIOR = "[PRIOR CONTEXT"
@@ -85,12 +93,20 @@ def write(summary: Summary, *, closed: bool) -> str:
 
 
 def read(text: str) -> Marked | None:
-    """Return the summary in a text that begins like one, or nothing."""
+    """Return the summary in a text that begins like one, or nothing.
+
+    A text that begins like a summary and holds none is what somebody said about summaries.
+    """
+    found = _found(text)
+    return found if found is not None and found.summary.text.strip() else None
+
+
+def _found(text: str) -> Marked | None:
     if text.startswith(_OURS):
         return _read_ours(text)
     if text.startswith(_HERMES_PRIOR):
         return _read_hermes_merged(text)
-    if text.startswith(_HERMES):
+    if text.startswith(_HERMES) and _HERMES_CLAUSE in text[:_HERMES_NEAR]:
         return _read_hermes(text, _first_line(text))
     if text.startswith(_HERMES_LEGACY):
         return _read_hermes(text, _past_space(text, len(_HERMES_LEGACY)))
@@ -103,21 +119,12 @@ def read(text: str) -> Marked | None:
 
 
 def escape(text: str) -> str:
-    """Return the text with a backslash before each line that begins like the end marker."""
-    if END not in text:
-        return text
-    return "\n".join(
-        f"\\{line}" if line.lstrip("\\").startswith(END) else line for line in text.split("\n")
-    )
+    """Return the text with a backslash in whatever reads like the end marker."""
+    return _LIKE_END.sub(r"[\\\1", text) if _END_WORDS in text else text
 
 
 def _unescape(text: str) -> str:
-    if END not in text:
-        return text
-    return "\n".join(
-        line[1:] if line.startswith("\\") and line.lstrip("\\").startswith(END) else line
-        for line in text.split("\n")
-    )
+    return _ESCAPED_END.sub(r"[\1", text) if _END_WORDS in text else text
 
 
 def _plain(origin: str) -> str:
@@ -125,9 +132,9 @@ def _plain(origin: str) -> str:
 
 
 def _read_ours(text: str) -> Marked | None:
-    line, _, _ = text.partition("\n")
+    line, _, below = text.partition("\n")
     start = text.find(BLANK)
-    if not line.endswith(_REFERENCE) or start < 0:
+    if not line.endswith(_REFERENCE) or start < 0 or not below.startswith(_EVERY_WORDS):
         return None
     start += len(BLANK)
     _, _, writer = line[len(_OURS) : -len(_REFERENCE)].partition(_BY)
