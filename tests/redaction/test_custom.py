@@ -43,3 +43,8 @@ def test_redactors_with_the_same_patterns_are_equal() -> None:
 def test_anchors_of_a_pattern_mean_lines() -> None:
     redactor = Redactor(["^badge: [0-9]{6}$"])
     assert redactor.redact("a\nbadge: 123456\nb") == "a\n[REDACTED]\nb"
+
+
+def test_one_text_is_not_a_list_of_patterns() -> None:
+    with pytest.raises(ConfigError, match="allowed: a list of patterns"):
+        Redactor("abc")

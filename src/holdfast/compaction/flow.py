@@ -40,6 +40,7 @@ from holdfast.summary import (
     user_words,
     write,
 )
+from holdfast.tokens import Load, load_of
 from holdfast.transcript import Message, Role, Summary
 
 if TYPE_CHECKING:
@@ -88,7 +89,14 @@ def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
         reason = means.redact(source.reason)
         return Abandoned(plan.source, _untouched(plan.source, means), reason)
     built = fold(plan, Draft(source.record, evidence), means)
-    return _concluded(plan, source, built, means)
+    load = load_of(built.transcript, means.scale)
+    bulky = tuple(f"the window is still over a limit: {each}" for each in _bulk(load, policy))
+    return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
+
+
+def _bulk(load: Load, policy: Policy) -> tuple[str, ...]:
+    """Return where bytes and images are over their limits; tokens are judged by the plan."""
+    return replace(policy.budget, tokens=load.tokens).exceeded(load)
 
 
 def _untouched(transcript: Transcript, means: Means) -> Report:

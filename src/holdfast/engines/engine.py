@@ -37,7 +37,7 @@ from holdfast.tokens import Calibration, Scale, window_from_error
 from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.compaction import Outcome
     from holdfast.transcript import Transcript
@@ -78,6 +78,7 @@ class Engine:
         try:
             ask = next(flow)
             while True:
+                self._announce(ask)
                 answer = chain.answer(ask, manual=request.is_manual) if chain else _NOBODY
                 ask = flow.send(answer)
         except StopIteration as ended:
@@ -95,6 +96,7 @@ class Engine:
         try:
             ask = next(flow)
             while True:
+                self._announce(ask)
                 answer = await chain.aanswer(ask, manual=request.is_manual) if chain else _NOBODY
                 ask = flow.send(answer)
         except StopIteration as ended:
@@ -102,26 +104,28 @@ class Engine:
 
     def compress(
         self,
-        messages: Sequence[dict[str, object]],
+        messages: Iterable[dict[str, object]],
         *,
         current_tokens: int | None = None,
         focus: str | None = None,
         force: bool = False,
     ) -> Compaction:
         """Compact a list of OpenAI chat messages; the list itself is never changed."""
+        messages = list(messages)
         request = Request(current_tokens, focus or "", force)
         report = self.compact(_decoded(messages), request)
         return _checked(messages, report)
 
     async def acompress(
         self,
-        messages: Sequence[dict[str, object]],
+        messages: Iterable[dict[str, object]],
         *,
         current_tokens: int | None = None,
         focus: str | None = None,
         force: bool = False,
     ) -> Compaction:
         """Compact a list of OpenAI chat messages without blocking the event loop."""
+        messages = list(messages)
         request = Request(current_tokens, focus or "", force)
         report = await self.acompact(_decoded(messages), request)
         return _checked(messages, report)
@@ -175,21 +179,21 @@ class Engine:
         return warning
 
     def recover(
-        self, messages: Sequence[dict[str, object]], *, error: str = "", attempt: int = 1
+        self, messages: Sequence[dict[str, object]], *, error: object = "", attempt: int = 1
     ) -> Compaction:
         """Compact after a provider refused the request for its size, tighter with each attempt.
 
         An error that states the true window teaches it; the policy is adapted for good. An error
         that speaks of the request's body is about bytes: old media goes first.
         """
-        aim = self._recovery(messages, error, attempt)
+        aim = self._recovery(messages, str(error), attempt)
         return _checked(messages, self.compact(_decoded(messages), Request(force=True, policy=aim)))
 
     async def arecover(
-        self, messages: Sequence[dict[str, object]], *, error: str = "", attempt: int = 1
+        self, messages: Sequence[dict[str, object]], *, error: object = "", attempt: int = 1
     ) -> Compaction:
         """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
-        aim = self._recovery(messages, error, attempt)
+        aim = self._recovery(messages, str(error), attempt)
         report = await self.acompact(_decoded(messages), Request(force=True, policy=aim))
         return _checked(messages, report)
 
@@ -223,6 +227,10 @@ class Engine:
         means = self._means(transcript, request)
         policy = request.policy or self.policy
         return (yield from compaction(transcript, policy, means, force=request.force))
+
+    def _announce(self, ask: Ask) -> None:
+        if self._setup.on_ask:
+            self._setup.on_ask(ask)
 
     def _means(self, transcript: Transcript, request: Request) -> Means:
         setup = self._setup

@@ -11,9 +11,12 @@ from holdfast.tokens import Calibration, Counter, Estimator
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.compaction import Policy
     from holdfast.engines.chain import Chain
     from holdfast.ports import Clock
+    from holdfast.summary import Ask
 
 __all__ = ["Gauges", "Request", "Setup"]
 
@@ -28,6 +31,8 @@ class Setup:
     counter: Counter = field(default_factory=Estimator)
     redactor: Redactor = field(default_factory=Redactor)
     toolkit: Toolkit = field(default_factory=Toolkit)
+    on_ask: Callable[[Ask], None] | None = None
+    """Told of each ask before it is answered; it says which of how many steps it is."""
 
 
 @dataclass(frozen=True, slots=True)

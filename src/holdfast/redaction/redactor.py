@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holdfast.errors import ConfigError
 from holdfast.redaction.assignments import environment_pass, field_pass
 from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
@@ -70,6 +71,8 @@ class Redactor:
 
     def __post_init__(self) -> None:
         """Check the patterns now: a text must never be the first to find a bad one."""
+        if isinstance(self.extra_patterns, str):
+            raise ConfigError("redaction.extra_patterns is one text; allowed: a list of patterns")
         object.__setattr__(self, "extra_patterns", tuple(self.extra_patterns))
         object.__setattr__(self, "_compiled", tuple(map(compiled, self.extra_patterns)))
 

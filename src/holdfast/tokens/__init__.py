@@ -1,7 +1,7 @@
 """Layer one: what text costs. Read in this order: `estimate`, `scale`, `budget`, `windows`."""
 
 from holdfast.tokens.budget import Budget, Calibration
-from holdfast.tokens.estimate import SAFETY, Counter, Estimator, family_of
+from holdfast.tokens.estimate import Counter, Estimator, family_of
 from holdfast.tokens.scale import (
     BOUNDARY_IMAGE_TOKENS,
     IMAGE_TOKENS,
@@ -17,7 +17,6 @@ __all__ = [
     "BOUNDARY_IMAGE_TOKENS",
     "IMAGE_TOKENS",
     "MESSAGE_TOKENS",
-    "SAFETY",
     "SUMMARY_TOKENS",
     "Budget",
     "Calibration",

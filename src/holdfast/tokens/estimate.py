@@ -12,10 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["FAMILIES", "SAFETY", "Counter", "Estimator", "family_of"]
-
-SAFETY = 1.25
-"""What an estimate is multiplied by where it guards a hard limit."""
+__all__ = ["FAMILIES", "Counter", "Estimator", "family_of"]
 
 _WHOLE = 2_048
 """Longer texts are estimated from slices of this many characters in all."""

@@ -8,15 +8,17 @@ from holdfast.adapters.exact_counter import ExactCounter
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
+from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.engines import Compaction
+    from holdfast.summary import Ask
     from holdfast.tokens import Counter
     from holdfast.wiring.summarizers import Writer
 
@@ -47,7 +49,7 @@ class Compressor(Engine):
     ```
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything at hand, each with a default
         self,
         *,
         context_length: int = 200_000,
@@ -55,6 +57,7 @@ class Compressor(Engine):
         model: str = "",
         redactor: Redactor | None = None,
         counter: Counter | Literal["estimate", "exact"] = "estimate",
+        on_ask: Callable[[Ask], None] | None = None,
         **knobs: Unpack[Knobs],
     ) -> None:
         """Put a compressor together.
@@ -67,6 +70,7 @@ class Compressor(Engine):
             redactor: The redactor to use, when it has patterns of its own.
             counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
                 (an extra), or by an object with the `Counter` protocol.
+            on_ask: Told of each ask to the summarizer: a long middle is written in several steps.
             knobs: Thresholds and budgets.
         """
         clock = SystemClock()
@@ -76,6 +80,7 @@ class Compressor(Engine):
             chain=Chain(writer, clock=clock) if writer else None,
             counter=_counter(counter, model),
             redactor=redactor or Redactor(),
+            on_ask=on_ask,
         )
         super().__init__(Policy(context_length=context_length, **knobs), setup)
 
@@ -83,11 +88,15 @@ class Compressor(Engine):
 def _counter(counter: Counter | Literal["estimate", "exact"], model: str) -> Counter:
     if counter == "exact":
         return ExactCounter(model)
-    return Estimator(family_of(model)) if counter == "estimate" else counter
+    if counter == "estimate":
+        return Estimator(family_of(model))
+    if isinstance(counter, str):
+        raise ConfigError(f"counter is {counter!r}; allowed: 'estimate', 'exact' or a Counter")
+    return counter
 
 
 def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
-    messages: Sequence[dict[str, object]],
+    messages: Iterable[dict[str, object]],
     *,
     context_length: int = 200_000,
     summarizer: Writer = None,

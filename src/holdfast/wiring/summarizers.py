@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
 from holdfast.adapters.callable_summarizer import CallableSummarizer
 from holdfast.adapters.openai_summarizer import OpenAISummarizer
+from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +39,10 @@ def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | 
         return _model(writer, endpoint)
     if callable(writer):
         return CallableSummarizer(writer)
+    if not hasattr(writer, "write"):
+        raise ConfigError(
+            f"summarizer is {writer!r}; allowed: a function, a model's name, a Summarizer or None"
+        )
     return writer
 
 
