@@ -67,9 +67,12 @@ def prune(
     for index, message in enumerate(transcript[:protected]):
         if message.pinned or message.role not in (Role.TOOL, Role.ASSISTANT):
             continue
-        found = [(part, kind) for part in message.parts if (kind := stale.kind(part, index))]
-        tally.update(kind for _, kind in found)
-        if found and (only is None or index in only):
+        touched = False
+        for part in message.parts:
+            if kind := stale.kind(part, index):
+                tally[kind] += 1
+                touched = True
+        if touched and (only is None or index in only):
             pruned[index] = stale.shortened(message, index)
     shown = without_old_media(tuple(pruned))
     return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
@@ -97,15 +100,15 @@ class _Stale:
 
     def kind(self, part: Part, index: int) -> str:
         """Return how a part would be shortened; nothing when it stays."""
-        match part:
-            case ToolResult() if len(text := part.text) > LONG:
-                if self._call(part).name in _RECALL_TOOLS:
-                    return ""
-                return "deduplicated" if self._newest[text] > index else "summarised"
-            case ToolCall(arguments=arguments) if len(arguments) > LONG:
-                return "arguments" if _shrunk(arguments) != arguments else ""
-            case _:
+        # Without patterns: this runs for every part of a transcript.
+        if isinstance(part, ToolResult):
+            text = part.text
+            if len(text) <= LONG or self._call(part).name in _RECALL_TOOLS:
                 return ""
+            return "deduplicated" if self._newest[text] > index else "summarised"
+        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
+            return "arguments" if _shrunk(part.arguments) != part.arguments else ""
+        return ""
 
     def shortened(self, message: Message, index: int) -> Message:
         """Return the message with its stale parts shortened."""
