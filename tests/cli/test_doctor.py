@@ -58,3 +58,20 @@ def test_a_home_that_is_a_file_fails(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", "utf-8")
     assert states({"HOLDFAST_HOME": str(file)})["home"] == "fail"
+
+
+def test_a_home_that_cannot_be_looked_into_fails_and_the_other_checks_go_on() -> None:
+    ended = run("doctor", env={"HOLDFAST_HOME": "/" + "x" * 5_000})
+    assert ended.code == 1
+    assert "cannot be looked into: file name too long" in ended.text
+    assert "extra openai" in ended.text
+
+
+def test_a_summary_model_with_a_window_under_the_threshold_is_a_warning() -> None:
+    variable = "HOLDFAST_AUXILIARY_COMPRESSION_CONTEXT_LENGTH"
+    model = {**MODEL, "ANTHROPIC_API_KEY": "k"}
+    assert states({**model, variable: "8000"})["summary model"] == "warn"
+    assert states({**model, variable: "150000"})["summary model"] == "ok"
+    assert (
+        "is under the threshold of 100,000" in run("doctor", env={**model, variable: "8000"}).text
+    )

@@ -188,3 +188,48 @@ def test_a_terminal_without_unicode_gets_question_marks() -> None:
     assert ended.code == 0
     assert ended.output.isascii()
     assert os.linesep.encode() in ended.output
+
+
+@pytest.mark.parametrize("arguments", [(), ("config",)])
+def test_a_command_without_its_command_shows_the_help_and_nothing_else(
+    arguments: tuple[str, ...],
+) -> None:
+    ended = run(*arguments)
+    assert (ended.code, ended.errors) == (2, run(*arguments, "--help").text)
+
+
+@pytest.mark.parametrize("digits", [20, 5_000])
+def test_a_number_that_is_too_large_is_told_its_limit(digits: int) -> None:
+    ended = run("inspect", str(SESSION), "--context-length", "9" * digits)
+    assert ended.code == 2
+    assert ended.errors.splitlines()[0].endswith("is not a whole number from 1000 to 1000000000")
+    assert len(ended.errors) < 200
+
+
+def test_a_name_with_a_line_break_stays_on_one_line() -> None:
+    for command in (["inspect"], ["compress"], ["validate", "--provider", "openai"]):
+        assert run(*command, "no\nsuch").errors == (
+            "holdfast: cannot read no such: there is no such file or folder\n"
+        )
+
+
+def test_a_home_that_is_a_file_is_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "home"
+    file.write_text("", "utf-8")
+    for command in (["inspect", str(SESSION)], ["config", "show"], ["config", "init"]):
+        ended = run(*command, env={"HOLDFAST_HOME": str(file)})
+        assert (ended.code, ended.errors) == (
+            1,
+            f"holdfast: the home directory {file} is not a folder\n",
+        )
+
+
+@pytest.mark.parametrize("command", ["compress", "inspect", "validate"])
+def test_a_number_with_too_many_digits_is_a_sentence(command: str) -> None:
+    content = f'[{{"role": "user", "content": "hi", "seed": {"9" * 5_000}}}]'.encode()
+    options = ["--provider", "openai"] if command == "validate" else []
+    ended = run(command, "-", *options, stdin=content)
+    assert (ended.code, ended.errors) == (
+        1,
+        "holdfast: standard input: json: the file: a number has more digits than can be read\n",
+    )

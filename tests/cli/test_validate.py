@@ -55,3 +55,33 @@ def test_plain_messages_are_taken_for_the_provider_s_own() -> None:
 def test_the_provider_has_to_be_named() -> None:
     assert run("validate", str(SESSION)).code == 2
     assert run("validate", str(SESSION), "--provider", "hal").code == 2
+
+
+@pytest.mark.parametrize("content", [b"[]", b'{"messages": []}', b'{"conversations": []}'])
+def test_no_messages_are_not_valid(content: bytes) -> None:
+    ended = run("validate", "-", "--provider", "openai", "--json", stdin=content)
+    found = json.loads(ended.output)
+    assert (ended.code, found["valid"]) == (1, False)
+    assert [each["rule"] for each in found["violations"]] == ["empty"]
+
+
+def test_other_encodings_than_utf_8_are_refused_as_everywhere() -> None:
+    content = json.dumps([{"role": "user", "content": "hi"}]).encode("utf-16")
+    ended = run("validate", "-", "--provider", "openai", stdin=content)
+    assert (ended.code, "this is not UTF-8 text" in ended.errors) == (1, True)
+    marked = json.dumps([{"role": "user", "content": "hi"}]).encode("utf-8-sig")
+    assert run("validate", "-", "--provider", "openai", stdin=marked).code == 0
+
+
+def test_one_of_several_is_checked_as_it_stands() -> None:
+    lines = [json.dumps({"messages": each}) for each in (ORPHAN[:1], ORPHAN)]
+    ended = run(
+        "validate",
+        "-",
+        "--provider",
+        "openai",
+        "--conversation",
+        "2",
+        stdin="\n".join(lines).encode(),
+    )
+    assert (ended.code, "1 rule is broken" in ended.text) == (1, True)

@@ -46,3 +46,9 @@ def test_a_misspelled_variable_gets_the_nearest_name(variable: str) -> None:
 def test_a_variable_of_a_part_to_come_is_refused_with_the_reason() -> None:
     with pytest.raises(ConfigError, match="belongs to the gateway"):
         read_environment({"HOLDFAST_GATEWAY_PORT": "8787"})
+
+
+def test_no_variable_with_our_prefix_is_read_and_ignored() -> None:
+    with pytest.raises(ConfigError, match="no setting behind the environment variable HOLDFAST_X"):
+        read_environment({"HOLDFAST_X": "1"})
+    assert read_environment({"HOLDFAST_SHARED": "/x", "HOLDFAST_X": "", "_HOLDFAST_X": "1"}) == ()

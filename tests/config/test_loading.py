@@ -32,5 +32,5 @@ def test_each_source_wins_over_the_ones_before_it(tmp_path: Path) -> None:
 
 def test_a_pattern_that_cannot_be_used_is_refused_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("redaction:\n  extra_patterns: ['(']\n", "utf-8")
-    with pytest.raises(ConfigError, match=r"redaction.extra_patterns \(.*line 2\)"):
+    with pytest.raises(ConfigError, match=r"^redaction.extra_patterns \(.*line 2\): '\('"):
         load({"HOLDFAST_HOME": str(tmp_path)})

@@ -159,7 +159,7 @@ def test_fields_beside_a_message_ride_along() -> None:
 
 
 def test_an_entry_that_is_no_object_is_named() -> None:
-    with pytest.raises(DecodeError, match=r"messages\[1\]: expected an object, found int"):
+    with pytest.raises(DecodeError, match=r"messages\[1\]: expected an object, found a number"):
         read(json.dumps({"messages": [HELLO, 5]}))
 
 

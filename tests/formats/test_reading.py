@@ -47,9 +47,9 @@ def test_a_guess_says_how_sure_it_is_and_why() -> None:
     [
         ("", "the text is empty"),
         ("[" * 100_000, "nested too deeply"),
-        ("42", "object of int"),
+        ("42", "unknown: a number"),
         ("{}", "an empty object"),
-        ("[1, 2]", "array of int"),
+        ("[1, 2]", "an array whose first element is a number"),
         ('{"b": 1, "a": 2}', "objects with the keys a, b"),
     ],
 )
@@ -69,8 +69,12 @@ def test_several_conversations_are_read_one_by_one(separator: str) -> None:
     documents = read_all(text)
     assert [shape(document.transcript) for document in documents] == ["00 user      hello"] * 3
     assert json.loads(write(documents[1], documents[1].transcript)) == TURNS
-    with pytest.raises(DecodeError, match="expected one conversation, found 3; split the file"):
+    with pytest.raises(DecodeError, match="expected one conversation, found 3; choose one"):
         read(text)
+    assert read(text, conversation=3) == documents[2]
+    for number in (0, 4):
+        with pytest.raises(DecodeError, match=f"no conversation {number}; the file holds 3"):
+            read(text, conversation=number)
 
 
 def test_a_named_format_is_not_doubted() -> None:

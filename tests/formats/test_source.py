@@ -71,7 +71,7 @@ def test_a_byte_order_mark_is_no_text() -> None:
         ('{\n "a": 1,\n "b"', "line 3 column 5", "Expecting ':'"),
         ('[{"a": 1},\n{"b": 2},\n', "line 3 column 1", "Expecting value"),
         ("[" * 100_000, "line 1", "nested too deeply"),
-        ("9" * 5_000, "line 1", "digits"),
+        ("9" * 5_000, "the file", "more digits than can be read"),
     ],
 )
 def test_what_is_not_json_is_refused_with_its_place(

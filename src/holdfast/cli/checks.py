@@ -9,6 +9,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from holdfast.cli.lines import crop
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "State", "checks"]
 
+_LONGEST_SHOWN = 200
 _OLDEST = (3, 11)
 _EXTRAS = {
     "openai": ("openai", "summaries by OpenAI-compatible models"),
@@ -75,6 +77,15 @@ def _python() -> Check:
 
 
 def _home(folder: Path) -> Check:
+    try:
+        return _folder(folder)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        words = f"{crop(str(folder), _LONGEST_SHOWN)} cannot be looked into: {reason}"
+        return Check("home", State.FAIL, words, "set HOLDFAST_HOME")
+
+
+def _folder(folder: Path) -> Check:
     existing = folder
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
@@ -105,14 +116,8 @@ def _summary_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[C
     if chosen.model is None:
         yield Check("summary model", State.OK, "none: the record is made without a model")
         return
-    policy = policy_of(settings)
     provider = provider_of(chosen.model, chosen.provider)
-    yield Check(
-        "summary model",
-        State.OK,
-        f"{chosen.model} ({provider}); its requests are sized for {policy.context_length:,} "
-        "tokens until it states a smaller window",
-    )
+    yield _summary_window(settings, f"{chosen.model} ({provider})")
     if chosen.base_url:
         yield Check("credential", State.OK, f"none is sent to {_host(chosen.base_url)}")
         return
@@ -121,6 +126,22 @@ def _summary_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[C
         yield Check("credential", State.OK, f"{variable} is set")
     else:
         yield Check("credential", State.FAIL, f"{variable} is not set", f"export {variable}")
+
+
+def _summary_window(settings: Settings, named: str) -> Check:
+    policy, window = policy_of(settings), settings.auxiliary.compression.context_length
+    if window is None:
+        words = f"its requests are sized for {policy.context_length:,} tokens"
+        return Check("summary model", State.OK, f"{named}; {words} until it states its window")
+    if window < policy.threshold_tokens:
+        return Check(
+            "summary model",
+            State.WARN,
+            f"{named}; its window of {window:,} tokens is under the threshold of "
+            f"{policy.threshold_tokens:,}, so long sessions are summarized in several requests",
+            "choose a model with a larger window, or lower compression.threshold",
+        )
+    return Check("summary model", State.OK, f"{named}; its window is {window:,} tokens")
 
 
 def provider_of(model: str, provider: str) -> str:

@@ -11,8 +11,8 @@ import click
 from holdfast.cli.compressing import Compressed, Wish, compress_input
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.files import PIPE, about, read_input, write_output
-from holdfast.cli.flags import configuration, setting_flags
+from holdfast.cli.files import PIPE, about, read_input, same_file, write_output
+from holdfast.cli.flags import configuration, conversation_flag, setting_flags
 from holdfast.cli.outcome import drawn
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.targets import Target, targets
@@ -43,6 +43,7 @@ class _Options(TypedDict):
     dry_run: bool
     report: str | None
     as_json: bool
+    conversation: int | None
 
 
 @click.command(
@@ -64,6 +65,7 @@ class _Options(TypedDict):
     metavar="FORMAT",
     help="The format of the input; see holdfast formats.",
 )
+@conversation_flag
 @click.option("--to", type=click.Choice(list(DIALECTS)), help="Write this format instead.")
 @setting_flags
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Make it fit into N tokens.")
@@ -86,6 +88,7 @@ def command(**options: Unpack[_Options]) -> Exit:
     """
     wish = _wish(options)
     places = _places(options, wish)
+    _check_report(options, places)
     settings = configuration(options, options["summarizer"]).settings
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
     if wish.dry_run and settings.auxiliary.compression.model:
@@ -111,6 +114,7 @@ def _wish(options: _Options) -> Wish:
         focus=options["focus"],
         force=options["force"],
         dry_run=options["dry_run"],
+        conversation=options["conversation"],
     )
 
 
@@ -129,7 +133,25 @@ def _places(options: _Options, wish: Wish) -> Sequence[Target]:
         raise click.UsageError(
             "the report and the transcript cannot both go to standard output; name a file with -o"
         )
-    return targets(options["files"], output)
+    places = targets(options["files"], output)
+    for place in places:
+        if wish.conversation is not None and same_file(place.source, place.place):
+            raise click.UsageError(
+                f"{place.source} would keep one conversation only; name another file with -o"
+            )
+    return places
+
+
+def _check_report(options: _Options, places: Sequence[Target]) -> None:
+    """Refuse a report that would take the place of a transcript."""
+    report = options["report"]
+    if report is None:
+        return
+    for place in places:
+        if same_file(report, place.source):
+            raise click.UsageError(f"the report would overwrite its input, {place.source}")
+        if same_file(report, place.place):
+            raise click.UsageError(f"the report and the transcript cannot both go to {report}")
 
 
 def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
@@ -145,7 +167,7 @@ def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
         tell(f"holdfast: {error}")
         return _Ending(target.source, None)
     view = screen(is_error=True)
-    view.show(drawn(source.name, compressed))
+    view.show(drawn(source.name, compressed, view.width))
     return _Ending(target.source, compressed)
 
 
@@ -154,7 +176,7 @@ def _write_reports(options: _Options, endings: Sequence[_Ending]) -> None:
     if place is None:
         return
     reports = [
-        {"file": each.name, **each.compressed.report.as_json()}
+        {"file": each.name, **each.compressed.as_json()}
         for each in endings
         if each.compressed is not None
     ]

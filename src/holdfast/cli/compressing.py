@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, Unchanged
+from holdfast.compaction.repair import repair
 from holdfast.engines import Request
 from holdfast.errors import InvalidTranscript
 from holdfast.formats import ReadOnlyFormat, live, read, write
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.cli.files import Input
     from holdfast.engines import CompactionReport, Engine
-    from holdfast.formats import Document, Problem
+    from holdfast.formats import Document
     from holdfast.transcript import Transcript
 
 __all__ = ["Compressed", "Wish", "compress_input", "window_of"]
@@ -29,6 +32,8 @@ class Wish:
     focus: str = ""
     force: bool = False
     dry_run: bool = False
+    conversation: int | None = None
+    """Which of several conversations is meant, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,13 @@ class Compressed:
     """What the input was."""
     content: bytes | None
     """What is to be written; None when the compaction was abandoned."""
-    problems: tuple[Problem, ...] = ()
-    """Lines of the input that could not be read."""
+    left_out: tuple[str, ...] = ()
+    """What of the input is in no output: where it stood, and why."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report, with what was left out among its warnings."""
+        told = [f"left out: {each}" for each in self.left_out]
+        return {**self.report.as_json(), "warnings": [*self.report.warnings, *told]}
 
 
 def compress_input(source: Input, wish: Wish, engine: Engine) -> Compressed:
@@ -51,14 +61,18 @@ def compress_input(source: Input, wish: Wish, engine: Engine) -> Compressed:
         HoldfastError: when it cannot be read or written, or the result would break a rule of
             the provider it is for.
     """
-    document = read(source.content, format=wish.format)
+    document = read(source.content, format=wish.format, conversation=wish.conversation)
     to = None if wish.to == document.format else wish.to
     if document.envelope is None and to is None and not wish.dry_run:
         # Raised before a model is asked: the work would be for nothing.
         raise ReadOnlyFormat(document.format, tuple(DIALECTS))
-    report = engine.compact(window_of(document), Request(focus=wish.focus, force=wish.force))
-    content = None if wish.dry_run else _written(source, document, report, to)
-    return Compressed(report, document.format, content, document.problems)
+    before = window_of(document)
+    report = engine.compact(before, Request(focus=wish.focus, force=wish.force))
+    content = None
+    if not wish.dry_run and not isinstance(report.result, Abandoned):
+        same = isinstance(report.result, Unchanged) and to is None and wish.conversation is None
+        content = source.content if same else _written(document, before, report, to)
+    return Compressed(report, document.format, content, tuple(_left_out(document, to)))
 
 
 def window_of(document: Document) -> Transcript:
@@ -66,28 +80,37 @@ def window_of(document: Document) -> Transcript:
     return live(document.transcript) if document.envelope is None else document.transcript
 
 
+def _left_out(document: Document, to: str | None) -> Iterator[str]:
+    yield from (f"line {each.line}: {each.reason}" for each in document.problems)
+    if to is None or document.envelope is None:
+        return
+    total = len(document.envelope.messages)
+    for earlier, aside in enumerate(document.envelope.asides):
+        index = total - aside.following + earlier
+        yield f"message {index}: {to} has no role {aside.value.get('role')!r}"
+
+
 def _written(
-    source: Input, document: Document, report: CompactionReport, to: str | None
-) -> bytes | None:
-    match report.result:
-        case Abandoned():
-            return None
-        case Unchanged() if to is None:
-            return source.content
-        case _:
-            transcript = report.result.transcript
-            _check(transcript, to or document.dialect)
-            return write(document, transcript, to=to).encode()
+    document: Document, before: Transcript, report: CompactionReport, to: str | None
+) -> bytes:
+    # A call that was interrupted has no result, which no provider takes in the middle.
+    transcript = repair(report.result.transcript) if to else report.result.transcript
+    _check(transcript, before, to or document.dialect)
+    return write(document, transcript, to=to).encode()
 
 
-def _check(transcript: Transcript, name: str) -> None:
-    """Refuse to write what the provider would refuse."""
+def _check(transcript: Transcript, before: Transcript, name: str) -> None:
+    """Refuse to write what the provider would refuse, save for rules that the input broke."""
     dialect = DIALECTS[name]
     violations = dialect.validate(dialect.encode(transcript))
-    if violations:
-        first = violations[0]
+    if not violations:
+        return
+    broken = {each.rule for each in dialect.validate(dialect.encode(before))}
+    fresh = tuple(each for each in violations if each.rule not in broken)
+    if fresh:
+        first = fresh[0]
         raise InvalidTranscript(
             f"the result would break a rule of {name}, so nothing was written: "
             f"message {first.index}, {first.rule}: {first.message}",
-            violations,
+            fresh,
         )

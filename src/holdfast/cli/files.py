@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
+from holdfast.cli.streams import Unusable, input_bytes, output_bytes
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -25,15 +25,12 @@ __all__ = [
     "input_stream",
     "read_input",
     "refused",
+    "same_file",
     "write_output",
 ]
 
 PIPE = "-"
 """What stands for standard input or standard output."""
-
-
-class Unusable(HoldfastError):
-    """A file cannot be used; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def input_stream(name: str) -> BinaryIO:
         Unusable: when it cannot be opened.
     """
     if name == PIPE:
-        return sys.stdin.buffer
+        return input_bytes()
     try:
         return Path(name).open("rb")
     except OSError as error:
@@ -87,6 +84,16 @@ def refused(verb: str, name: str, error: OSError) -> Unusable:
     return Unusable(f"cannot {verb} {name}: {_reason(error)}")
 
 
+def same_file(first: str, second: str) -> bool:
+    """Say whether two names lead to one file; streams and devices are none."""
+    if PIPE in (first, second):
+        return False
+    one, other = Path(first), Path(second)
+    if one.exists() and other.exists():
+        return not _is_special(one) and one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def write_output(name: str, content: bytes) -> None:
     """Write a file, or standard output for `-`.
 
@@ -96,7 +103,7 @@ def write_output(name: str, content: bytes) -> None:
     shown = "standard output" if name == PIPE else name
     try:
         if name == PIPE:
-            stream = sys.stdout.buffer
+            stream = output_bytes()
             stream.write(content)
             stream.flush()
         elif _is_special(Path(name)):

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from holdfast.cli.lines import crop
 from holdfast.config import KEYS, Flag, Setting, load, read_text
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
     from holdfast.config import Configuration, Key
 
-__all__ = ["configuration", "setting_flags"]
+__all__ = ["configuration", "conversation_flag", "setting_flags"]
 
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[Wrapped], Wrapped]
@@ -43,8 +44,10 @@ _FLAGS: dict[str, tuple[str, str, str]] = {
         "Messages at the end that pruning never touches.",
     ),
 }
+_WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
 _NO_MODEL = frozenset({"deterministic", "none"})
+_LONGEST_SHOWN = 40
 _METAVARS = {int: "N", float: "F", str: "NAME"}
 
 
@@ -66,7 +69,9 @@ class _SettingType(click.ParamType[Setting]):
         try:
             return Setting(self.key.path, read_text(self.key, str(value), origin), origin)
         except ConfigError:
-            self.fail(f"{value} is not {self.key.allowed}", param, ctx)
+            shown = crop(str(value), _LONGEST_SHOWN)
+            allowed = self.key.allowed.removesuffix(", or null")
+            self.fail(f"{shown} is not {allowed}", param, ctx)
 
 
 def setting_flags(function: Wrapped) -> Wrapped:
@@ -75,6 +80,16 @@ def setting_flags(function: Wrapped) -> Wrapped:
         kind = _SettingType(KEYS[path], flag)
         function = click.option(flag, name, type=kind, metavar=kind.name, help=words)(function)
     return function
+
+
+def conversation_flag(function: Wrapped) -> Wrapped:
+    """Give a command the flag that picks one of the conversations of a file."""
+    return click.option(
+        "--conversation",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Which one, when a file holds several; the first is 1.",
+    )(function)
 
 
 def configuration(options: Mapping[str, object], summarizer: str | None = None) -> Configuration:
@@ -86,6 +101,8 @@ def configuration(options: Mapping[str, object], summarizer: str | None = None) 
     """
     flags = [value for value in options.values() if isinstance(value, Setting)]
     if summarizer is not None:
+        if not summarizer.strip():
+            raise click.BadParameter("name a model, deterministic or none", param_hint=_WRITER)
         model = None if summarizer in _NO_MODEL else summarizer
-        flags.append(Setting(_SUMMARIZER, model, Flag("--summarizer")))
+        flags.append(Setting(_SUMMARIZER, model, Flag(_WRITER)))
     return load(os.environ, flags)

@@ -8,11 +8,11 @@ import click
 
 from holdfast.cli.examples import examples
 from holdfast.cli.files import about, read_input
-from holdfast.cli.flags import configuration, setting_flags
-from holdfast.cli.inspection import as_json, inspect_input
+from holdfast.cli.flags import configuration, conversation_flag, setting_flags
+from holdfast.cli.inspection import as_json, inspect_document
 from holdfast.cli.inspection_view import drawn
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS
+from holdfast.formats import FORMATS, read
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
@@ -27,6 +27,7 @@ class _Options(TypedDict):
     top: int
     messages: bool
     as_json: bool
+    conversation: int | None
 
 
 @click.command(
@@ -46,6 +47,7 @@ class _Options(TypedDict):
     metavar="FORMAT",
     help="The format of the file; see holdfast formats.",
 )
+@conversation_flag
 @setting_flags
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Ask about a fit of N tokens.")
 @click.option(
@@ -68,7 +70,10 @@ def command(**options: Unpack[_Options]) -> None:
     settings: Settings = configuration(options).settings
     source = read_input(options["file"])
     with about(source.name):
-        found = inspect_input(source, options["format_name"], settings, fit=options["fit"])
+        document = read(
+            source.content, format=options["format_name"], conversation=options["conversation"]
+        )
+        found = inspect_document(source.name, document, settings, fit=options["fit"])
     if options["as_json"]:
         show_json(as_json(found, top=options["top"], messages=options["messages"]))
         return

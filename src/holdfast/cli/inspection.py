@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, assert_never
 from holdfast.cli.census import Census, take_census
 from holdfast.cli.compressing import window_of
 from holdfast.compaction import Enough, Impossible, Means, Nothing, Plan, decide, due, hygiene_due
-from holdfast.formats import read
 from holdfast.redaction import Redactor
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
-    from holdfast.cli.files import Input
     from holdfast.compaction import Decision, Policy
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.transcript import Transcript
 
-__all__ = ["Inspection", "as_json", "heaviest", "inspect_input", "would"]
+__all__ = ["Inspection", "as_json", "heaviest", "inspect_document", "would"]
 
 _SKETCH = 160
 
@@ -63,18 +61,17 @@ class Inspection:
         return hygiene_due(self.census.load, len(self.transcript), self.policy)
 
 
-def inspect_input(
-    source: Input, format_name: str, settings: Settings, *, fit: int | None = None
+def inspect_document(
+    name: str, document: Document, settings: Settings, *, fit: int | None = None
 ) -> Inspection:
-    """Read a file, weigh it, and decide what a compaction would do; nothing is changed."""
-    document = read(source.content, format=format_name)
+    """Weigh a file that was read, and decide what a compaction would do; nothing is changed."""
     transcript = window_of(document)
     counter = counter_of(settings)
     scale = Scale(counter)
     policy = policy_of(settings, fit=fit)
     redactor = Redactor(settings.redaction.extra_patterns)
     return Inspection(
-        name=source.name,
+        name=name,
         document=document,
         transcript=transcript,
         census=take_census(transcript, scale),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.inspection import heaviest, would
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.lines import Line, Span, counted, table
 from holdfast.compaction import Plan
 from holdfast.transcript import one_line
 
@@ -43,11 +43,12 @@ def drawn(found: Inspection, view: Screen, *, top: int, messages: bool) -> list[
 def _heading(found: Inspection) -> Iterator[Line]:
     roles = ", ".join(f"{count:,} {role}" for role, count in found.census.roles.items())
     images = found.census.load.images
-    pictures = f", {images:,} {'image' if images == 1 else 'images'}" if images else ""
+    pictures = f", {counted(images, 'image')}" if images else ""
     yield (Span(found.name, "bold"), Span(f" ({found.document.format})"))
     yield (
         Span(
-            f"{len(found.transcript):,} messages, {found.census.tokens:,} tokens "
+            f"{counted(len(found.transcript), 'message')}, "
+            f"{counted(found.census.tokens, 'token')} "
             f"({found.counter}){pictures}"
         ),
     )
@@ -55,12 +56,12 @@ def _heading(found: Inspection) -> Iterator[Line]:
         yield (Span(f"by role: {roles}"),)
     hidden = len(found.document.transcript) - len(found.transcript)
     if hidden:
-        yield (Span(f"{hidden:,} older messages stand before the newest summary, out of sight"),)
+        yield (Span(f"{counted(hidden, 'older message')} before the newest summary, out of sight"),)
     if found.document.problems:
         first = found.document.problems[0]
         count = len(found.document.problems)
         yield (
-            Span(f"{count:,} lines could not be read, ", "yellow"),
+            Span(f"{counted(count, 'line')} could not be read, ", "yellow"),
             Span(f"the first is line {first.line}: {first.reason}"),
         )
 
@@ -71,7 +72,7 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
     yield (
         Span("the window", "bold"),
         Span(f" of {frame.window:,} tokens, {_percent(found.census.tokens, frame.window)} used"),
-        Span(f" (a column is {whole / room:,.0f} tokens)", "dim"),
+        Span(f" (a column is {_tokens(whole / room)})", "dim"),
     )
     yield from window_bar(found.census, frame)
     if not found.census.tokens:
@@ -79,7 +80,7 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
     yield (
         Span("the conversation", "bold"),
         Span(" from beginning to end"),
-        Span(f" (a column is {found.census.tokens / room:,.0f} tokens)", "dim"),
+        Span(f" (a column is {_tokens(found.census.tokens / room)})", "dim"),
     )
     yield conversation_strip(found.census, frame)
     if isinstance(found.decision, Plan):
@@ -114,6 +115,10 @@ def _verdict(found: Inspection) -> Iterator[Line]:
     if found.hygiene_due:
         yield (Span(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
     yield (Span(f"now it would {would(found)[1]}"),)
+
+
+def _tokens(width: float) -> str:
+    return counted(round(width), "token") if width >= 1 else "under 1 token"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Line", "Span", "cells", "clean", "crop", "plain", "table", "wrapped"]
+__all__ = ["Line", "Span", "cells", "clean", "counted", "crop", "plain", "table", "wrapped"]
 
 _ELLIPSIS = "…"
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -42,6 +42,11 @@ def clean(text: str) -> str:
         " " if sign in "\t\r\n" else "" if unicodedata.category(sign) in _UNSAFE else sign
         for sign in text
     )
+
+
+def counted(count: int, one: str) -> str:
+    """Return a number with its noun, such as `1 message` and `2,000 messages`."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
 
 
 def cells(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span
+from holdfast.cli.lines import Line, Span, clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +35,11 @@ _PRUNED = {
     "truncated": ("oversized result", "oversized results"),
 }
 _PROBLEMS_SHOWN = 3
+_LABEL = 12
+_WIDEST = 80
 
 
-def drawn(name: str, compressed: Compressed) -> list[Line]:
+def drawn(name: str, compressed: Compressed, width: int = _WIDEST) -> list[Line]:
     """Return what happened to a file, with its figures and warnings."""
     report = compressed.report
     reason = f": {report.reason}" if report.reason else ""
@@ -48,28 +50,45 @@ def drawn(name: str, compressed: Compressed) -> list[Line]:
             Span(reason),
         )
     ]
-    lines += figures(report)
+    lines += figures(report, width)
     for warning in report.warnings:
-        lines.append((Span("  warning   ", "yellow"), Span(warning)))
-    for problem in compressed.problems[:_PROBLEMS_SHOWN]:
-        lines.append(
-            (Span("  left out  ", "yellow"), Span(f"line {problem.line}: {problem.reason}"))
-        )
-    more = len(compressed.problems) - _PROBLEMS_SHOWN
+        lines += _labeled("warning", warning, width, "yellow")
+    for place in compressed.left_out[:_PROBLEMS_SHOWN]:
+        lines += _labeled("left out", place, width, "yellow")
+    more = len(compressed.left_out) - _PROBLEMS_SHOWN
     if more > 0:
-        lines.append((Span("  left out  ", "yellow"), Span(f"{more:,} lines more")))
+        lines += _labeled("left out", f"{more:,} more", width, "yellow")
     return lines
 
 
-def figures(report: CompactionReport) -> list[Line]:
-    """Return the figures of a compaction, one line a theme."""
-    return [(Span(f"  {label:<10}", "dim"), Span(words)) for label, words in _themes(report)]
+def figures(report: CompactionReport, width: int = _WIDEST) -> list[Line]:
+    """Return the figures of a compaction, one theme after the other."""
+    return [line for label, words in _themes(report) for line in _labeled(label, words, width)]
+
+
+def _labeled(label: str, words: str, width: int, style: str = "dim") -> list[Line]:
+    """Return words beside their label, in as many lines of at most 80 columns as they take."""
+    import textwrap
+
+    room = min(width, _WIDEST) - _LABEL
+    first, *rest = textwrap.wrap(clean(words), room) or [""]
+    indent = " " * _LABEL
+    return [
+        (Span(f"  {label:<{_LABEL - 2}}", style), Span(first)),
+        *((Span(indent), Span(line)) for line in rest),
+    ]
 
 
 def _themes(report: CompactionReport) -> Iterator[tuple[str, str]]:
     found = report.figures
     if report.outcome in ("unchanged", "abandoned"):
-        yield "size", f"{found.messages_before:,} messages, {found.tokens_before:,} tokens"
+        yield (
+            "size",
+            (
+                f"{counted(found.messages_before, 'message')}, "
+                f"{counted(found.tokens_before, 'token')}"
+            ),
+        )
         return
     yield "tokens", f"{found.tokens_before:,} -> {found.tokens_after:,} ({_change(found)})"
     yield "messages", f"{found.messages_before:,} -> {found.messages_after:,}{_parts(found)}"
@@ -81,11 +100,10 @@ def _themes(report: CompactionReport) -> Iterator[tuple[str, str]]:
     if found.audit is not None and found.audit.facts:
         facts = found.audit.facts
         kept, recorded = found.audit.retained, found.audit.retained_by_summary
-        yield (
-            "audit",
-            f"{kept:,} of {facts:,} facts are still in the window ({kept / facts:.0%}); "
-            f"{recorded:,} of them in the record itself",
-        )
+        # Without a record the names stay beside what was pruned, which counts as the window.
+        where = "" if found.summary is None else f"; {recorded:,} of them in the record itself"
+        window = f"{kept:,} of {facts:,} facts are still in the window ({kept / facts:.0%})"
+        yield "audit", f"{window}{where}"
 
 
 def _change(found: Report) -> str:

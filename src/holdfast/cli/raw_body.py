@@ -9,12 +9,15 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats import detect
+from holdfast.formats.container import find
 from holdfast.wire import Body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["raw_body"]
+    from holdfast.formats import Document
+
+__all__ = ["raw_body", "raw_document"]
 
 _KEYS = {
     "openai": ("messages", ()),
@@ -28,7 +31,8 @@ _PLAIN_SPEAKERS = frozenset({"user", "assistant"})
 def raw_body(content: bytes, provider: str, format_name: str = "auto") -> Body | None:
     """Return the conversation as it stands, or None when it is not in the provider's JSON."""
     try:
-        value: object = json.loads(content)
+        # Decoded here: the reader of bytes would take UTF-16 too, which no other command takes.
+        value: object = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
     body = _located(value, provider)
@@ -38,10 +42,19 @@ def raw_body(content: bytes, provider: str, format_name: str = "auto") -> Body |
     return body if name == provider or (format_name == "auto" and _is_plain(body)) else None
 
 
+def raw_document(document: Document) -> Body | None:
+    """Return the conversation of a document as it stood, or None for a session file."""
+    envelope = document.envelope
+    if envelope is None:
+        return None
+    return Body(list(envelope.messages), (envelope.rest or {}).get(envelope.system_key))
+
+
 def _located(value: object, provider: str) -> Body | None:
     key, system_keys = _KEYS[provider]
     if isinstance(value, list):
-        return _body(cast("list[object]", value), None)
+        entries = cast("list[object]", value)
+        return None if any(map(_is_conversation, entries)) else _body(entries, None)
     if not isinstance(value, dict):
         return None
     entry = cast("Mapping[str, object]", value)
@@ -56,6 +69,10 @@ def _body(messages: list[object], system: object) -> Body | None:
     if not all(isinstance(message, dict) for message in messages):
         return None
     return Body(cast("list[dict[str, object]]", messages), system)
+
+
+def _is_conversation(value: object) -> bool:
+    return isinstance(value, dict) and find(cast("Mapping[str, object]", value)) is not None
 
 
 def _is_plain(body: Body) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +12,7 @@ from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, input_stream, refused
 from holdfast.cli.screen import show_json
+from holdfast.cli.streams import output_bytes
 from holdfast.config import load
 from holdfast.redaction import Redactor
 
@@ -50,7 +50,7 @@ def command(file: str, *, code: bool, as_json: bool) -> Exit:
         after = _masked(redactor, before, code=code)
         show_json({"text": after.decode("utf-8", "replace"), "changed": after != before})
         return Exit.DONE
-    output = sys.stdout.buffer
+    output = output_bytes()
     for block in blocks(_read(file)):
         output.write(_masked(redactor, block, code=code))
     output.flush()

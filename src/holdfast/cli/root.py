@@ -18,6 +18,7 @@ from holdfast import __version__
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.screen import tell
+from holdfast.cli.streams import flush_output, forgive
 from holdfast.errors import HoldfastError
 
 __all__ = ["COMMANDS", "Root", "root"]
@@ -70,6 +71,7 @@ class Root(click.Group):
         """Run a command line and end the process with its exit code."""
         extra |= {"standalone_mode": False, "prog_name": "holdfast"}
         run = cast("Callable[..., object]", super().main)
+        forgive()
         sys.exit(_ended(lambda: run(*args, **extra)))
 
 
@@ -77,7 +79,10 @@ def _ended(run: Callable[[], object]) -> int:
     """Return the exit code of a run, and say what went wrong if anything did."""
     try:
         code = run()
-        sys.stdout.flush()
+        flush_output()
+    except click.exceptions.NoArgsIsHelpError as error:
+        tell(*error.format_message().splitlines())
+        return Exit.USAGE
     except click.UsageError as error:
         return _misused(error)
     except click.ClickException as error:
@@ -114,7 +119,7 @@ def _failed(message: str, error: BaseException | None = None) -> int:
     if error is not None and os.environ.get("HOLDFAST_DEBUG"):
         import traceback
 
-        tell("".join(traceback.format_exception(error)).rstrip())
+        tell(*"".join(traceback.format_exception(error)).splitlines())
     tell(f"holdfast: {_sentence(message)}")
     return Exit.FAILED
 
@@ -133,7 +138,7 @@ def _let_go_of_output() -> None:
     """Point standard output nowhere, so that the interpreter does not fail to flush it."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         return
 
 
@@ -157,7 +162,7 @@ serve the other shells.
 )
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
 def _group() -> None:
-    """Endless conversations in a finite window, and nothing lost."""
+    """Endless conversations in a finite window."""
 
 
 root: Callable[..., NoReturn] = _group

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.census import take_census
 from holdfast.cli.context_map import Frame, legend, window_bar
-from holdfast.cli.lines import Line, Span, crop, wrapped
+from holdfast.cli.lines import Line, Span, counted, crop, wrapped
 from holdfast.cli.outcome import figures
 from holdfast.summary import read_checkpoint
 from holdfast.summary.record import HEADINGS
@@ -46,7 +46,7 @@ def drawn(showing: Showing, view: Screen, *, full: bool = False) -> list[Line]:
     lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
     lines += [*_record(after, view.width, full=full), ()]
     lines += [(Span("what the model sees now", "bold"),), *_shape(after, view.width), ()]
-    lines += [(Span("what happened", "bold"),), *figures(showing.report)]
+    lines += [(Span("what happened", "bold"),), *figures(showing.report, view.width)]
     return lines
 
 
@@ -59,7 +59,7 @@ def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:
     census = take_census(transcript, Scale())
     yield (
         Span(label, "bold"),
-        Span(f": {len(transcript):,} messages, {census.tokens:,} tokens"),
+        Span(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
         Span(f", {census.tokens / frame.window:.0%} of a window of {frame.window:,}"),
     )
     yield from window_bar(census, frame)

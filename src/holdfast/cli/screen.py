@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.lines import plain
+from holdfast.cli.lines import clean, plain
+from holdfast.cli.streams import error_text, output_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,22 +64,22 @@ def show_json(value: object) -> None:
     _write(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def tell(sentence: str) -> None:
-    """Write a sentence for a person to standard error."""
-    _write(sentence, is_error=True)
+def tell(*sentences: str) -> None:
+    """Write sentences for a person to standard error, one a line whatever stands in them."""
+    _write("\n".join(map(clean, sentences)), is_error=True)
 
 
-def _stream(*, is_error: bool) -> TextIO:
-    return sys.stderr if is_error else sys.stdout
+def _stream(*, is_error: bool) -> TextIO | None:
+    return error_text() if is_error else output_text()
 
 
-def _is_colored(stream: TextIO) -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+def _is_colored(stream: TextIO | None) -> bool:
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
 def _write(text: str, *, is_error: bool = False) -> None:
-    # A terminal that cannot show a character shows a question mark; the command goes on.
-    encoding = _stream(is_error=is_error).encoding or "utf-8"
-    click.echo(text.encode(encoding, "replace").decode(encoding), err=is_error)
+    stream = _stream(is_error=is_error)
+    if stream is not None:
+        click.echo(text, file=stream)

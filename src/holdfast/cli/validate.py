@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
+from holdfast.cli.compressing import window_of
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import about, read_input
-from holdfast.cli.lines import Line, Span, table
-from holdfast.cli.raw_body import raw_body
+from holdfast.cli.flags import conversation_flag
+from holdfast.cli.lines import Line, Span, counted, table
+from holdfast.cli.raw_body import raw_body, raw_document
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS, live, read
+from holdfast.formats import FORMATS, read
+from holdfast.transcript import Violation
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
-    from holdfast.transcript import Violation
+    from holdfast.wire import Body
 
 __all__ = ["command"]
 
 _PROVIDERS = ("openai", "responses", "anthropic", "gemini")
+_EMPTY = Violation(0, "empty", "there are no messages, which no provider accepts")
+
+
+class _Options(TypedDict):
+    provider: str
+    format_name: str
+    conversation: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +62,17 @@ class _Verdict:
     metavar="FORMAT",
     help="The format of the file; see holdfast formats.",
 )
-def command(file: str, *, provider: str, as_json: bool, format_name: str) -> Exit:
+@conversation_flag
+def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     """Check a transcript against a provider's rules.
 
     A file in the provider's own JSON is checked as it stands. Any other format is converted
     first, and the answer says so. The exit code is 0 when the transcript is valid, else 1.
     """
+    provider = options["provider"]
     source = read_input(file)
     with about(source.name):
-        verdict = _judge(source.content, provider, format_name)
+        verdict = _judge(source.content, options)
     valid = not verdict.violations
     if as_json:
         show_json(
@@ -79,24 +91,29 @@ def command(file: str, *, provider: str, as_json: bool, format_name: str) -> Exi
     return Exit.DONE if valid else Exit.FAILED
 
 
-def _judge(content: bytes, provider: str, format_name: str) -> _Verdict:
-    dialect = DIALECTS[provider]
-    found = raw_body(content, provider, format_name)
+def _judge(content: bytes, options: _Options) -> _Verdict:
+    provider, number = options["provider"], options["conversation"]
+    found = raw_body(content, provider, options["format_name"]) if number is None else None
     if found is not None:
-        violations = dialect.validate(found)
-        return _Verdict(provider, len(found.messages), converted=False, violations=violations)
-    document = read(content, format=format_name)
-    transcript = live(document.transcript) if document.envelope is None else document.transcript
-    body = dialect.encode(transcript)
-    converted = document.dialect != provider
-    violations = dialect.validate(body)
-    return _Verdict(document.format, len(body.messages), converted=converted, violations=violations)
+        return _verdict(found, provider, provider, converted=False)
+    document = read(content, format=options["format_name"], conversation=number)
+    raw = raw_document(document) if document.dialect == provider else None
+    if raw is not None:
+        return _verdict(raw, provider, document.format, converted=False)
+    body = DIALECTS[provider].encode(window_of(document))
+    return _verdict(body, provider, document.format, converted=document.dialect != provider)
+
+
+def _verdict(body: Body, provider: str, format_name: str, *, converted: bool) -> _Verdict:
+    count = len(body.messages)
+    violations = DIALECTS[provider].validate(body) if count else (_EMPTY,)
+    return _Verdict(format_name, count, converted=converted, violations=violations)
 
 
 def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line]:
     count = len(verdict.violations)
     how = f", converted from {verdict.format}" if verdict.converted else ""
-    about = f"({verdict.messages:,} messages{how})"
+    about = f"({counted(verdict.messages, 'message')}{how})"
     if not count:
         return [(Span("valid", "bold green"), Span(f": {name} for {provider} {about}"))]
     broken = "1 rule is broken" if count == 1 else f"{count:,} rules are broken"

@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["read_environment"]
 
 _PREFIX = "HOLDFAST_"
-_TYPING_ERROR = 0.9
+_NEAR = 0.75
+"""Stricter than elsewhere, since all names share their beginning."""
+_OTHERS = frozenset({"HOLDFAST_HOME", "HOLDFAST_DEBUG", "HOLDFAST_SHARED"})
+"""Variables of ours that are no settings: the last names the material of the tests."""
 _VARIABLES = {key.variable: key for key in KEYS.values()}
-_SECTIONS = tuple({f"{_PREFIX}{path.partition('.')[0].upper()}_" for path in (*KEYS, *LATER)})
 
 
 def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
     """Return the settings that the environment makes; an empty variable sets nothing.
 
-    A variable that looks like a setting and is none is an error, as it would be in the file.
+    A variable with our prefix that is no setting is an error, as it would be in the file.
     """
     found: list[Setting] = []
     for variable in sorted(environ):
-        if not _is_setting(variable) or not environ[variable].strip():
+        if not variable.startswith(_PREFIX) or variable in _OTHERS:
+            continue
+        if not environ[variable].strip():
             continue
         origin = Environment(variable)
         key = _VARIABLES.get(variable)
@@ -37,19 +41,11 @@ def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
     return tuple(found)
 
 
-def _is_setting(variable: str) -> bool:
-    """Say whether a variable is a setting, or was meant to be one."""
-    if not variable.startswith(_PREFIX):
-        return False
-    near = difflib.get_close_matches(variable, _VARIABLES, 1, _TYPING_ERROR)
-    return variable.startswith(_SECTIONS) or bool(near)
-
-
 def _unknown(variable: str, origin: Environment) -> ConfigError:
     later = {f"{_PREFIX}{path.upper().replace('.', '_')}": path for path in LATER}
     for start, path in later.items():
         if variable == start or variable.startswith(f"{start}_"):
             return unknown(path, origin, spelled=path)
-    close = difflib.get_close_matches(variable, _VARIABLES, 1, 0.6)
+    close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
     hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
     return ConfigError(f"there is no setting behind the {origin}; {hint}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "LATER", "Key", "checked", "read_text", "unknown"]
 
+_LONGEST_SHOWN = 80
 PROVIDERS = ("auto", "openai", "anthropic")
 
 Test: TypeAlias = Callable[[object], bool]
@@ -133,7 +134,11 @@ def _parsed(kind: type, text: str) -> object:
 
 
 def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        return "a number with too many digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
 def _within(least: float, most: float, *, open_below: bool = False) -> Test:
@@ -152,7 +157,8 @@ def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
     return MappingProxyType({key.path: key for key in keys})
 
 
-_MANY = 1e12
+_MANY = 1_000_000_000
+_COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
@@ -184,7 +190,7 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "model.context_length",
             "What the model accepts, in tokens; null means 200000.",
-            "a whole number of 1000 or more, or null",
+            f"{_COUNT.format(1000)}, or null",
             _within(1_000, _MANY),
             int,
             optional=True,
@@ -206,14 +212,14 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "compression.protect_first_n",
             "Messages kept after the system prompt, until the first summary exists.",
-            "a whole number of 0 or more",
+            _COUNT.format(0),
             _within(0, _MANY),
             int,
         ),
         Key(
             "compression.protect_last_n",
             "Messages at the end that pruning never touches.",
-            "a whole number of 1 or more",
+            _COUNT.format(1),
             _within(1, _MANY),
             int,
         ),
@@ -251,6 +257,15 @@ KEYS: Mapping[str, Key] = _table(
             "Where a compatible server listens, if it is not the provider's own.",
             _URL,
             _is_url,
+            optional=True,
+        ),
+        Key(
+            "auxiliary.compression.context_length",
+            "What it accepts, in tokens; null sizes its requests for the conversation's window "
+            "until it states its own.",
+            f"{_COUNT.format(1000)}, or null",
+            _within(1_000, _MANY),
+            int,
             optional=True,
         ),
         Key(

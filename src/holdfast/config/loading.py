@@ -59,4 +59,5 @@ def _check_patterns(patterns: tuple[str, ...], setting: Setting) -> None:
     try:
         Redactor(patterns)
     except ConfigError as error:
-        raise ConfigError(f"redaction.extra_patterns ({setting.origin}): {error}") from None
+        words = str(error).removeprefix(f"{setting.path}: ")
+        raise ConfigError(f"{setting.path} ({setting.origin}): {words}") from None

@@ -50,6 +50,7 @@ class SummaryModel:
     model: str | None = None
     provider: str = "auto"
     base_url: str | None = None
+    context_length: int | None = None
     timeout: float = 120.0
 
 

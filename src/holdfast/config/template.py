@@ -44,12 +44,15 @@ def write_template(path: Path, *, force: bool = False) -> None:
     """Write the commented file, readable by its owner only: addresses may hold credentials.
 
     Raises:
-        ConfigError: when the file exists and `force` is not set.
+        ConfigError: when the file exists and `force` is not set, or its folder is a file.
         OSError: when it cannot be written; an existing file is then as it was.
     """
     if path.exists() and not force:
         raise ConfigError(f"{path} exists; --force replaces it")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"the home directory {path.parent} is not a folder") from None
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(

@@ -27,6 +27,8 @@ def read_file(path: Path) -> tuple[Setting, ...]:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         return ()
+    except NotADirectoryError:
+        raise ConfigError(f"the home directory {path.parent} is not a folder") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:

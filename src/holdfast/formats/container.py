@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Aside, Document, Envelope, Style
-from holdfast.formats.loose import is_array, is_object, mapping, sequence, string
+from holdfast.formats.loose import is_array, is_object, kind_of, mapping, sequence, string
 from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
@@ -147,8 +147,7 @@ def _sort_out(
     for index, each in enumerate(entries):
         if not is_object(each):
             where = f"{place.key}[{index}]"
-            kind = type(each).__name__
-            raise DecodeError(place.dialect, where, f"expected an object, found {kind}")
+            raise DecodeError(place.dialect, where, f"expected an object, found {kind_of(each)}")
         role = string(each.get("role"))
         if place.dialect == "openai" and role and role not in _ROLES:
             passed.append((len(messages), each))

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, TypeGuard
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["as_json", "is_array", "is_object", "mapping", "mappings", "sequence", "string"]
+__all__ = [
+    "as_json",
+    "is_array",
+    "is_object",
+    "kind_of",
+    "mapping",
+    "mappings",
+    "sequence",
+    "string",
+]
 
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
@@ -45,6 +54,23 @@ def mappings(value: object) -> Sequence[Mapping[str, object]]:
 def string(value: object) -> str:
     """Return the value when it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def kind_of(value: object) -> str:
+    """Return what a JSON value is, in words for a message."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
 
 
 def as_json(value: object) -> str:

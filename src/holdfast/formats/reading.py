@@ -10,7 +10,7 @@ from holdfast.formats.catalog import DOCUMENTS, FORMATS, choose
 from holdfast.formats.container import Place, find, read_list, read_object
 from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Document, Guess, Problem
-from holdfast.formats.loose import is_object, mapping, string
+from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.sessions import SESSIONS
 from holdfast.formats.source import parse
 
@@ -51,21 +51,33 @@ def detect(text: str | bytes) -> Guess:
         return Guess("", 0.0, str(error))
 
 
-def read(text: str | bytes, *, format: str = "auto") -> Document:  # noqa: A002
-    """Read a text that holds one conversation.
+def read(
+    text: str | bytes,
+    *,
+    format: str = "auto",  # noqa: A002
+    conversation: int | None = None,
+) -> Document:
+    """Read a text that holds one conversation, or one of those that it holds.
 
     Args:
         text: the content of a file; bytes are taken for UTF-8.
         format: a name in `FORMATS`, or `auto` to go by the content.
+        conversation: which one, counted from 1; without it there has to be exactly one.
 
     Raises:
         DecodeError: when the text cannot be read, or holds another number of conversations.
     """
     documents = read_all(text, format=format)
-    if len(documents) != 1:
-        name = documents[0].format if documents else format
-        problem = f"expected one conversation, found {len(documents)}; split the file first"
-        raise DecodeError(name, "the file", problem)
+    count = len(documents)
+    name = documents[0].format if documents else format
+    if conversation is not None:
+        if not 1 <= conversation <= count:
+            problem = f"there is no conversation {conversation}; the file holds {count:,}"
+            raise DecodeError(name, "the file", problem)
+        return documents[conversation - 1]
+    if count != 1:
+        choice = f"; choose one with --conversation, from 1 to {count}" if count else ""
+        raise DecodeError(name, "the file", f"expected one conversation, found {count:,}{choice}")
     return documents[0]
 
 
@@ -145,12 +157,14 @@ def _sketch(source: Source) -> str:
     if is_object(value):
         keys = ", ".join(sorted(value)[:6])
         return f"objects with the keys {keys}" if keys else "an empty object"
-    return f"{source.layout} of {type(value).__name__}"
+    kind = kind_of(value)
+    several = {"array": "an array whose first element is ", "lines": "lines, the first of them "}
+    return f"{several.get(source.layout, '')}{kind}"
 
 
 def _read_sessions(source: Source, reader: SessionReader) -> tuple[Document, ...]:
     strays = [
-        Problem(each.line, f"expected an object, found {type(each.value).__name__}")
+        Problem(each.line, f"expected an object, found {kind_of(each.value)}")
         for each in source.records
         if not is_object(each.value)
     ]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Record", "Source", "parse", "style_of"]
 
 _EXPECTED = "expected a JSON document or one JSON value a line"
+_TOO_LONG = "a number has more digits than can be read"
+"""The one thing that Python's reader refuses in JSON that is well-formed."""
 _SNIFF = 4096
 
 
@@ -58,7 +60,7 @@ def parse(text: str | bytes) -> Source:
     except json.JSONDecodeError as error:
         return _lines(words, style, error)
     except ValueError as error:
-        raise DecodeError("json", "line 1", str(error)) from error
+        raise DecodeError("json", "the file", _TOO_LONG) from error
     if is_array(value):
         elements = enumerate(value, 1)
         return Source("array", tuple(Record(place, each) for place, each in elements), style)
@@ -135,8 +137,8 @@ def _values(line: str, number: int) -> Iterator[Record | Problem]:
         except RecursionError:
             yield Problem(number, "the values are nested too deeply")
             return
-        except ValueError as error:
-            yield Problem(number, str(error))
+        except ValueError:
+            yield Problem(number, _TOO_LONG)
             return
         yield Record(number, value)
         while position < len(line) and line[position].isspace():

@@ -66,6 +66,7 @@ def _chain(settings: Settings, clock: SystemClock) -> Chain | None:
         provider=summary.provider,
         base_url=summary.base_url,
         timeout=summary.timeout,
+        window=summary.context_length,
     )
     if main.name is None or main.name == summary.model:
         return Chain(first, clock=clock, timeout=summary.timeout)

@@ -38,7 +38,7 @@ def test_lines_of_one_answer_are_one_message_and_its_results_follow() -> None:
 
 def test_what_cannot_be_read_is_reported_by_line() -> None:
     assert read(sample("claude_code.jsonl")).problems == (
-        Problem(20, "expected an object, found str"),
+        Problem(20, "expected an object, found text"),
         Problem(23, "not JSON at column 47: Unterminated string starting at"),
     )
 
