@@ -4,9 +4,11 @@ from holdfast.summary.cues import (
     APPROVAL_CLAIM,
     ASK_CLAIM,
     CONSENT,
+    is_acknowledgement,
     is_decision,
     is_question,
     is_rule,
+    rules_in,
     sentences,
 )
 
@@ -75,6 +77,35 @@ def test_other_sentences_are_neither() -> None:
     assert ASK_CLAIM.search("用户要求部署")
     assert CONSENT.search("好的")
     assert not CONSENT.search("look at this")
+
+
+def test_a_list_of_rules_is_all_rules() -> None:
+    text = (
+        "Build a site.\n\nRules for the build:\n- plain HTML\n2. two pages\n\n- no tracker\n"
+        "Start with the first page.\n- an idea\nPlease follow these rules: Keep it small. Be fast."
+    )
+    assert rules_in(text) == ["plain HTML", "two pages", "no tracker", "Keep it small.", "Be fast."]
+
+
+def test_limits_are_rules_and_observations_are_not() -> None:
+    text = "Only the docs. It must build. Use no more than two workers. The rules engine: it broke."
+    assert rules_in(text) == ["Only the docs.", "It must build.", "Use no more than two workers."]
+    assert rules_in("It only fails on Mondays.") == []
+
+
+@pytest.mark.parametrize(
+    "words", ["Good decision. Keep it that way.", "ok, thanks!", "Perfect", "谢谢", "Danke dir"]
+)
+def test_an_acknowledgement_asks_nothing(words: str) -> None:
+    assert is_acknowledgement(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["yes", "Good, now deploy it", "Great. Is it done?", "fix the parser", "Nice " + "x" * 60],
+)
+def test_consent_and_requests_are_no_acknowledgements(words: str) -> None:
+    assert not is_acknowledgement(words)
 
 
 def test_questions_end_like_questions() -> None:

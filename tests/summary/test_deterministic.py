@@ -44,7 +44,7 @@ def test_every_section_is_made_from_what_happened() -> None:
         actions=(
             "1. READ src/billing.py [tool: Read]",
             "2. EDITED src/billing.py - defines charge [tool: Edit]",
-            "3. RAN cd /work && make test - exit 1, 2 lines, FAIL: test_charge [tool: bash]",
+            '3. RAN cd /work && make test - exit 1, 2 lines, "FAIL: test_charge" [tool: bash]',
         ),
         state=("Directory: /work", "Tests: FAIL: test_charge (cd /work && make test)"),
         in_progress=(
@@ -52,7 +52,7 @@ def test_every_section_is_made_from_what_happened() -> None:
             "The billing service is set up.",
             "I am adding the option.",
         ),
-        blocked=("cd /work && make test - FAIL: test_charge",),
+        blocked=('cd /work && make test - "FAIL: test_charge"',),
         decisions=("We decided to use SQLite because it needs no server.",),
         resolved=(
             '"Set up the billing service. Never touch the schema."'
@@ -157,7 +157,7 @@ def test_old_calls_are_counted_and_tools_can_be_registered() -> None:
     toolkit = Toolkit({"my_runner": Family.SHELL})
     record = deterministic(job(turns, budget=24_000), (), toolkit)
     assert record.actions[0] == "10. CONDENSED 1-10 - RAN 10"
-    assert record.actions[-1] == "610. RAN step 609 - ok [tool: my_runner]"
+    assert record.actions[-1] == '610. RAN step 609 - "ok" [tool: my_runner]'
     again = deterministic(job(turns, previous=Checkpoint(record), budget=40_000), (), toolkit)
     assert "620. CONDENSED 611-620 - RAN 10" in again.actions
     assert last_number(again.actions) == 1_220

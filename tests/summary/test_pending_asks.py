@@ -24,7 +24,7 @@ def test_two_messages_in_a_row_are_answered_together() -> None:
         job([user("one"), user("two"), assistant("Both are done."), user("t")]), ()
     )
     assert record.pending == ()
-    assert record.resolved == ('"one" - Both are done.', '"two" - Both are done.')
+    assert record.resolved == ('"one" and "two" - Both are done.',)
 
 
 def test_asks_that_nobody_answered_wait() -> None:

@@ -43,7 +43,22 @@ def test_a_failure_stands_until_the_same_work_succeeds() -> None:
         exchange("Read", "Error: missing", file_path="x.py", failed=True),
         exchange("bash", "", command="deploy prod")[:1],
     )
-    assert failures(found) == ("deploy prod - error: no key", "x.py - Error: missing")
+    assert failures(found) == ('deploy prod - "error: no key"', 'x.py - "Error: missing"')
+
+
+def test_a_success_settles_every_step_of_its_command_line() -> None:
+    failing = [
+        exchange("bash", "Exit code 1\nFAIL: a", command="cd /app; CI=1 make test 2>&1 | tail"),
+        exchange("bash", "Exit code 1\nerror: x", command="python -m mypy src"),
+        exchange("Read", "Error: not found", file_path="x.py", failed=True),
+    ]
+    settling = [
+        exchange("bash", "ok", command="make test -k a && make lint"),
+        exchange("Write", "ok", file_path="x.py", content="x"),
+        exchange("bash", "ok", command="python -m pytest"),
+    ]
+    assert len(failures(deeds(*failing))) == 3
+    assert failures(deeds(*failing, *settling)) == ('python -m mypy src - "error: x"',)
 
 
 def test_files_carry_their_newest_state_and_one_note() -> None:
@@ -79,10 +94,17 @@ def test_the_newest_plan_tells_what_was_left() -> None:
         exchange("TaskUpdate", "ok", taskId="1", status="completed"),
         exchange("bash", "x", command="ls"),
     )
-    assert plan_left(found) == ("two (in_progress)", "three (pending)")
+    assert plan_left(found, (), Toolkit()) == ("two (in_progress)", "three (pending)")
+
+
+def test_a_plan_after_the_folded_turns_is_the_newest() -> None:
+    old = deeds(exchange("TodoWrite", "ok", todos=[{"content": "a", "status": "pending"}]))
+    newer = exchange("TodoWrite", "ok", todos=[{"content": "a", "status": "completed"}])
+    assert plan_left(old, (), Toolkit()) == ("a (pending)",)
+    assert plan_left(old, newer, Toolkit()) == ()
 
 
 def test_no_plan_leaves_nothing() -> None:
     broken = [Message(Role.ASSISTANT, (ToolCall("1", "todo", "not json"),))]
     odd = [Message(Role.ASSISTANT, (ToolCall("2", "todo", "[]"),))]
-    assert plan_left(deeds(broken, odd)) == ()
+    assert plan_left(deeds(broken, odd), (), Toolkit()) is None

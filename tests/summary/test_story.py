@@ -34,7 +34,7 @@ def test_calls_become_deeds_with_their_endings() -> None:
     assert deed.failed
 
 
-def test_commands_in_fences_are_deeds_and_their_output_is_no_ask() -> None:
+def test_commands_in_fences_that_were_run_are_deeds_and_their_output_is_no_ask() -> None:
     story = tell(
         [
             user("fix it"),
@@ -46,13 +46,33 @@ def test_commands_in_fences_are_deeds_and_their_output_is_no_ask() -> None:
         ],
         Toolkit(),
     )
-    output = "<returncode>0</returncode>\n<output>a.py</output>"
     assert [(deed.action.target, deed.ended) for deed in story.deeds] == [
-        ("ls -la", Effect(output, 0)),
-        ("cat a.py", None),
-        ("pwd", None),
+        ("ls -la", Effect("a.py", 0))
     ]
     assert [each.words for each in story.rounds] == ["fix it", "stop"]
+
+
+def test_a_command_that_was_only_suggested_is_no_deed() -> None:
+    suggestion = "You could run:\n```bash\nrm -rf build\n```"
+    story = tell(
+        [
+            *exchange("bash", "ok", command="ls"),
+            assistant(suggestion),
+            user("<local-command-stdout>set</local-command-stdout>"),
+            assistant(suggestion),
+            user("/mode"),
+            assistant(suggestion, ToolCall("1", "bash", '{"command": "pwd"}')),
+            assistant(suggestion),
+        ],
+        Toolkit(),
+    )
+    assert [deed.action.target for deed in story.deeds] == ["ls", "pwd"]
+    assert story.older == Counter()
+
+
+def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
+    turns = [assistant("```bash\nls\n```\n```bash\npwd\n```"), user("<output>x</output>")]
+    assert [deed.action.target for deed in tell(turns, Toolkit()).deeds] == ["pwd"]
 
 
 def test_only_the_newest_calls_are_read_closely() -> None:

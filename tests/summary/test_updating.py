@@ -23,6 +23,13 @@ def test_a_task_without_an_answer_is_pending() -> None:
     assert found == Record(task=("ship it",), pending=('"fix it"',))
 
 
+def test_a_task_that_stands_in_the_later_turns_is_told_of_there() -> None:
+    before = Record(task=("fix it", "(said after the assistant wrote: Shall I?)"))
+    later = Record(task=("ship it",), resolved=('"fix it" - Fixed.',))
+    assert updated(before, later, "Shall I?", ["fix it"]) == later
+    assert updated(before, Record(task=("ship it",)), "Fixed.").resolved == ('"fix it" - Fixed.',)
+
+
 def test_a_task_stands_until_the_user_speaks_again() -> None:
     assert updated(Record(task=("fix it",)), Record(), "hm") == Record(task=("fix it",))
 

@@ -11,6 +11,7 @@ from holdfast.summary.deterministic import deterministic
 from holdfast.summary.flaws import problem, repair
 from holdfast.summary.focus import derive_focus
 from holdfast.summary.foreign import adopt
+from holdfast.summary.masking import redact_all
 from holdfast.summary.provenance import verify
 from holdfast.summary.reader import read
 from holdfast.summary.record import Record
@@ -34,6 +35,7 @@ __all__ = [
     "problem",
     "read",
     "read_checkpoint",
+    "redact_all",
     "render",
     "render_checkpoint",
     "repair",

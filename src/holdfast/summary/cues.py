@@ -12,14 +12,18 @@ __all__ = [
     "APPROVAL_CLAIM",
     "ASK_CLAIM",
     "CONSENT",
+    "is_acknowledgement",
     "is_decision",
     "is_question",
     "is_rule",
+    "rules_in",
     "sentences",
 ]
 
 _CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?: not|n't)?|do not|don't|only use|make sure|prefer|avoid|instead of"
+    r"\b(?:never|always|must(?: not|n't)?|do not|don't|make sure|prefer|avoid|instead of"
+    r"|only (?:use|change|edit|touch|modify|run|write|read|import|commit|in|with|when|if|after)"
+    r"|(?:use|change|edit|touch|modify|run|write|import|commit|allowed) only|no longer than"
     r"|without (?:changing|touching|breaking)|should(?: not|n't)|no more than|at least|at most"
     r"|niemals?|immer|nicht|muss|darf|bitte nur|keine?|vermeide"
     r"|jamais|toujours|ne pas|doit|uniquement|évite[rz]?|surtout"
@@ -28,7 +32,8 @@ _CONSTRAINT = re.compile(
     r"|никогда|всегда|нельзя|должен|должна|должно|только|не (?:трогай|меняй|используй))\b"
     r"|不要|必须|禁止|不能|只能|始终|永远|务必|请勿|不得|不准|優先|优先"
     r"|してはいけない|しないで|必ず|常に|禁止|だけ使|なければならない|避けて"
-    r"|하지 ?마|반드시|항상|절대|금지|만 사용|해야",
+    r"|하지 ?마|반드시|항상|절대|금지|만 사용|해야"
+    r"|^only\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
@@ -92,6 +97,34 @@ ASK_CLAIM = re.compile(
 )
 """An entry that says a user asked for something."""
 
+_RULES_FOLLOW = re.compile(
+    r"^[\s#*_>-]{0,8}(?:[\w-]{1,20} ){0,4}(?:rules?|constraints?|requirements?|restrictions?"
+    r"|conventions?|guidelines?|regeln?|vorgaben|règles?|contraintes?|reglas?|requisitos?|regras?"
+    r"|правила|требования|规则|规定|要求|規則|ルール|制約|규칙|제약)"
+    r"(?: (?:for|to|of|that|here|on|in|für|pour|para|для)\b[^:\uff1a\n]{0,40})?"
+    r"[*_]{0,4}[:\uff1a][*_ ]{0,4}(.*)$",
+    re.IGNORECASE,
+)
+"""A line that announces rules: they stand after the colon, or as a list below it."""
+_ITEM = re.compile(r"\s{0,12}(?:[-*•]|\d{1,3}[.)])\s+(.+)")
+
+_PRAISE = re.compile(
+    r"(?:(?:ok|okay|alright|ah|oh)[,.! ]{1,3})?(?:very |really |all |that'?s |looks |well )?"
+    r"(?:good|great|nice|perfect|excellent|awesome|cool|fine|thanks|thank you|thx|done|right"
+    r"|got it|i see|understood|wonderful|amazing|lovely|danke|gut|super|prima|toll|merci|parfait"
+    r"|bien|gracias|perfecto|genial|obrigad[oa]|perfeito|ótimo|спасибо|отлично|хорошо"
+    r"|谢谢|很好|不错|太好了|ありがとう|いいね|完璧|고마워|감사|좋네)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\b(?:now|please|pls|then|next|also|but|let'?s|can you|could you|go|do|run|make|add|fix|use"
+    r"|commit|push|continue|proceed|try|write|change|remove|delete|update|check|test|merge|start"
+    r"|stop|show|move|rename|deploy|jetzt|bitte|aber|maintenant|mais|ahora|pero|agora|mas"
+    r"|теперь|но|пожалуйста)\b|现在|请|但|然后|继续|次|続け|けど|이제|계속|하지만",
+    re.IGNORECASE,
+)
+_BRIEF = 60
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])|\n+")
 
 
@@ -104,6 +137,34 @@ def sentences(text: str) -> list[str]:
 def is_rule(sentence: str) -> bool:
     """Say whether a user's sentence states a rule; a question asks about one."""
     return _CONSTRAINT.search(sentence) is not None and not is_question(sentence)
+
+
+def rules_in(text: str) -> list[str]:
+    """Return the sentences of a user's text that state rules, and the items of lists of rules."""
+    found: list[str] = []
+    listed = False
+    for line in text.split("\n"):
+        has_colon = ":" in line or "\uff1a" in line
+        if has_colon and (announced := _RULES_FOLLOW.match(line)):
+            listed = True
+            found += sentences(announced[1])
+        elif listed and (item := _ITEM.match(line)):
+            found.append(item[1].strip())
+        else:
+            listed = listed and not line.strip()
+            found += filter(is_rule, sentences(line))
+    return found
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Say whether a user's short words only acknowledge: they ask nothing and request nothing.
+
+    A bare "yes" is not meant here, because it may be what the assistant waits for.
+    """
+    words = text.strip()
+    if len(words) >= _BRIEF or is_question(words) or not _PRAISE.match(words):
+        return False
+    return _REQUEST.search(words) is None
 
 
 def is_decision(sentence: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.summary.story import Deed
+    from holdfast.transcript.effects import Effect
+    from holdfast.transcript.toolkit import Action
 
-__all__ = ["action_lines", "defined", "key_line", "tally"]
+__all__ = ["action_lines", "defined", "key_line", "quoted", "tally"]
 
 _COMMAND = 180
 _OUTCOME = 120
@@ -138,18 +141,36 @@ def _single(deed: Deed, shown: Mapping[str, str]) -> str:
         target = f"{target} in {flat(action.scope, _COMMAND)}" if target else flat(action.scope, 99)
     if deed.ended is None:
         return f"{target} - no result"
-    if action.family is not Family.SHELL or deed.failed:
-        facts = [outcome(action, deed.ended, _OUTCOME)]
-    else:
-        facts = [f"exit {deed.ended.exit_code}"] if deed.ended.exit_code is not None else []
-        facts += [line] if (line := key_line(deed.ended.text)) else []
+    facts = _facts(deed.ended) if action.family is Family.SHELL else [_outcome(action, deed.ended)]
     return f"{target}{' - ' * bool(facts)}{', '.join(facts)}"
+
+
+def _outcome(action: Action, ended: Effect) -> str:
+    """Return how a call of another tool than a shell went; words of its answer are quoted."""
+    error = error_line(ended.text) if ended.failed else ""
+    told = outcome(action, replace(ended, failed=False), _OUTCOME)
+    return f"failed, {told}{', ' * bool(error)}{quoted(error)}" if ended.failed else told
+
+
+def _facts(ended: Effect) -> list[str]:
+    """Return how a command went; words that it printed are quoted, so that they read as output."""
+    facts = [f"exit {ended.exit_code}"] if ended.exit_code is not None else []
+    if ended.failed:
+        facts = facts or ["failed"]
+        facts.append(f"{ended.lines:,} line{'s' * (ended.lines != 1)}")
+    line = error_line(ended.text) if ended.failed else key_line(ended.text)
+    return [*facts, quoted(line)] if line else facts
+
+
+def quoted(text: str) -> str:
+    """Return words of a program on one line between quotes that end where they should."""
+    return f'"{flat(text, _OUTCOME).replace(chr(34), chr(39))}"' if text else ""
 
 
 def _failure(deed: Deed) -> str:
     if not deed.failed or deed.ended is None:
         return ""
-    return f" - failed: {flat(error_line(deed.ended.text) or deed.ended.text, _OUTCOME)}"
+    return f" - failed: {quoted(error_line(deed.ended.text) or deed.ended.text)}"
 
 
 def key_line(text: str) -> str:

@@ -6,19 +6,21 @@ is brought up to date, never nested: numbers go on, files keep their newest stat
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from holdfast.summary.cues import is_decision, is_rule, sentences
+from holdfast.summary.brief import user_words
+from holdfast.summary.cues import is_decision, rules_in, sentences
 from holdfast.summary.deeds import action_lines, tally
 from holdfast.summary.masking import redact_all, redacting
 from holdfast.summary.provenance import quoted_input
 from holdfast.summary.record import Record, last_number
+from holdfast.summary.rounds import context_of, exchanges, first_reply
 from holdfast.summary.standing import failures, file_notes, plan_left, state_lines
-from holdfast.summary.story import CLOSELY, Round, Story, tell
+from holdfast.summary.story import CLOSELY, Story, tell
 from holdfast.summary.trim import trim
-from holdfast.summary.updating import updated
-from holdfast.transcript import Role
+from holdfast.summary.updating import SAID_AFTER, updated
 from holdfast.transcript.toolkit import Toolkit, flat
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from holdfast.facts import Evidence
     from holdfast.summary.asking import Job
-    from holdfast.transcript import Message
+    from holdfast.summary.rounds import Context, Exchange
 
 __all__ = ["deterministic"]
 
@@ -41,6 +43,8 @@ _DECISIONS = 16
 _ROUNDS = 24
 _ASK, _REPLY, _LAST = 240, 240, 500
 _SHORT_INPUT = 40
+_GOAL = 400
+_START = 8
 
 _VALUES = {
     "port": ("Ports", 400),
@@ -63,11 +67,17 @@ def deterministic(job: Job, evidence: Sequence[Evidence], toolkit: Toolkit | Non
         toolkit: The agent's tools, where some are not known by name.
     """
     closely = min(max(job.budget // _TOKENS_A_DEED, _FEWEST), CLOSELY)
-    story = tell(job.messages, toolkit or Toolkit(), closely)
+    toolkit = toolkit or Toolkit()
+    story = tell(job.messages, toolkit, closely)
     fresh = _fresh(job, story, evidence)
     previous = Record() if job.previous is None else job.previous.record
-    answer = story.opening or _first_words(job.messages) or _first_words(job.after)
-    record = updated(previous, fresh, _first_line(answer, job.redact))
+    answer = story.opening or first_reply(chain(job.messages, job.after))
+    heard = _heard_again(previous.task, story, job)
+    record = updated(previous, fresh, _first_line(answer, job.redact), heard)
+    left = plan_left(story.deeds, job.after, toolkit)
+    if left is not None:
+        # A plan that is done leaves nothing, whatever an older one listed.
+        record = replace(record, remaining=left)
     return trim(_redacted(record, job.redact), job.budget, job.count)
 
 
@@ -75,12 +85,12 @@ def _fresh(job: Job, story: Story, evidence: Sequence[Evidence]) -> Record:
     rounds = story.rounds
     task = job.task or (rounds[-1].words if rounds else "")
     opening = job.opening or (rounds[0].words if rounds else "")
-    earlier = [each for each in rounds if each.words != task]
-    answered, waiting = _settled(earlier, _first_words(job.after))
-    redact = redacting(_cut_words(answered, waiting, story, opening), job.redact)
+    told = exchanges(story, task, job.after)[-_ROUNDS:]
+    context = context_of(task, story, job.after)
+    redact = redacting(_cut_words(told, context, story, opening), job.redact)
     return Record(
-        task=tuple(_newest(story, task, redact)),
-        goal=(flat(redact(opening[:_READ_OF_OPENING]), 400),) if opening else (),
+        task=tuple(_newest(task, context, redact)),
+        goal=(_whole_words(redact(opening[:_READ_OF_OPENING]), _GOAL),) if opening else (),
         constraints=tuple(_rules(story)),
         actions=(*_older(story, job), *action_lines(story.deeds, redact)),
         state=state_lines(story.deeds),
@@ -88,65 +98,64 @@ def _fresh(job: Job, story: Story, evidence: Sequence[Evidence]) -> Record:
         blocked=failures(story.deeds),
         decisions=tuple(_decisions(story)),
         resolved=tuple(
-            f'"{flat(redact(each.words[:_READ_OF_ASK]), _ASK)}" - {_first_line(each.reply, redact)}'
-            for each in answered[-_ROUNDS:]
+            f"{' and '.join(_asked(each, redact))} - {_first_line(each.reply, redact)}"
+            for each in told
+            if each.reply
         ),
-        pending=tuple(
-            f'"{flat(redact(each.words[:_READ_OF_ASK]), _ASK)}"' for each in waiting[-_ROUNDS:]
-        ),
+        pending=tuple(ask for each in told if not each.reply for ask in _asked(each, redact)),
         files=file_notes(story.deeds),
-        remaining=plan_left(story.deeds),
         critical=tuple(_values(evidence, job.budget)),
     )
 
 
-def _first_words(messages: Sequence[Message]) -> str:
-    """Return the first words of the assistant in the messages."""
-    own = (each for each in messages if each.role is Role.ASSISTANT and each.synthetic is None)
-    return next((text for each in own if (text := each.text).strip()), "")
-
-
-def _settled(rounds: Sequence[Round], closing: str) -> tuple[list[Round], list[Round]]:
-    """Separate asks that were answered from those that still wait.
-
-    An ask is answered by the next words of the assistant, wherever they stand: a user may say
-    two things in a row, and the cut may fall between an ask and its answer.
-    """
-    answered: list[Round] = []
-    reply = closing
-    for each in reversed(rounds):
-        reply = each.reply or reply
-        if reply:
-            answered.append(Round(each.words, reply))
-    return answered[::-1], list(rounds[len(answered) :])
+def _heard_again(task: Sequence[str], story: Story, job: Job) -> list[str]:
+    """Return what users said in these turns or after them that may be the task of before."""
+    starts = {entry.strip()[:_START] for entry in task}
+    if not starts:
+        return []
+    said = (*(each.words for each in story.rounds), *user_words(job.after))
+    again = [quoted_input(words) for words in said if words.strip()[:_START] in starts]
+    return list(redact_all(again, job.redact))
 
 
 def _cut_words(
-    answered: Sequence[Round], waiting: Sequence[Round], story: Story, opening: str
+    told: Sequence[Exchange], context: Context, story: Story, opening: str
 ) -> Iterator[str]:
     """Yield what is redacted before it is cut, so that all of it is redacted at once."""
     yield opening[:_READ_OF_OPENING]
-    for each in (*answered[-_ROUNDS:], *waiting[-_ROUNDS:]):
-        yield each.words[:_READ_OF_ASK]
+    yield context.reply[-_LAST * 6 :]
+    for each in told:
+        yield from (words[:_READ_OF_ASK] for words in each.asks)
         yield each.reply[: _REPLY * 6]
     for reply in story.replies[-3:]:
         yield reply[: _LAST * 6]
 
 
-def _newest(story: Story, words: str, redact: Callable[[str], str]) -> Iterator[str]:
+def _newest(words: str, context: Context, redact: Callable[[str], str]) -> Iterator[str]:
     """Yield the newest input, and for a short one such as "yes" what it was said to."""
     if not words:
         return
     yield quoted_input(words)
-    earlier = [each for each in story.rounds if each.words != words]
-    before = earlier[-1].reply if earlier else story.opening
     # Bytes rather than characters: forty characters of Chinese are a whole request.
     is_short = len(words.encode("utf-8", "surrogatepass")) < _SHORT_INPUT
-    if is_short and before:
-        ending = redact(before[-_LAST * 6 :])[-_LAST:]
-        yield f"(said after the assistant wrote: {flat(ending, _LAST)})"
-    if is_short and earlier:
-        yield f"(said after: {quoted_input(earlier[-1].words)[:_LAST]})"
+    if is_short and context.reply:
+        ending = redact(context.reply[-_LAST * 6 :])[-_LAST:]
+        yield f"{SAID_AFTER} the assistant wrote: {flat(ending, _LAST)})"
+    if is_short and context.words:
+        yield f"{SAID_AFTER}: {quoted_input(context.words)[:_LAST]})"
+
+
+def _asked(exchange: Exchange, redact: Callable[[str], str]) -> Iterator[str]:
+    return (f'"{flat(redact(words[:_READ_OF_ASK]), _ASK)}"' for words in exchange.asks)
+
+
+def _whole_words(text: str, width: int) -> str:
+    """Return the text on one line, cut before a word that does not fit, where words are short."""
+    line = flat(text, width)
+    if not line.endswith("…"):
+        return line
+    space = line.rfind(" ", width // 2)
+    return f"{line[:space].rstrip()}…" if space > 0 else line
 
 
 def _older(story: Story, job: Job) -> Iterator[str]:
@@ -160,8 +169,8 @@ def _rules(story: Story) -> Iterator[str]:
     """Yield the user's sentences that state a rule, the newest kept when there are many."""
     found: dict[str, None] = {}
     for each in reversed(story.rounds):
-        for sentence in sentences(each.words[:_READ_OF_MESSAGE]):
-            if len(sentence) <= _SENTENCE and is_rule(sentence):
+        for sentence in rules_in(each.words[:_READ_OF_MESSAGE]):
+            if len(sentence) <= _SENTENCE:
                 found.setdefault(sentence)
         if len(found) >= _RULES:
             break

@@ -6,15 +6,17 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
-from holdfast.summary.deeds import defined, key_line
+from holdfast.summary.deeds import defined, key_line, quoted
 from holdfast.transcript.effects import error_line
 from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.summary.story import Deed
+    from holdfast.transcript import Message
+    from holdfast.transcript.toolkit import Toolkit
 
 __all__ = ["failures", "file_notes", "plan_left", "state_lines"]
 
@@ -34,6 +36,9 @@ _COMMIT = re.compile(
 _TESTED = re.compile(
     r"\b\d+ (?:passed|failed|passing|failing)\b|^(?:ok|FAIL|PASS|Tests?:|--- FAIL)\b", re.MULTILINE
 )
+_STEPS = re.compile(r"&&|\|\||[;\n]")
+_ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
+"""Commands that are not what a command line is for."""
 _TESTING = re.compile(r"\btests?\b|pytest|jest|vitest|mocha|rspec|ctest|tox|nox")
 
 
@@ -76,25 +81,41 @@ def _directory(deed: Deed) -> str:
 
 
 def failures(deeds: Sequence[Deed]) -> tuple[str, ...]:
-    """Return recent failures that no later success of the same work resolved, oldest first."""
+    """Return recent failures with their errors that no later success resolved, oldest first.
+
+    A later failure of the same work replaces an earlier one.
+    """
     settled: set[tuple[str, ...]] = set()
     found: list[str] = []
     for deed in reversed(deeds[-_RECENT:]):
+        if deed.ended is None:
+            continue
         work = _work(deed)
-        error = error_line(deed.ended.text) if deed.failed and deed.ended else ""
-        if error and work not in settled:
-            found.append(f"{flat(deed.action.target, 120)} - {error}")
-        if deed.ended is not None:
-            settled.add(work)
+        error = error_line(deed.ended.text) if deed.failed else ""
+        if error and work[-1] not in settled:
+            found.append(f"{flat(deed.action.target, 120)} - {quoted(error)}")
+        settled.update(work[-1:] if deed.failed else work)
     return tuple(reversed(found[:_FAILURES]))
 
 
-def _work(deed: Deed) -> tuple[str, ...]:
-    """Return what makes two deeds attempts at the same thing."""
+def _work(deed: Deed) -> list[tuple[str, ...]]:
+    """Return what makes two deeds attempts at the same thing: the steps of a command, or a target.
+
+    A step is its first words, since its options change from one attempt to the next.
+    """
     target = deed.action.target
     if deed.action.family is not Family.SHELL:
-        return (deed.action.family, target)
-    return tuple(target.rpartition("&&")[2].split()[:2])
+        return [(target,)]
+    line = target[:2_000].partition("<<")[0]
+    steps = [_step(part.partition("|")[0].split()) for part in _STEPS.split(line)]
+    return [step for step in steps if step and step[0] not in _ASIDE] or [(target,)]
+
+
+def _step(words: list[str]) -> tuple[str, ...]:
+    while words and "=" in words[0]:
+        words = words[1:]
+    is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
+    return tuple(words[: 3 if is_runner else 2])
 
 
 def file_notes(deeds: Sequence[Deed]) -> tuple[str, ...]:
@@ -121,17 +142,32 @@ def _note(edits: int, names: tuple[str, ...], lines: str) -> str:
     return f"changed{times}" + (f": {', '.join(names[:6])}" if names else "")
 
 
-def plan_left(deeds: Sequence[Deed]) -> tuple[str, ...]:
-    """Return the open items of the newest plan that lists all of its items."""
-    for deed in reversed(deeds):
-        if deed.action.family is not Family.PLAN:
-            continue
-        fields = _fields(deed.arguments)
+def plan_left(
+    deeds: Sequence[Deed], after: Sequence[Message], toolkit: Toolkit
+) -> tuple[str, ...] | None:
+    """Return the open items of the newest plan that lists all of its items; None without a plan.
+
+    Args:
+        deeds: What was done in the folded turns.
+        after: The messages that follow them; a plan there is newer.
+        toolkit: The agent's tools.
+    """
+    for arguments in _plans(deeds, after, toolkit):
+        fields = _fields(arguments)
         items = next((fields[key] for key in ("todos", "plan", "items") if key in fields), None)
         if isinstance(items, list):
             found = (_item(item) for item in cast("list[object]", items))
             return tuple(filter(None, found))
-    return ()
+    return None
+
+
+def _plans(deeds: Sequence[Deed], after: Sequence[Message], toolkit: Toolkit) -> Iterable[str]:
+    """Yield the arguments of calls that plan, the newest first."""
+    for message in reversed(after):
+        for call in reversed(message.calls):
+            if toolkit.family(call.name) is Family.PLAN:
+                yield call.arguments
+    yield from (each.arguments for each in reversed(deeds) if each.action.family is Family.PLAN)
 
 
 def _item(item: object) -> str:

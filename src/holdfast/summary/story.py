@@ -7,11 +7,12 @@ every old result would make the cost of a compaction grow with what nobody will 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.summary.written import written_files
 from holdfast.transcript import Role, ToolCall, is_user_word
-from holdfast.transcript.blocks import is_observation, shell_blocks
+from holdfast.transcript.blocks import is_observation, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, effect, effect_of_text
 from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import Action, Toolkit
@@ -69,7 +70,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A call or a command in a fence, and its answer when it has one."""
+    """A call or a command in a fence, and its answer; such a command always has one."""
 
     call: ToolCall
     result: ToolResult | None = None
@@ -82,7 +83,7 @@ def tell(messages: Sequence[Message], toolkit: Toolkit, closely: int = CLOSELY) 
     start = _start(messages, closely)
     found = list(_found(messages[start:]))
     surplus = max(len(found) - closely, 0)
-    names = Counter(call.name for message in messages[:start] for call in _calls(message))
+    names = Counter(call.name for index in range(start) for call in _calls(messages, index))
     names.update(each.call.name for each in found[:surplus])
     older = Counter[Family]()
     for name, times in names.items():
@@ -118,44 +119,54 @@ def _talk(messages: Sequence[Message]) -> tuple[str, tuple[Round, ...], tuple[st
 def _start(messages: Sequence[Message], closely: int) -> int:
     """Return the message from which on there are at least so many calls."""
     for index in range(len(messages) - 1, -1, -1):
-        closely -= len(_calls(messages[index]))
+        closely -= len(_calls(messages, index))
         if closely <= 0:
             return index
     return 0
 
 
-def _calls(message: Message) -> Sequence[ToolCall]:
-    """Return the calls of a message, or the commands in its fences where it has none."""
+def _calls(messages: Sequence[Message], index: int) -> Sequence[ToolCall]:
+    """Return the calls of a message, or the command in its fence that was run.
+
+    A command that no output follows was suggested, not run. Agents that write commands as text
+    run one for each message: the last.
+    """
+    message = messages[index]
     if message.role is not Role.ASSISTANT:
         return ()
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    if calls or "```" not in (text := message.text):
+    if calls or "```" not in (text := message.text) or not _observed(messages, index):
         return calls
-    return [ToolCall("", "bash", block) for block in shell_blocks(text)]
+    return [ToolCall("", "bash", block) for block in shell_blocks(text)[-1:]]
+
+
+def _observed(messages: Sequence[Message], index: int) -> str:
+    """Return the output that answers the message, if the next message is one."""
+    if index + 1 == len(messages) or messages[index + 1].role is not Role.USER:
+        return ""
+    text = messages[index + 1].text
+    return text if is_output(text) else ""
 
 
 def _found(messages: Sequence[Message]) -> Iterator[_Found]:
     answers = (message for message in messages if message.role is not Role.ASSISTANT)
     results = {result.call_id: result for message in answers for result in message.results}
-    waiting: Sequence[ToolCall] = ()
-    for message in messages:
-        if waiting and message.role is Role.USER:
-            observed = message.text if is_observation(message.text) else None
-            yield from (_Found(call, observed=observed) for call in waiting)
-            waiting = ()
-        calls = _calls(message)
-        if calls and not message.calls:
-            waiting = calls
-        else:
-            yield from (_Found(call, results.get(call.id)) for call in calls)
-    yield from (_Found(call) for call in waiting)
+    for index, message in enumerate(messages):
+        for call in _calls(messages, index):
+            if message.calls:
+                yield _Found(call, results.get(call.id))
+            else:
+                yield _Found(call, observed=_observed(messages, index))
 
 
 def _deed(found: _Found, toolkit: Toolkit) -> Deed:
-    if not found.call.id and found.call.name == "bash":
-        action = Action(Family.SHELL, "bash", found.call.arguments)
-        ended = None if found.observed is None else effect_of_text(found.observed)
-        return Deed(action, ended)
+    if found.observed is not None:
+        command = found.call.arguments
+        ended = effect_of_text(found.observed)
+        action = Action(Family.SHELL, "bash", command, files=written_files(command))
+        return Deed(action, replace(ended, text=output_in(ended.text)))
     action = toolkit.action(found.call)
+    if action.family is Family.SHELL and not action.files:
+        action = replace(action, files=written_files(action.target))
     ended = None if found.result is None else effect(found.result, action.family)
     return Deed(action, ended, found.call.arguments)

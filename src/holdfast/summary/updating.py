@@ -10,21 +10,25 @@ from holdfast.transcript.toolkit import flat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["updated"]
+__all__ = ["SAID_AFTER", "updated"]
 
+SAID_AFTER = "(said after"
+"""How a note begins that says what a short input was said to; it is nobody's task."""
 _STALE = 12
 _NAMES = 40
 
 
-def updated(previous: Record, fresh: Record, opening: str) -> Record:
+def updated(previous: Record, fresh: Record, opening: str, heard: Sequence[str] = ()) -> Record:
     """Return the previous record with the later turns worked in.
 
     Args:
         previous: The record so far; it may be empty.
         fresh: What the later turns show on their own.
         opening: What the assistant said next, which answers the last task and older asks.
+        heard: What users said in the later turns. A task that stands there again is told of
+            there, with its own answer.
     """
-    asked = previous.task if fresh.task and fresh.task != previous.task else ()
+    asked = _left(previous.task, heard) if fresh.task and fresh.task != previous.task else ()
     settled = [f'"{flat(entry, 240)}" - {opening}' for entry in asked if opening]
     stale = [f'"{flat(entry, 240)}"' for entry in asked if not opening]
     return Record(
@@ -42,6 +46,13 @@ def updated(previous: Record, fresh: Record, opening: str) -> Record:
         remaining=fresh.remaining or previous.remaining,
         critical=_listed(fresh.critical, previous.critical),
     )
+
+
+def _left(task: Sequence[str], heard: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a task that users did not say in the later turns."""
+    known = {words.strip() for words in heard}
+    own = (entry for entry in task if not entry.startswith(SAID_AFTER))
+    return tuple(entry for entry in own if entry.strip() not in known)
 
 
 def _by_name(fresh: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
