@@ -44,7 +44,7 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.28, 0.24, 0.40
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.20, 0.40
 _FIT_SAID, _FIT_LIVE, _FIT_PINS = 0.04, 0.02, 0.02
 """How a fixed number of tokens is shared once the system prompt and the task have theirs."""
 
