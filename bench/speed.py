@@ -35,7 +35,7 @@ FLATTEST = 1.5
 PER_CALL_LIMIT = 0.001
 MEMORY_LIMIT = 2.0
 PHASES = (
-    ("prune", "holdfast.compaction.plan", ("prune", "prune_media")),
+    ("prune", "holdfast.compaction.plan", ("prune",)),
     ("weigh and cut", "holdfast.compaction.flow", ("decide",)),
     ("facts", "holdfast.compaction.flow", ("gather", "rank")),
     ("record", "holdfast.compaction.flow", ("deterministic",)),
