@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
+from holdfast.formats.loose import as_json, kind_of, mapping, mappings, sequence, string
 
 
 def test_values_of_the_right_shape_pass() -> None:
@@ -24,3 +24,18 @@ def test_an_array_is_searched_for_objects() -> None:
 )
 def test_arguments_become_json_text(value: object, text: str) -> None:
     assert as_json(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "null"),
+        (True, "true or false"),
+        (1.5, "a number"),
+        ("x", "text"),
+        ([], "a list"),
+        ({}, "an object"),
+    ],
+)
+def test_a_message_can_say_what_a_value_is(value: object, words: str) -> None:
+    assert kind_of(value) == words

@@ -46,3 +46,9 @@ def test_hostile_commands_take_no_time() -> None:
     ):
         written_files(command)
     assert time.perf_counter() - started < 1.0
+
+
+def test_more_documents_than_anyone_writes_are_not_all_read() -> None:
+    documents = "cat <<EOF\nx\nEOF\n" * 200
+    assert written_files(f"{documents}echo done > out.txt") in {("out.txt",), ()}
+    assert written_files("cat <<EOF > a.txt\nx\nEOF\n" * 3) == ("a.txt",)

@@ -73,12 +73,14 @@ def _live(plan: Plan, means: Means, budget: int) -> str:
         done = next((item for item in state.plan if item.is_done), state.plan[-1])
         kept = [item for item in state.plan if item is not done]
         state = replace(state, plan=tuple(kept))
-    rules, most = state.rules, max(budget, int(plan.shares.limit * _MOST_RULES))
-    while state.rules and means.scale.text(render_live(state)) > most:
-        left_out = len(rules) - len(state.rules) + 1
-        shown = rules[: len(rules) - left_out]
-        state = replace(state, rules=shown)
-        if not shown or means.scale.text(render_live(state)) <= most:
-            note = f"({left_out} more rules do not fit into this window)"
-            return render_live(replace(state, rules=(*shown, note)))
-    return render_live(state)
+    return _with_rules(state, max(budget, int(plan.shares.limit * _MOST_RULES)), means)
+
+
+def _with_rules(state: LiveState, most: int, means: Means) -> str:
+    text = render_live(state)
+    for left_out in range(1, len(state.rules) + 1):
+        if means.scale.text(text) <= most:
+            break
+        note = f"({left_out} more rules do not fit into this window)"
+        text = render_live(replace(state, rules=(*state.rules[:-left_out], note)))
+    return text
