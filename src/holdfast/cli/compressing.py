@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, Unchanged
 from holdfast.compaction.repair import repair
 from holdfast.engines import Request
 from holdfast.errors import InvalidTranscript
-from holdfast.formats import ReadOnlyFormat, live, read, write
+from holdfast.formats import live, read, write
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
 __all__ = ["Compressed", "Wish", "compress_input", "window_of"]
+
+_INSTEAD = "openai"
+"""How a session file is written whose own format cannot be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +66,12 @@ def compress_input(source: Input, wish: Wish, engine: Engine) -> Compressed:
     """
     document = read(source.content, format=wish.format, conversation=wish.conversation)
     to = None if wish.to == document.format else wish.to
-    if document.envelope is None and to is None and not wish.dry_run:
-        # Raised before a model is asked: the work would be for nothing.
-        raise ReadOnlyFormat(document.format, tuple(DIALECTS))
     before = window_of(document)
     report = engine.compact(before, Request(focus=wish.focus, force=wish.force))
+    if document.envelope is None and to is None:
+        to = _INSTEAD
+        told = f"{document.format} can be read, not written: this is {to}; --to chooses another"
+        report = replace(report, notes=(*report.notes, told))
     content = None
     if not wish.dry_run and not isinstance(report.result, Abandoned):
         same = isinstance(report.result, Unchanged) and to is None and wish.conversation is None

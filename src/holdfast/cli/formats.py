@@ -18,7 +18,7 @@ def command(*, as_json: bool) -> None:
     """List the formats that can be read and written.
 
     The format of a file is recognized by its content; --format overrides that. A format that
-    cannot be written needs --to.
+    cannot be written is written as openai, or as --to says.
     """
     if as_json:
         show_json(
