@@ -94,7 +94,11 @@ def test_the_newest_plan_tells_what_was_left() -> None:
         exchange("TaskUpdate", "ok", taskId="1", status="completed"),
         exchange("bash", "x", command="ls"),
     )
-    assert plan_left(found, (), Toolkit()) == ("two (in_progress)", "three (pending)")
+    assert plan_left(found, (), Toolkit()) == (
+        "two (in_progress)",
+        "three (pending)",
+        "four (pending)",
+    )
 
 
 def test_a_plan_after_the_folded_turns_is_the_newest() -> None:

@@ -6,11 +6,11 @@ calls that changed them and from what the host reports.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import ToolCall, ToolResult
+from holdfast.transcript.plans import PlanItem, fields_of, plan_of
 from holdfast.transcript.toolkit import Family, Toolkit, flat
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveState", "PlanItem", "observe", "read_live", "render_live"]
 
-_DONE = frozenset({"completed", "complete", "done", "finished", "cancelled", "canceled"})
 _ITEM_WIDTH = 240
 _CONTINUED = "    "
-_IN_BACKGROUND = "run_in_background"
+_BACKGROUND = "run_in_background"
 _KILL_TOOLS = frozenset({"KillShell", "KillBash", "kill_shell", "kill_process", "TaskStop"})
 _ANSWER = 400
 _MOST = 20
@@ -40,19 +39,6 @@ _LABELS = {
     "branch": "Branch",
 }
 _SINGLE = frozenset({"goal", "directory", "branch"})
-
-
-@dataclass(frozen=True, slots=True)
-class PlanItem:
-    """One step of the agent's plan."""
-
-    text: str
-    status: str = "pending"
-
-    @property
-    def is_done(self) -> bool:
-        """Say whether nothing is left to do for it."""
-        return self.status in _DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +87,19 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
             continue
         kind = toolkit.family(part.name)
         # Arguments are parsed only where they can matter: a session has thousands of calls.
-        if kind is Family.PLAN and (plan := _plan(_arguments(part))):
+        if kind is Family.PLAN and (plan := plan_of(part.arguments)):
             state = replace(state, plan=plan)
         elif kind is Family.DELEGATE:
             agents[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
-        elif _IN_BACKGROUND in part.arguments and _arguments(part).get(_IN_BACKGROUND) is True:
+        elif _runs_in_background(part):
             started[part.id] = flat(toolkit.action(part).target, _ITEM_WIDTH)
             processes[started[part.id]] = ""
         elif part.name in _KILL_TOOLS:
-            _end(processes, _arguments(part))
+            _end(processes, fields_of(part.arguments))
         elif part.name in _SKILL_TOOLS:
-            skill = flat(str(next(iter(_arguments(part).values()), part.name)), _ITEM_WIDTH)
+            skill = flat(
+                str(next(iter(fields_of(part.arguments).values()), part.name)), _ITEM_WIDTH
+            )
             state = replace(state, skills=_once((*state.skills, skill)))
     return replace(
         state,
@@ -119,6 +107,10 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
         processes=_once(processes)[-_MOST:],
         skills=state.skills[-_MOST:],
     )
+
+
+def _runs_in_background(call: ToolCall) -> bool:
+    return _BACKGROUND in call.arguments and fields_of(call.arguments).get(_BACKGROUND) is True
 
 
 def _end(processes: dict[str, str], arguments: Mapping[str, object]) -> None:
@@ -164,37 +156,6 @@ def read_live(text: str) -> LiveState:
     single = {name: values[-1] for name, values in found.items() if name in _SINGLE}
     several = {name: tuple(values) for name, values in found.items() if name not in _SINGLE}
     return replace(LiveState(plan=tuple(plan)), **single, **several)
-
-
-def _arguments(call: ToolCall) -> Mapping[str, object]:
-    try:
-        value: object = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
-
-
-def _plan(arguments: Mapping[str, object]) -> tuple[PlanItem, ...]:
-    """Return the plan that a call wrote; agents name the list and the fields differently."""
-    for key in ("todos", "plan", "items", "tasks", "todo_list"):
-        items = arguments.get(key)
-        if isinstance(items, list):
-            return tuple(
-                item for entry in cast("list[object]", items) if (item := _plan_item(entry))
-            )
-    return ()
-
-
-def _plan_item(entry: object) -> PlanItem | None:
-    if isinstance(entry, str):
-        return PlanItem(flat(entry, _ITEM_WIDTH))
-    if not isinstance(entry, dict):
-        return None
-    fields = cast("dict[str, object]", entry)
-    names = ("content", "step", "text", "title", "task", "description", "subject")
-    text = next((str(fields[name]) for name in names if fields.get(name)), "")
-    status = str(fields.get("status") or ("done" if fields.get("done") is True else "pending"))
-    return PlanItem(flat(text, _ITEM_WIDTH), flat(status, 24)) if text else None
 
 
 def _once(entries: Iterable[str]) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.summary.deeds import defined, key_line, quoted
 from holdfast.transcript.effects import error_line
 from holdfast.transcript.families import Family
+from holdfast.transcript.plans import fields_of, plan_of
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
 def _directory(deed: Deed) -> str:
     if '"workdir"' not in deed.arguments and '"cwd"' not in deed.arguments:
         return ""
-    fields = _fields(deed.arguments)
+    fields = fields_of(deed.arguments)
     where = fields.get("workdir") or fields.get("cwd")
     return where if isinstance(where, str) else ""
 
@@ -153,11 +153,9 @@ def plan_left(
         toolkit: The agent's tools.
     """
     for arguments in _plans(deeds, after, toolkit):
-        fields = _fields(arguments)
-        items = next((fields[key] for key in ("todos", "plan", "items") if key in fields), None)
-        if isinstance(items, list):
-            found = (_item(item) for item in cast("list[object]", items))
-            return tuple(filter(None, found))
+        items = plan_of(arguments)
+        if items is not None:
+            return tuple(f"{item.text} ({item.status})" for item in items if not item.is_done)
     return None
 
 
@@ -168,24 +166,3 @@ def _plans(deeds: Sequence[Deed], after: Sequence[Message], toolkit: Toolkit) ->
             if toolkit.family(call.name) is Family.PLAN:
                 yield call.arguments
     yield from (each.arguments for each in reversed(deeds) if each.action.family is Family.PLAN)
-
-
-def _item(item: object) -> str:
-    if not isinstance(item, dict):
-        return ""
-    fields = cast("dict[str, object]", item)
-    keys = ("content", "step", "title", "text", "task", "description")
-    words = next((value for key in keys if isinstance(value := fields.get(key), str)), "")
-    status = str(fields.get("status", "pending"))
-    return f"{flat(words, 200)} ({status})" if status not in _DONE and words else ""
-
-
-_DONE = frozenset({"completed", "done", "complete", "cancelled", "canceled", "closed"})
-
-
-def _fields(arguments: str) -> dict[str, object]:
-    try:
-        value: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
