@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from holdfast.compaction import Cause, Folded, LiveState, Policy, Unchanged
-from holdfast.engines import Chain, Compaction, Engine, Request, Setup
+from holdfast.compaction import Cause, Folded, LiveState, Policy, Request, Unchanged
+from holdfast.engines import Chain, ChatEngine, Compaction, Setup
 from holdfast.errors import SummarizerDenied
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
@@ -28,10 +28,10 @@ def chat(turns: int, words: int = 40) -> list[Chat]:
     return messages
 
 
-def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> Engine:
+def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> ChatEngine:
     clock = FixedClock()
     chain = Chain(ScriptedSummarizer(answers), clock=clock) if answers else None
-    return Engine(Policy(context_length=window, **knobs), Setup(clock=clock, chain=chain))  # type: ignore[arg-type]
+    return ChatEngine(Policy(context_length=window, **knobs), Setup(clock=clock, chain=chain))  # type: ignore[arg-type]
 
 
 def test_a_long_list_becomes_a_short_one_and_stays_as_it_was() -> None:
@@ -87,7 +87,7 @@ def test_only_what_was_appended_is_measured_again() -> None:
             measured.append(len(text))
             return len(text) // 4
 
-    it = Engine(Policy(context_length=200_000), Setup(clock=FixedClock(), counter=Counting()))
+    it = ChatEngine(Policy(context_length=200_000), Setup(clock=FixedClock(), counter=Counting()))
     messages = chat(200)
     it.should_compress(messages)
     measured.clear()

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 import holdfast
 from holdfast.compaction.plan import SYSTEM_NOTE
-from holdfast.engines import Engine
+from holdfast.engines import ChatEngine
 from holdfast.redaction import redact
 from holdfast.transcript import Role, Transcript, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
@@ -117,7 +117,7 @@ def assert_tail_is_untouched(messages: Messages, result: holdfast.Compaction) ->
         assert new == old or (shortened and new["role"] == old["role"])
 
 
-def both_ways(messages: Messages, compressor: Engine, other: Engine) -> holdfast.Compaction:
+def both_ways(messages: Messages, compressor: ChatEngine, other: ChatEngine) -> holdfast.Compaction:
     """Compress blocking and awaiting with equal compressors; both must do the same."""
     kept = copy.deepcopy(messages)
     result = compressor.compress(messages)

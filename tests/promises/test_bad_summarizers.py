@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
-from holdfast.engines import Chain, Engine, Setup
+from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import SummarizerDenied, SummarizerUnavailable
 from holdfast.summary.provenance import NOT_FOUND
 from holdfast.testing import FixedClock, ScriptedSummarizer
@@ -39,17 +39,17 @@ FRENCH = """\
 """
 
 
-def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None) -> Engine:
+def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None) -> ChatEngine:
     """Return an engine whose models answer from a script, on a clock that stands still."""
     clock = FixedClock()
     scripted = ScriptedSummarizer(answers, name="model")
     chain = Chain(fallback or scripted, scripted if fallback else None, clock=clock)
-    return Engine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+    return ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
 
 
 def without_a_model() -> holdfast.Compaction:
     setup = Setup(clock=FixedClock())
-    return Engine(holdfast.Policy(context_length=WINDOW), setup).compress(session())
+    return ChatEngine(holdfast.Policy(context_length=WINDOW), setup).compress(session())
 
 
 def compacted(*answers: str | Exception) -> holdfast.Compaction:
@@ -191,7 +191,7 @@ def test_a_rate_limit_gives_the_deterministic_record_and_a_pause_as_long_as_aske
     clock = FixedClock()
     model = ScriptedSummarizer([limited, record(), record()], name="model")
     chain = Chain(model, clock=clock)
-    asked = Engine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+    asked = ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
     seen = [origin(asked.compress(session()))]
     clock.advance(89.0)
     seen.append(origin(asked.compress(session())))
@@ -225,10 +225,10 @@ def test_a_model_that_hangs_is_given_up_in_time() -> None:
             await asyncio.sleep(20)
             return record()
 
-    def made() -> Engine:
+    def made() -> ChatEngine:
         clock = FixedClock()
         chain = Chain(Hanging(), clock=clock, timeout=0.1)
-        return Engine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+        return ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
 
     messages = session()
     started = time.monotonic()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import holdfast
-from holdfast.engines import Engine, Setup
+from holdfast.engines import ChatEngine, Setup
 from holdfast.testing import FixedClock
 from holdfast.tokens import Estimator
 from holdfast.wire.markers import END, PREFIX
@@ -69,7 +69,7 @@ def grown() -> Run:
     """Talk until the conversation was compacted ten times."""
     counter = Counting()
     setup = Setup(clock=FixedClock(), counter=counter)
-    engine = Engine(holdfast.Policy(context_length=WINDOW), setup)
+    engine = ChatEngine(holdfast.Policy(context_length=WINDOW), setup)
     run = Run()
     window: Messages = [system(), user(f"Set up the billing service. {RULE}"), assistant("Fine.")]
     number = 0

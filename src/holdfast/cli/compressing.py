@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction import Abandoned, Unchanged
+from holdfast.compaction import Abandoned, Request, Unchanged
 from holdfast.compaction.repair import repair
-from holdfast.engines import Request
 from holdfast.errors import InvalidTranscript
 from holdfast.formats import live, read, write
 from holdfast.wire import DIALECTS
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.files import Input
-    from holdfast.engines import CompactionReport, Engine
+    from holdfast.compaction import CompactionReport
+    from holdfast.engines import Engine
     from holdfast.formats import Document
     from holdfast.transcript import Transcript
 

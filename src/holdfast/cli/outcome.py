@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.compressing import Compressed
-    from holdfast.compaction import PrunedCounts, Report
-    from holdfast.engines import CompactionReport
+    from holdfast.compaction import CompactionReport, PrunedCounts, Report
 
 __all__ = ["drawn", "figures"]
 

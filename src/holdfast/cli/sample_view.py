@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.cli.screen import Screen
-    from holdfast.compaction import Policy
-    from holdfast.engines import CompactionReport
+    from holdfast.compaction import CompactionReport, Policy
     from holdfast.summary import Checkpoint
     from holdfast.transcript import Transcript
 

@@ -13,7 +13,8 @@ from holdfast.summary import Checkpoint, render, render_checkpoint, trim, user_w
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.compaction.plan import Means, Plan
+    from holdfast.compaction.means import Means
+    from holdfast.compaction.plan import Plan
     from holdfast.facts import Evidence
     from holdfast.summary import Record
 

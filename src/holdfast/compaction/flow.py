@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.compaction.checkpointing import Draft
 from holdfast.compaction.fold import Fold, fold
-from holdfast.compaction.plan import Enough, Impossible, Means, Nothing, Plan, decide
+from holdfast.compaction.plan import Enough, Impossible, Nothing, Plan, decide
 from holdfast.compaction.proof import with_evidence
 from holdfast.compaction.repair import ensure_valid
 from holdfast.compaction.report import (
@@ -46,6 +46,7 @@ from holdfast.transcript import Message, Role, Summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.prune import PrunedTranscript
     from holdfast.transcript import Transcript

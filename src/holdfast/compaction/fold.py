@@ -18,7 +18,8 @@ from holdfast.transcript import newest_user
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.compaction.plan import Means, Plan
+    from holdfast.compaction.means import Means
+    from holdfast.compaction.plan import Plan
     from holdfast.transcript import Transcript
 
 __all__ = ["Fold", "fold"]
@@ -82,7 +83,7 @@ def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
             built,
         )
     last = _build(plan, draft, means, frame=_frame(plan, means), factor=_LADDER[-1])
-    cropped = truncate(last.transcript, plan.shares.limit, scale)
+    cropped = truncate(last.transcript, plan.shares.limit, scale, means.stored)
     return replace(last, transcript=cropped.messages, truncated=last.truncated + cropped.count)
 
 
@@ -115,7 +116,7 @@ def _frame(plan: Plan, means: Means) -> _Frame:
     tail = window[cut.tail :]
     newest = newest_user(window)
     spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
-    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale)
+    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale, means.stored)
     return _Frame(tuple(window[at] for at in cut.kept), cropped.messages, cropped.count)
 
 

@@ -5,7 +5,7 @@ A plan can be printed, compared and thrown away; the dry run is free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import (
@@ -17,7 +17,6 @@ from holdfast.compaction.cut import (
     must_stay,
     system_end,
 )
-from holdfast.compaction.live import LiveState
 from holdfast.compaction.media import without_old_media
 from holdfast.compaction.policy import MOST_LEDGER, SOFT_CEILING
 from holdfast.compaction.previous import Bare, without_summaries
@@ -25,23 +24,20 @@ from holdfast.compaction.prune import PrunedTranscript, prune, squeezed
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.compaction.truncate import truncate
-from holdfast.summary import redact_all
-from holdfast.tokens import MESSAGE_TOKENS, Scale, load_of
+from holdfast.tokens import MESSAGE_TOKENS, load_of
 from holdfast.transcript import Role
-from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy, Shares
-    from holdfast.transcript import ToolCall, ToolResult, Transcript
+    from holdfast.tokens import Scale
+    from holdfast.transcript import Transcript
 
 __all__ = [
     "SYSTEM_NOTE",
     "Decision",
     "Enough",
     "Impossible",
-    "Means",
     "Nothing",
     "Plan",
     "decide",
@@ -53,29 +49,6 @@ SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a compaction works with besides the transcript."""
-
-    scale: Scale
-    redact: Callable[[str], str]
-    toolkit: Toolkit = field(default_factory=Toolkit)
-    today: str = ""
-    summarizer_window: int | None = None
-    """What one request to the summarizer may hold; None when there is no summarizer."""
-    host: LiveState = field(default_factory=LiveState)
-    """What the host reports of the agent's state."""
-    focus: str = ""
-
-    def mask(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the texts redacted."""
-        return redact_all(texts, self.redact)
-
-    def describe(self, call: ToolCall, result: ToolResult | None) -> str:
-        """Return one line about a call and how it went, redacted like everything derived."""
-        return self.redact(self.toolkit.describe(call, result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +132,7 @@ def decide(
     plan = Plan(transcript, before, bare, it, chosen, shares, unpruned)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, scale, reason)
+        return _cropped(transcript, shares, means, reason)
     return _pruned(plan, policy, means)
 
 
@@ -238,16 +211,17 @@ def _nothing_to_fold(plan: Plan, policy: Policy) -> str:
     return ""
 
 
-def _cropped(transcript: Transcript, shares: Shares, scale: Scale, reason: str) -> Enough | Nothing:
+def _cropped(transcript: Transcript, shares: Shares, means: Means, reason: str) -> Enough | Nothing:
     """Make an oversized window smaller when nothing can be folded: cut tool results and media.
 
     One huge output in the newest exchange fills a window although there is no middle yet.
     """
+    scale = means.scale
     before = scale.total(transcript)
     if before <= shares.limit:
         return Nothing(reason)
     shown = without_old_media(transcript)
-    cropped = truncate(repair(shown.transcript), shares.limit, scale)
+    cropped = truncate(repair(shown.transcript), shares.limit, scale, means.stored)
     if scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))

@@ -36,6 +36,8 @@ _SAID_OF_THRESHOLD = 0.10
 _SAID_OF_MIDDLE = 0.25
 _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
+_AHEAD_OF_THRESHOLD = 0.80
+"""The share of the threshold at which a compaction may begin before it is due."""
 
 _FEWEST = 3
 _OPTIONAL = ("fit", "reserve")
@@ -128,9 +130,19 @@ class Policy:
     def threshold_tokens(self) -> int:
         """Return the weight at which compaction is due."""
         window = self.context_length
-        reserve = min(8_192, window // 8) if self.reserve is None else self.reserve
         floor = min(self.threshold_floor, int(_FLOOR_SHARE * window))
-        return min(max(int(self.threshold * window), floor), window - reserve)
+        return min(max(int(self.threshold * window), floor), self.limit_tokens)
+
+    @property
+    def limit_tokens(self) -> int:
+        """Return what a request may weigh at most, with room left for the answer."""
+        window = self.context_length
+        return window - (min(8_192, window // 8) if self.reserve is None else self.reserve)
+
+    @property
+    def ahead_tokens(self) -> int:
+        """Return the weight from which on a compaction in the background pays."""
+        return int(_AHEAD_OF_THRESHOLD * self.threshold_tokens)
 
     @property
     def hygiene_tokens(self) -> int:

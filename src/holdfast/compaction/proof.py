@@ -16,7 +16,7 @@ from holdfast.transcript import Role, Text, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.compaction.plan import Means
+    from holdfast.compaction.means import Means
     from holdfast.facts import Evidence
     from holdfast.transcript import Message, Transcript
 

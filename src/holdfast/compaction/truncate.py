@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Message, Text, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.tokens import Scale
     from holdfast.transcript import Content, Part, Transcript
 
-__all__ = ["Truncated", "truncate"]
+__all__ = ["Truncated", "middle_out", "pointer_to", "truncate"]
 
 _SMALLEST = 120
 """No result is cut below this many tokens."""
 _FRONT = 0.65
+_NOT_STORED: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,21 @@ class Truncated:
     count: int
 
 
-def truncate(messages: Sequence[Message], budget: int, scale: Scale) -> Truncated:
+def truncate(
+    messages: Sequence[Message],
+    budget: int,
+    scale: Scale,
+    stored: Mapping[str, int] = _NOT_STORED,
+) -> Truncated:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
     Only tool results give way: the words of users and of the model are never truncated.
+
+    Args:
+        messages: What has to fit.
+        budget: What it may weigh, in tokens.
+        scale: Weighs it.
+        stored: Where the store has a result whole, as message ids by call id.
     """
     kept = list(messages)
     over = scale.total(kept) - budget
@@ -49,32 +62,53 @@ def truncate(messages: Sequence[Message], budget: int, scale: Scale) -> Truncate
             break
         share = max(weight - over, _SMALLEST) / weight
         before = scale.weigh(kept[index])
-        kept[index] = _cut(kept[index], share)
+        kept[index] = _cut(kept[index], share, stored)
         over -= before - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
 
 
-def _cut(message: Message, share: float) -> Message:
-    return replace(message, parts=tuple(_cut_part(part, share) for part in message.parts))
+def middle_out(text: str, room: int, pointer: str = "") -> str:
+    """Return the beginning and the end of a text, with a note of what was left out between.
+
+    Args:
+        text: The whole text.
+        room: How many characters of it stay.
+        pointer: Where the whole text is, as the end of a sentence.
+    """
+    front = int(room * _FRONT)
+    note = f"[... {len(text) - room:,} characters left out here{pointer} ...]"
+    return f"{text[:front]}\n{note}\n{text[len(text) - room + front :]}"
 
 
-def _cut_part(part: Part, share: float) -> Part:
+def pointer_to(message_id: int | str) -> str:
+    """Return the words that tell a model how to get at a stored original."""
+    return (
+        f"; the store has all of it: session_search with around_message_id={message_id}"
+        " and window=0"
+    )
+
+
+def _cut(message: Message, share: float, stored: Mapping[str, int]) -> Message:
+    return replace(message, parts=tuple(_cut_part(part, share, stored) for part in message.parts))
+
+
+def _cut_part(part: Part, share: float, stored: Mapping[str, int]) -> Part:
     if not isinstance(part, ToolResult):
         return part
+    pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""
     content: tuple[Content, ...] = tuple(
-        replace(piece, text=_middle_out(piece.text, share)) if isinstance(piece, Text) else piece
+        replace(piece, text=_shortened(piece.text, share, pointer))
+        if isinstance(piece, Text)
+        else piece
         for piece in part.content
     )
     return replace(part, content=content)
 
 
-def _middle_out(text: str, share: float) -> str:
+def _shortened(text: str, share: float, pointer: str) -> str:
     # The note itself costs about twenty tokens, so a little more than needed is taken out.
-    room = int(len(text) * share * 0.9) - 80
-    if room <= 0 or room >= len(text):
-        return text if room >= len(text) else f"[{len(text):,} characters left out here]"
-    front = int(room * _FRONT)
-    back = room - front
-    left_out = len(text) - room
-    return f"{text[:front]}\n[... {left_out:,} characters left out here ...]\n{text[-back:]}"
+    room = int(len(text) * share * 0.9) - 80 - len(pointer)
+    if room <= 0:
+        return f"[{len(text):,} characters left out here{pointer}]"
+    return text if room >= len(text) else middle_out(text, room, pointer)

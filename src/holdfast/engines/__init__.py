@@ -1,11 +1,12 @@
 """What drives the pure core against the ports: the only place with effects.
 
-Read in this order: `cooldown`, `patience`, `chain`, `result`, `meter`, `state`, `engine`.
+Read in this order: `cooldown`, `patience`, `chain`, `state`, `engine`, `result`, `meter`, `chat`.
 """
 
 from holdfast.engines.chain import Chain
+from holdfast.engines.chat import ChatEngine
 from holdfast.engines.engine import Engine
-from holdfast.engines.result import Compaction, CompactionReport
-from holdfast.engines.state import Gauges, Request, Setup
+from holdfast.engines.result import Compaction
+from holdfast.engines.state import Gauges, Setup
 
-__all__ = ["Chain", "Compaction", "CompactionReport", "Engine", "Gauges", "Request", "Setup"]
+__all__ = ["Chain", "ChatEngine", "Compaction", "Engine", "Gauges", "Setup"]

@@ -8,12 +8,14 @@ whether the user was warned (pressure).
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import (
     SMALLEST_WINDOW,
+    CompactionReport,
     Folded,
     LiveState,
     Means,
@@ -22,25 +24,22 @@ from holdfast.compaction import (
     Progress,
     Pruned,
     Report,
+    Request,
     Unchanged,
     advice,
     compaction,
     due,
     hygiene_due,
 )
-from holdfast.engines.meter import Meter
-from holdfast.engines.result import Compaction, CompactionReport
-from holdfast.engines.state import Gauges, Request, Setup
-from holdfast.errors import InvalidTranscript
+from holdfast.engines.state import Gauges, Setup
 from holdfast.summary import Answer, Ask, Declined, Failure
-from holdfast.tokens import Calibration, Scale, window_from_error
-from holdfast.wire import DIALECTS, Body, with_originals
+from holdfast.tokens import Calibration, Load, Scale, load_of, window_from_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from holdfast.compaction import Outcome
-    from holdfast.transcript import Transcript
+    from holdfast.transcript import Message, Transcript
 
 __all__ = ["Engine"]
 
@@ -63,7 +62,9 @@ class Engine:
         self.host = LiveState()
         self._setup = setup
         self._gauges = Gauges()
-        self._meter = Meter(DIALECTS["openai"], Scale(setup.counter))
+        self._scale = Scale(setup.counter)
+        # A pass in the background and the usage of a turn may be learned from at once.
+        self._learning = threading.Lock()
 
     @property
     def gauges(self) -> Gauges:
@@ -102,60 +103,42 @@ class Engine:
         except StopIteration as ended:
             return self._concluded(ended.value, request, started)
 
-    def compress(
-        self,
-        messages: Iterable[dict[str, object]],
-        *,
-        current_tokens: int | None = None,
-        focus: str | None = None,
-        force: bool = False,
-    ) -> Compaction:
-        """Compact a list of OpenAI chat messages; the list itself is never changed."""
-        messages = list(messages)
-        request = Request(current_tokens, focus or "", force)
-        report = self.compact(_decoded(messages), request)
-        return _checked(messages, report)
+    def load(self, messages: Iterable[Message]) -> Load:
+        """Return what the messages ask of a provider, by estimate."""
+        load = load_of(messages, self._scale)
+        self._scale.keep_only(())
+        return load
 
-    async def acompress(
-        self,
-        messages: Iterable[dict[str, object]],
-        *,
-        current_tokens: int | None = None,
-        focus: str | None = None,
-        force: bool = False,
-    ) -> Compaction:
-        """Compact a list of OpenAI chat messages without blocking the event loop."""
-        messages = list(messages)
-        request = Request(current_tokens, focus or "", force)
-        report = await self.acompact(_decoded(messages), request)
-        return _checked(messages, report)
+    def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
+        """Say whether a request of this load is due for compaction.
 
-    def should_compress(
-        self, messages: Sequence[dict[str, object]] = (), *, prompt_tokens: int | None = None
-    ) -> bool:
-        """Say whether compaction is due, by reported tokens or else by estimate.
-
-        The cost follows what was appended since the last call, not the length of the list.
+        Reported tokens decide, else what the provider proved of the request plus its growth.
         """
         if self._gauges.progress.blocked:
             return False
-        if prompt_tokens is not None and not messages:
-            return prompt_tokens >= self.policy.threshold_tokens
-        load = self._meter.measure(messages)
-        self._gauges = replace(self._gauges, rough=load.tokens)
-        tokens = prompt_tokens if prompt_tokens is not None else self.expected_tokens
+        with self._learning:
+            self._gauges = replace(self._gauges, rough=load.tokens)
+        tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
         return bool(due(replace(load, tokens=tokens), self.policy))
 
-    def needs_hygiene(
-        self, messages: Sequence[dict[str, object]], *, prompt_tokens: int | None = None
-    ) -> bool:
-        """Say whether a session that grew between turns is compacted before an agent sees it.
+    def is_hygiene_due(self, load: Load, messages: int) -> bool:
+        """Say whether a session that grew between turns is compacted before an agent sees it."""
+        return hygiene_due(load, messages, self.policy)
 
-        The reported size of the last turn decides; without one, the estimate.
+    def recovery(self, load: Load, error: str, attempt: int = 1) -> Policy:
+        """Return what to aim for after a provider refused a request, tighter with each attempt.
+
+        An error that states the true window teaches it; the policy is adapted for good. An error
+        that speaks of the request's body is about bytes: old media goes first.
         """
-        load = self._meter.measure(messages)
-        tokens = load.tokens if prompt_tokens is None else prompt_tokens
-        return hygiene_due(replace(load, tokens=tokens), len(messages), self.policy)
+        window = window_from_error(error)
+        if window is not None and window < self.policy.context_length:
+            self.update_model(window)
+        tighter = _TIGHTER ** max(attempt - 1, 0)
+        if window is None and _TOO_LARGE.search(error):
+            smaller = max(int(load.bytes * _SMALLER * tighter), 1)
+            return replace(self.policy, max_bytes=smaller)
+        return replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
 
     @property
     def expected_tokens(self) -> int:
@@ -165,47 +148,19 @@ class Engine:
 
     def update_from_response(self, prompt_tokens: int) -> str | None:
         """Learn from reported usage, and return the pressure warning when it is time for one."""
-        gauges = self._gauges
-        calibration = gauges.calibration.observe(real=prompt_tokens, rough=gauges.rough)
-        rough = round(gauges.rough * calibration.ratio)
-        tokens = prompt_tokens if prompt_tokens > 0 else rough
-        pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
-        self._gauges = replace(
-            gauges,
-            calibration=calibration,
-            preflight=gauges.preflight.proved(real=prompt_tokens, rough=rough),
-            pressure=pressure,
-        )
+        with self._learning:
+            gauges = self._gauges
+            calibration = gauges.calibration.observe(real=prompt_tokens, rough=gauges.rough)
+            rough = round(gauges.rough * calibration.ratio)
+            tokens = prompt_tokens if prompt_tokens > 0 else rough
+            pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
+            self._gauges = replace(
+                gauges,
+                calibration=calibration,
+                preflight=gauges.preflight.proved(real=prompt_tokens, rough=rough),
+                pressure=pressure,
+            )
         return warning
-
-    def recover(
-        self, messages: Sequence[dict[str, object]], *, error: object = "", attempt: int = 1
-    ) -> Compaction:
-        """Compact after a provider refused the request for its size, tighter with each attempt.
-
-        An error that states the true window teaches it; the policy is adapted for good. An error
-        that speaks of the request's body is about bytes: old media goes first.
-        """
-        aim = self._recovery(messages, str(error), attempt)
-        return _checked(messages, self.compact(_decoded(messages), Request(force=True, policy=aim)))
-
-    async def arecover(
-        self, messages: Sequence[dict[str, object]], *, error: object = "", attempt: int = 1
-    ) -> Compaction:
-        """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
-        aim = self._recovery(messages, str(error), attempt)
-        report = await self.acompact(_decoded(messages), Request(force=True, policy=aim))
-        return _checked(messages, report)
-
-    def _recovery(self, messages: Sequence[dict[str, object]], error: str, attempt: int) -> Policy:
-        window = window_from_error(error)
-        if window is not None and window < self.policy.context_length:
-            self.update_model(window)
-        tighter = _TIGHTER ** max(attempt - 1, 0)
-        if window is None and _TOO_LARGE.search(error):
-            size = self._meter.measure(messages).bytes
-            return replace(self.policy, max_bytes=max(int(size * _SMALLER * tighter), 1))
-        return replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
 
     def update_model(self, context_length: int) -> None:
         """Recompute every budget for a model with another window, and start counting afresh."""
@@ -248,17 +203,18 @@ class Engine:
             summarizer_window=window,
             host=self.host,
             focus=request.focus,
+            stored=request.stored,
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
-        progress = self._progress(outcome, request)
-        self._gauges = replace(self._gauges, progress=progress)
-        if outcome.report.saved > 0:
-            # The next list may begin and end with the same messages, and is another one: usage
-            # that is reported for it is compared with what came out.
-            self._meter.forget()
-            rough = round(outcome.report.tokens_after / self._gauges.calibration.ratio)
-            self._gauges = replace(self._gauges, preflight=Preflight(), rough=rough)
+        with self._learning:
+            progress = self._progress(outcome, request)
+            gauges = replace(self._gauges, progress=progress)
+            if outcome.report.saved > 0:
+                # Usage that is reported from now on is compared with what came out.
+                rough = round(outcome.report.tokens_after / gauges.calibration.ratio)
+                gauges = replace(gauges, preflight=Preflight(), rough=rough)
+            self._gauges = gauges
         # A provider's own sentences may quote what they were sent.
         chain = self._setup.chain
         notes = tuple(map(self._setup.redactor.redact, chain.notes if chain else ()))
@@ -279,21 +235,3 @@ class Engine:
             isinstance(outcome, Unchanged) and was_due
         )
         return self._gauges.progress.after(outcome) if counts else self._gauges.progress
-
-
-def _decoded(messages: Sequence[dict[str, object]]) -> Transcript:
-    return DIALECTS["openai"].decode(Body(list(messages)))
-
-
-def _checked(messages: Sequence[dict[str, object]], report: CompactionReport) -> Compaction:
-    """Encode the outcome, and refuse to hand out what a provider would refuse."""
-    if report.outcome in ("unchanged", "abandoned"):
-        return Compaction(list(messages), report)
-    dialect = DIALECTS["openai"]
-    body = dialect.encode(report.result.transcript)
-    violations = dialect.validate(body)
-    if violations and not dialect.validate(Body(list(messages))):
-        raise InvalidTranscript(
-            f"the compacted messages break a rule: {violations[0].message}", violations
-        )
-    return Compaction(with_originals(body.messages, messages), report)

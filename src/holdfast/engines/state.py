@@ -1,4 +1,4 @@
-"""What an engine is built from, what it is asked, and the little that outlives a call."""
+"""What an engine is built from, and the little that outlives a call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from holdfast.transcript.toolkit import Toolkit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.compaction import Policy
     from holdfast.engines.chain import Chain
     from holdfast.ports import Clock
     from holdfast.summary import Ask
 
-__all__ = ["Gauges", "Request", "Setup"]
+__all__ = ["Gauges", "Setup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,22 +44,3 @@ class Gauges:
     progress: Progress = field(default_factory=Progress)
     rough: int = 0
     """The estimate of the newest request, which the next report of usage is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """How one pass is wanted."""
-
-    current_tokens: int | None = None
-    """The real size of the transcript, if the provider has just reported it."""
-    focus: str = ""
-    """The topic that deserves most of the record."""
-    force: bool = False
-    """Ignore cooldown and anti-thrashing, and compact even what fits the tail."""
-    policy: Policy | None = None
-    """The knobs of this pass alone, where they are not the engine's own."""
-
-    @property
-    def is_manual(self) -> bool:
-        """Say whether a person asked for the pass."""
-        return self.force or bool(self.focus)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from holdfast.adapters.exact_counter import ExactCounter
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
-from holdfast.engines import Chain, Engine, Setup
+from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, Scale, family_of
@@ -39,7 +39,7 @@ class Knobs(TypedDict, total=False):
     fit: int | None
 
 
-class Compressor(Engine):
+class Compressor(ChatEngine):
     """Compacts the messages of one conversation; the engine with the usual parts in place.
 
     ```python
