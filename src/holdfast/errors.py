@@ -13,6 +13,12 @@ HoldfastError
 │   ├── SummarizerMisread      an answer came, and could not be read (cut stream, broken JSON)
 │   ├── SummarizerMissing      no such model, or no summarizer is configured
 │   └── SummarizerDenied       the credential was refused
+├── StoreError                 stored sessions cannot be read or written; says where and why
+│   ├── StoreDamaged           what is stored is not what was written; says how to repair it
+│   ├── StoreBusy              other writers held the store for too long
+│   ├── UnknownSession         there is no session, message or view of that name
+│   ├── SessionEnded           nothing more can be said in it; says where it goes on
+│   └── Conflict               somebody else changed the window first; read it again
 └── MissingExtra               an optional dependency is needed and not installed
 ```
 """
@@ -28,15 +34,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigError",
+    "Conflict",
     "DecodeError",
     "HoldfastError",
     "InvalidTranscript",
     "MissingExtra",
+    "SessionEnded",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreError",
     "SummarizerDenied",
     "SummarizerError",
     "SummarizerMisread",
     "SummarizerMissing",
     "SummarizerUnavailable",
+    "UnknownSession",
 ]
 
 
@@ -91,6 +103,30 @@ class SummarizerMissing(SummarizerError):
 
 class SummarizerDenied(SummarizerError):
     """The provider refused the credential."""
+
+
+class StoreError(HoldfastError):
+    """Stored sessions cannot be used; the message names the file and says what to do."""
+
+
+class StoreDamaged(StoreError):
+    """What is stored is not what was written."""
+
+
+class StoreBusy(StoreError):
+    """Other writers held the store longer than a caller should wait; trying again is safe."""
+
+
+class UnknownSession(StoreError):
+    """There is no session, message or view of that name."""
+
+
+class SessionEnded(StoreError):
+    """Nothing more can be appended to the session; the message says where it goes on."""
+
+
+class Conflict(StoreError):
+    """Somebody else changed the window since it was read; nothing was written."""
 
 
 class MissingExtra(HoldfastError):

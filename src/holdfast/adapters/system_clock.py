@@ -17,3 +17,7 @@ class SystemClock:
     def today(self) -> str:
         """Return the calendar day where the machine is, as an ISO date."""
         return time.strftime("%Y-%m-%d")
+
+    def moment(self) -> int:
+        """Return whole milliseconds since the epoch, UTC."""
+        return time.time_ns() // 1_000_000

@@ -8,7 +8,7 @@ __all__ = ["Clock"]
 
 
 class Clock(Protocol):
-    """Tells how much time passed, and which day it is."""
+    """Tells how much time passed, which day it is and what time."""
 
     def now(self) -> float:
         """Return seconds from an arbitrary start; they never run backwards."""
@@ -16,4 +16,8 @@ class Clock(Protocol):
 
     def today(self) -> str:
         """Return the calendar day as an ISO date, such as `2026-11-15`."""
+        ...
+
+    def moment(self) -> int:
+        """Return the time of day: whole milliseconds since the epoch, UTC."""
         ...

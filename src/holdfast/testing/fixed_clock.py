@@ -21,6 +21,10 @@ class FixedClock:
         """Return the day at which the clock stands."""
         return self._today
 
+    def moment(self) -> int:
+        """Return the milliseconds that passed since the epoch: those the clock advanced by."""
+        return int(self._now * 1000)
+
     def advance(self, seconds: float) -> None:
         """Let time pass; the day stays what it was."""
         self._now += seconds

@@ -1,0 +1,270 @@
+"""The store as a port: everything that outlives a process, behind methods that say what happens.
+
+The message log only grows. What the model sees is a view of it, and a view is changed by
+compare-and-swap, so that two writers can neither fork a conversation nor lose a message. All
+methods block and may be called from any thread; `holdfast.testing.StoreSuite` says what an
+implementation must do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.session import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from holdfast.recall import Filters, Hit
+    from holdfast.session import (
+        Change,
+        CompactionRecord,
+        Draft,
+        EndReason,
+        Entry,
+        Head,
+        Session,
+        Spawn,
+        View,
+        Window,
+    )
+    from holdfast.transcript import Message
+
+__all__ = [
+    "Amendment",
+    "Health",
+    "Index",
+    "Lease",
+    "Leases",
+    "Listing",
+    "SessionLog",
+    "Store",
+    "Upkeep",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which sessions are wanted; the newest come first."""
+
+    sources: tuple[str, ...] = ()
+    """Only these; empty means all. `import:` stands for every import."""
+    exclude_sources: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    title: str = ""
+    """Only sessions whose title holds this, whatever the case."""
+    trashed: bool = False
+    """The sessions in the trash instead of the others."""
+    live: bool | None = None
+    limit: int | None = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """What is to be different about a session; None leaves it as it is."""
+
+    title: str | None = None
+    goal: str | None = None
+    model: str | None = None
+    metadata: Mapping[str, object] | None = None
+    """Keys to set; a value of None takes the key away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who works on a session, and until when."""
+
+    session: str
+    holder: str
+    """`pid:thread:agent:nonce`."""
+    expires: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a check found; no problems means that everything that was written can be read."""
+
+    problems: tuple[str, ...]
+    sessions: int = 0
+    messages: int = 0
+    bytes: int = 0
+    version: int = 0
+
+
+class SessionLog(Protocol):
+    """Sessions, their logs and the views of them."""
+
+    def create(self, session: Session) -> Session:
+        """Add a session without a parent, and return it as stored."""
+        ...
+
+    def session(self, id_: str) -> Session:
+        """Return a session; one that is not there raises `UnknownSession`."""
+        ...
+
+    def sessions(self, wanted: Listing) -> tuple[Session, ...]:
+        """Return the sessions that are wanted, the one touched last first."""
+        ...
+
+    def lineage(self, id_: str) -> tuple[Session, ...]:
+        """Return every session with the same root, the trashed ones too, oldest first."""
+        ...
+
+    def amend(self, id_: str, amendment: Amendment) -> Session:
+        """Change what may change about a session."""
+        ...
+
+    def end(self, id_: str, reason: EndReason | None, at: int) -> Session:
+        """End a session; without a reason, reopen one whose end can be taken back."""
+        ...
+
+    def append(
+        self,
+        id_: str,
+        drafts: Sequence[Draft],
+        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+    ) -> tuple[Entry, ...]:
+        """Write messages to the end of the log: when this returns, they are durable.
+
+        A session that ended raises `SessionEnded`, and nothing is written.
+        """
+        ...
+
+    def head(self, id_: str) -> Head:
+        """Return where the session stands."""
+        ...
+
+    def window(self, id_: str) -> Window:
+        """Return what the current view shows, reading nothing else."""
+        ...
+
+    def window_at(self, id_: str, view: int | None) -> Window:
+        """Return what another view of the session shows now; None is the plain log."""
+        ...
+
+    def since(self, id_: str, position: int) -> tuple[Entry, ...]:
+        """Return what was said in the session itself after a position."""
+        ...
+
+    def entries(self, id_: str, first: int, last: int) -> tuple[Entry, ...]:
+        """Return a stretch of the log, derived entries included."""
+        ...
+
+    def entry(self, message_id: int) -> Entry:
+        """Return one entry; one that is not there raises `UnknownSession`."""
+        ...
+
+    def whole(self, message_id: int) -> Message:
+        """Return a message as it was said, however the window shows it."""
+        ...
+
+    def change(self, id_: str, change: Change) -> Head:
+        """Give the session another window, in one step; `Conflict` if another came first."""
+        ...
+
+    def move(self, id_: str, view: int | None, generation: int) -> Head:
+        """Show one of the session's other views, for undo and redo; `Conflict` as above."""
+        ...
+
+    def views(self, id_: str) -> tuple[View, ...]:
+        """Return every view that the session had, oldest first."""
+        ...
+
+    def tip(self, id_: str) -> int | None:
+        """Return the newest view of the line that the session is on, which redo moves to."""
+        ...
+
+    def compactions(self, id_: str) -> tuple[CompactionRecord, ...]:
+        """Return every pass over the session, oldest first."""
+        ...
+
+    def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
+        """Create a child session and end its parent if asked, in one step.
+
+        Args:
+            spawn: The child, with the parent's id in it.
+            before_commit: Called when everything is written and nothing is final yet; if it
+                raises, nothing has happened.
+        """
+        ...
+
+    def pin(self, id_: str, message_id: int, *, pinned: bool) -> None:
+        """Let compactions of the session keep a message word for word, or no longer."""
+        ...
+
+    def pins(self, id_: str) -> frozenset[int]:
+        """Return the ids of the pinned messages."""
+        ...
+
+    def remember(self, name: str, value: str) -> None:
+        """Keep a small value under a name, such as a model's true window."""
+        ...
+
+    def remembered(self, name: str) -> str | None:
+        """Return the value kept under a name."""
+        ...
+
+
+class Index(Protocol):
+    """Search over everything that was ever said."""
+
+    def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
+        """Return the best matches, best first; any text is a valid query."""
+        ...
+
+
+class Leases(Protocol):
+    """Who compacts which session."""
+
+    def acquire(self, lease: Lease, now: int) -> Lease:
+        """Take or renew a lease; what is returned is another's when another holds it."""
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back; another's lease stays."""
+        ...
+
+
+class Upkeep(Protocol):
+    """Care for what is stored: nothing is thrown away unless somebody asks for it by name."""
+
+    def trash(self, ids: Sequence[str], at: int) -> int:
+        """Put sessions into the trash, out of lists and search; returns how many."""
+        ...
+
+    def restore(self, ids: Sequence[str]) -> int:
+        """Take sessions out of the trash; returns how many."""
+        ...
+
+    def purge(self, ids: Sequence[str]) -> int:
+        """Delete trashed sessions for good, with messages that nothing else shows."""
+        ...
+
+    def check(self) -> Health:
+        """Return what is wrong with the store, if anything."""
+        ...
+
+    def repair(self) -> tuple[str, ...]:
+        """Rebuild what can be rebuilt from the log; returns what was done."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while others go on reading and writing."""
+        ...
+
+
+class Store(SessionLog, Index, Leases, Upkeep, Protocol):
+    """Everything that outlives a process."""
+
+    @property
+    def name(self) -> str:
+        """Return where it is, for messages to people."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections; closing twice is harmless."""
+        ...

@@ -1,0 +1,70 @@
+"""Sessions as values: the log, the views that make windows of it, and the tree of lineage.
+
+Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout`, `packing`.
+"""
+
+from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
+from holdfast.session.lineage import children_of, latest_leaf, next_title, path_to, siblings_of
+from holdfast.session.packing import Packed, blob_hashes, pack, squeeze, unpack, unsqueeze
+from holdfast.session.searchable import searchable
+from holdfast.session.sessions import (
+    CLOSABLE,
+    EndReason,
+    Fork,
+    Session,
+    Usage,
+    is_session_id,
+    session_id,
+)
+from holdfast.session.titles import title_from
+from holdfast.session.views import (
+    Cause,
+    Change,
+    CompactionRecord,
+    Piece,
+    Span,
+    Spawn,
+    View,
+    redo_target,
+    spans_of,
+    undo_target,
+)
+
+__all__ = [
+    "CLOSABLE",
+    "MESSAGE_ID_MARK",
+    "Cause",
+    "Change",
+    "CompactionRecord",
+    "Draft",
+    "EndReason",
+    "Entry",
+    "Fork",
+    "Head",
+    "Kind",
+    "Packed",
+    "Piece",
+    "Session",
+    "Span",
+    "Spawn",
+    "Usage",
+    "View",
+    "Window",
+    "blob_hashes",
+    "children_of",
+    "is_session_id",
+    "latest_leaf",
+    "next_title",
+    "pack",
+    "path_to",
+    "redo_target",
+    "searchable",
+    "session_id",
+    "siblings_of",
+    "spans_of",
+    "squeeze",
+    "title_from",
+    "undo_target",
+    "unpack",
+    "unsqueeze",
+]

@@ -1,0 +1,84 @@
+"""What stands in the log: entries with an identity, and drafts that do not have one yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["MESSAGE_ID_MARK", "Draft", "Entry", "Head", "Kind", "Window"]
+
+MESSAGE_ID_MARK = "\ufdd0message\ufdd0"
+"""Stands for a message's own id in a shortened text until the store knows it.
+
+It begins and ends with a character that no text may hold, so that nobody says it by accident.
+"""
+
+
+class Kind(IntEnum):
+    """Who put an entry into the log."""
+
+    SAID = 0
+    """A user, a model or a tool: searchable, and shown until something archives it."""
+    DERIVED = 1
+    """A compaction: a summary, or a shortened stand-in for something that was said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A message on its way into the log."""
+
+    message: Message
+    """What the window shows."""
+    at: int
+    tokens: int = 0
+    whole: Message | None = None
+    """The message as it was, when the window shows a shortened form of it."""
+    stands_for: int | None = None
+    """The id of the message that a derived one replaces in the window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A message in the log."""
+
+    id: int
+    session: str
+    position: int
+    kind: Kind
+    message: Message
+    at: int
+    tokens: int
+    shortened: bool = False
+    """Whether the store holds more of it than the window shows."""
+    stands_for: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a session stands; cheap to read, and what a change is compared with."""
+
+    generation: int
+    view: int | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the model sees now, and where the session stood when it was read."""
+
+    head: Head
+    entries: tuple[Entry, ...]
+
+    @property
+    def transcript(self) -> Transcript:
+        """Return the messages alone."""
+        return tuple(entry.message for entry in self.entries)
+
+    @property
+    def tokens(self) -> int:
+        """Return what the entries weighed when they were written."""
+        return sum(entry.tokens for entry in self.entries)

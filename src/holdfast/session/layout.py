@@ -1,0 +1,140 @@
+"""The JSON layout of a stored message: short keys, nothing lost, empty fields left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+from holdfast.transcript import (
+    NO_EXTRAS,
+    Media,
+    Message,
+    Opaque,
+    Role,
+    Summary,
+    Synthetic,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Content, Extras, Part
+
+__all__ = ["Keep", "from_fields", "to_fields"]
+
+Fields: TypeAlias = dict[str, Any]
+
+
+class Keep(Protocol):
+    """Takes a text out of a message where it is long, and returns what refers to it."""
+
+    def __call__(self, value: str, *, is_base64: bool = False) -> object:
+        """Return the text itself, or a reference."""
+        ...
+
+
+def to_fields(message: Message, keep: Keep) -> Fields:
+    """Return the message as JSON values, without its role."""
+    return _slim(
+        {
+            "parts": [_part_fields(part, keep) for part in message.parts],
+            "form": message.form,
+            "synthetic": message.synthetic,
+            "pinned": message.pinned,
+            "extras": message.extras,
+        }
+    )
+
+
+def from_fields(
+    role: Role, fields: Fields, fetch: Callable[[Mapping[str, object]], str]
+) -> Message:
+    """Return the message that `to_fields` wrote, asking for what it refers to."""
+
+    def text(value: object) -> str:
+        if isinstance(value, dict):
+            return fetch(cast("Mapping[str, object]", value))
+        return cast("str", value or "")
+
+    synthetic = fields.get("synthetic")
+    return Message(
+        role,
+        tuple(_part(each, text) for each in fields.get("parts", ())),
+        form=fields.get("form", ""),
+        synthetic=None if synthetic is None else Synthetic(synthetic),
+        pinned=fields.get("pinned", False),
+        extras=fields.get("extras") or NO_EXTRAS,
+    )
+
+
+def _part_fields(part: Part, keep: Keep) -> Fields:
+    match part:
+        case Text(text, extras):
+            fields: Fields = {"k": "text", "text": keep(text), "extras": extras}
+        case Thinking(text, signature, extras):
+            seal = None if signature is None else keep(signature)
+            fields = {"k": "thinking", "text": keep(text), "seal": seal, "extras": extras}
+        case ToolCall(id_, name, arguments, extras):
+            fields = {"k": "call", "id": id_, "name": name, "args": keep(arguments)}
+            fields["extras"] = extras
+        case ToolResult():
+            fields = {"k": "result", "id": part.call_id, "error": part.is_error}
+            fields["content"] = [_part_fields(piece, keep) for piece in part.content]
+            fields |= {"name": part.name, "form": part.form, "extras": part.extras}
+        case Media():
+            fields = {"k": "media", "kind": part.kind, "type": part.media_type}
+            fields["bytes"] = keep(part.data, is_base64=True)
+            fields |= {"url": part.url, "extras": part.extras}
+        case Summary(text, origin):
+            fields = {"k": "summary", "text": keep(text), "origin": origin}
+        case Opaque(dialect, value, readable):
+            fields = {"k": "opaque", "dialect": dialect, "value": value, "readable": readable}
+    return _slim(fields)
+
+
+def _part(fields: Fields, text: Callable[[object], str]) -> Part:
+    words = text(fields.get("text"))
+    extras: Extras = fields.get("extras") or NO_EXTRAS
+    match fields["k"]:
+        case "text":
+            return Text(words, extras)
+        case "thinking":
+            seal = fields.get("seal")
+            return Thinking(words, None if seal is None else text(seal), extras)
+        case "call":
+            called = fields.get("id", ""), fields.get("name", "")
+            return ToolCall(*called, text(fields.get("args")), extras)
+        case "result":
+            return _result(fields, text)
+        case "media":
+            described = fields.get("kind", "image"), fields.get("type", "")
+            return Media(*described, text(fields.get("bytes")), fields.get("url", ""), extras)
+        case "summary":
+            return Summary(words, fields.get("origin", ""))
+        case "opaque":
+            value = cast("dict[str, object]", fields.get("value") or {})
+            return Opaque(fields.get("dialect", ""), value, fields.get("readable", ""))
+        case unknown:
+            raise ValueError(f"unknown part {unknown!r}")
+
+
+def _result(fields: Fields, text: Callable[[object], str]) -> ToolResult:
+    return ToolResult(
+        fields.get("id", ""),
+        tuple(cast("Content", _part(piece, text)) for piece in fields.get("content", ())),
+        is_error=fields.get("error", False),
+        name=fields.get("name", ""),
+        form=fields.get("form", ""),
+        extras=fields.get("extras") or NO_EXTRAS,
+    )
+
+
+def _slim(fields: Fields) -> Fields:
+    """Leave out what is empty; a seal that is an empty text is a seal all the same."""
+    return {
+        key: value
+        for key, value in fields.items()
+        if value or (key == "seal" and value is not None)
+    }

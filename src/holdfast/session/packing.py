@@ -1,0 +1,187 @@
+"""Messages as bytes: lossless, small, and readable by every later version.
+
+A plain text message is stored as its text. Everything else is JSON, compressed where that pays.
+Long texts and media leave the message and are stored once under their hash, however often they
+recur. The first byte of a packed message names the layout; layouts are never reused.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from holdfast.errors import StoreDamaged
+from holdfast.session.layout import from_fields, to_fields
+from holdfast.transcript import Message, Role, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["BLOB_FROM", "Packed", "blob_hashes", "pack", "squeeze", "unpack", "unsqueeze"]
+
+BLOB_FROM = 2_048
+"""Characters from which a text or a medium is stored on its own."""
+
+_JSON = b"j"
+_RAW, _DEFLATED = b"r", b"d"
+_WORTH_SQUEEZING = 160
+_HASH = re.compile(r"[0-9a-f]{64}")
+_WINDOW_BITS = -15
+"""Bare deflate: the store has checksums of its own."""
+_TEXT_REF, _BASE64_REF = "$text", "$base64"
+_DICTIONARY = (
+    b'{"k":"call","id":"toolu_call_","name":"read_file","arguments":"{\\"path\\": \\"/src/'
+    b'{"k":"result","call_id":"call_","content":[{"k":"text","text":"'
+    b'"extras":{"openai":{}},"form":"string","is_error":true,"thinking","signature":"'
+    b"Traceback (most recent call last):\n  File error: failed warning: exception "
+    b"def class import return self None True False function const export from the "
+    b"and that with this for you are not have please should would test tests passed "
+)
+"""Primes the compressor with what messages of agents are full of; part of the layout `d`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A message as the store keeps it."""
+
+    body: str | bytes
+    blobs: Mapping[bytes, bytes]
+    """What the body refers to, by hash, not compressed."""
+
+
+def pack(message: Message) -> Packed:
+    """Return the message as a body, and the blobs that the body refers to."""
+    text = _bare_text(message)
+    if text is not None and len(text) < _WORTH_SQUEEZING:
+        return Packed(text, {})
+    blobs: dict[bytes, bytes] = {}
+
+    def keep(value: str, *, is_base64: bool = False) -> object:
+        if len(value) < BLOB_FROM:
+            return value
+        raw = _decoded(value) if is_base64 else None
+        content = value.encode("utf-8", "surrogatepass") if raw is None else raw
+        digest = hashlib.sha256(content).digest()
+        blobs[digest] = content
+        return {_TEXT_REF if raw is None else _BASE64_REF: digest.hex()}
+
+    fields = to_fields(message, keep)
+    written = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return Packed(_JSON + squeeze(written.encode("utf-8", "surrogatepass")), blobs)
+
+
+def unpack(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Message:
+    """Return the message that was packed.
+
+    Args:
+        role: Who speaks; the store keeps it beside the body.
+        body: What `pack` returned.
+        fetch: Returns the content of a blob by its hash.
+
+    Raises:
+        StoreDamaged: when the body is none that any version has written.
+    """
+    if isinstance(body, str):
+        return Message(role, (Text(body),))
+
+    def fetched(reference: Mapping[str, object]) -> str:
+        if _BASE64_REF in reference:
+            return base64.b64encode(fetch(bytes.fromhex(str(reference[_BASE64_REF])))).decode()
+        content = fetch(bytes.fromhex(str(reference[_TEXT_REF])))
+        return content.decode("utf-8", "surrogatepass")
+
+    fields = _fields(body)
+    try:
+        return from_fields(role, fields, fetched)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreDamaged(f"a stored message cannot be read: {error!r}") from error
+
+
+def blob_hashes(body: str | bytes) -> frozenset[bytes]:
+    """Return the blobs that a packed message refers to."""
+    found: set[bytes] = set()
+    waiting: list[object] = [] if isinstance(body, str) else [_fields(body)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            fields = cast("dict[str, object]", value)
+            digest = fields.get(_TEXT_REF) or fields.get(_BASE64_REF)
+            if isinstance(digest, str) and _HASH.fullmatch(digest):
+                found.add(bytes.fromhex(digest))
+            waiting += fields.values()
+        elif isinstance(value, list):
+            waiting += cast("list[object]", value)
+    return frozenset(found)
+
+
+def squeeze(content: bytes) -> bytes:
+    """Return the content compressed where that pays, with a byte in front that says whether."""
+    if len(content) >= _WORTH_SQUEEZING:
+        compressor = zlib.compressobj(6, zlib.DEFLATED, _WINDOW_BITS, zdict=_DICTIONARY)
+        smaller = compressor.compress(content) + compressor.flush()
+        if len(smaller) < len(content):
+            return _DEFLATED + smaller
+    return _RAW + content
+
+
+def unsqueeze(stored: bytes) -> bytes:
+    """Return what was squeezed.
+
+    Raises:
+        StoreDamaged: when the bytes are none that any version has written.
+    """
+    layout, content = stored[:1], stored[1:]
+    if layout == _RAW:
+        return content
+    if layout != _DEFLATED:
+        raise StoreDamaged(f"stored bytes have the unknown layout {layout!r}")
+    expander = zlib.decompressobj(_WINDOW_BITS, zdict=_DICTIONARY)
+    try:
+        return expander.decompress(content) + expander.flush()
+    except zlib.error as error:
+        raise StoreDamaged(f"stored bytes cannot be expanded: {error}") from error
+
+
+def _fields(body: bytes) -> dict[str, object]:
+    if body[:1] != _JSON:
+        raise StoreDamaged(f"a stored message has the unknown layout {body[:1]!r}")
+    try:
+        written = unsqueeze(body[1:]).decode("utf-8", "surrogatepass")
+        return cast("dict[str, object]", json.loads(written))
+    except ValueError as error:
+        raise StoreDamaged(f"a stored message cannot be read: {error}") from error
+
+
+def _bare_text(message: Message) -> str | None:
+    """Return the text of a message that is nothing but a text, as most are."""
+    match message:
+        case Message(parts=(Text(text, extras),), form="", synthetic=None, extras=others):
+            plain = not extras and not others and not message.pinned
+            return text if plain and _is_encodable(text) else None
+        case _:
+            return None
+
+
+def _is_encodable(text: str) -> bool:
+    if text.isascii():
+        return "\0" not in text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _decoded(value: str) -> bytes | None:
+    """Return what base64 text stands for, if encoding it again gives the same text."""
+    try:
+        raw = base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if base64.b64encode(raw).decode() == value else None

@@ -1,0 +1,154 @@
+"""Views: how a window is computed from the log, and how one view follows from another.
+
+A view never changes. Compaction, rewind and fork each write another one, so that undoing any of
+them is a matter of pointing back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.session.entries import Draft, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from holdfast.session.sessions import EndReason, Session
+
+__all__ = [
+    "Cause",
+    "Change",
+    "CompactionRecord",
+    "Piece",
+    "Span",
+    "Spawn",
+    "View",
+    "redo_target",
+    "spans_of",
+    "undo_target",
+]
+
+Piece: TypeAlias = Entry | Draft
+"""What a changed window is made of: entries that stay, and drafts that take others' place."""
+
+
+class Cause(StrEnum):
+    """Why a view was written."""
+
+    FORK = "fork"
+    COMPACTION = "compaction"
+    REWIND = "rewind"
+    PROMPT = "prompt"
+    """The system prompt was replaced; undo looks through it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of positions in one session's log, both ends included."""
+
+    session: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The messages of its spans, then everything said in the session after `upto`."""
+
+    id: int
+    session: str
+    parent: int | None
+    """The view that showed before; None is the plain log."""
+    cause: Cause
+    spans: tuple[Span, ...]
+    upto: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRecord:
+    """One pass, as the store remembers it."""
+
+    at: int
+    trigger: str
+    """`manual`, `in_loop`, `preflight`, `hygiene`, `recovery`, `ahead_of_time`, `model_switch`."""
+    strategy: str = "in_place"
+    focus: str = ""
+    summary: str = ""
+    report: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The report of the pass, as the command line prints it: counts, cuts, audit, warnings."""
+    duration_ms: int = 0
+    cost: float = 0.0
+    cache_cost: float = 0.0
+    id: int = 0
+    session: str = ""
+    before: int | None = None
+    """The view that showed before the pass; None is the plain log."""
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Another window for a session, computed from one that was read earlier.
+
+    It holds only if nobody else changed the window meanwhile. Messages that were appended
+    meanwhile are kept: they follow what the change shows.
+    """
+
+    cause: Cause
+    pieces: tuple[Piece, ...]
+    generation: int
+    """The generation that the change was computed from."""
+    seen: int
+    """The size of the log at that time."""
+    at: int
+    compaction: CompactionRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spawn:
+    """A child session that is to be created, in one step with what happens to its parent."""
+
+    child: Session
+    shows: tuple[Entry, ...] = ()
+    """What the child's window begins with, by reference."""
+    parent_end: EndReason | None = None
+    """Why the parent ends; None lets it live on."""
+    generation: int | None = None
+    """The parent's generation that this was computed from; None where it does not matter."""
+    change: Change | None = None
+    """What happens to the child's window at once: the compaction of a rotation."""
+
+
+def spans_of(entries: Iterable[Entry]) -> tuple[Span, ...]:
+    """Return the entries by reference, neighbors joined."""
+    spans: list[Span] = []
+    for entry in entries:
+        last = spans[-1] if spans else None
+        if last and last.session == entry.session and last.last + 1 == entry.position:
+            spans[-1] = Span(last.session, last.first, entry.position)
+        else:
+            spans.append(Span(entry.session, entry.position, entry.position))
+    return tuple(spans)
+
+
+def undo_target(views: Sequence[View], current: int | None) -> View | None:
+    """Return the newest compaction or rewind that the window shows, which undo takes back."""
+    known = {view.id: view for view in views}
+    at = known.get(current) if current is not None else None
+    while at is not None and at.cause is Cause.PROMPT:
+        at = known.get(at.parent) if at.parent is not None else None
+    return at if at is not None and at.cause in (Cause.COMPACTION, Cause.REWIND) else None
+
+
+def redo_target(views: Sequence[View], current: int | None, tip: int | None) -> int | None:
+    """Return the view that an undo left, one step from the current one towards the tip."""
+    parents = {view.id: view.parent for view in views}
+    at = tip
+    while at is not None and at in parents:
+        if parents[at] == current:
+            return at
+        at = parents[at]
+    return None
