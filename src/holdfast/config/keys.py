@@ -6,12 +6,11 @@ The file, the environment, the flags, `config init` and `config show` all go by 
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING
 
+from holdfast.config.kinds import Test, converted, is_profile, is_url, parsed, shown, within
 from holdfast.config.settings import Settings, flatten
 from holdfast.errors import ConfigError
 
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "LATER", "Key", "checked", "read_text", "unknown"]
 
-_LONGEST_SHOWN = 80
 PROVIDERS = ("auto", "openai", "anthropic")
-
-Test: TypeAlias = Callable[[object], bool]
+STRATEGIES = ("in_place", "rotation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +58,15 @@ def checked(key: Key, value: object, origin: Origin) -> object:
     """
     if value is None and key.optional:
         return None
-    converted = _converted(key.kind, value)
-    if converted is None or not key.holds(converted):
-        raise ConfigError(f"{key.path} is {_shown(value)} ({origin}); allowed: {key.allowed}")
-    return converted
+    found = converted(key.kind, value)
+    if found is None or not key.holds(found):
+        raise ConfigError(f"{key.path} is {shown(value)} ({origin}); allowed: {key.allowed}")
+    return found
 
 
 def read_text(key: Key, text: str, origin: Origin) -> object:
     """Return the value that a flag or an environment variable spells out."""
-    return checked(key, _parsed(key.kind, text), origin)
+    return checked(key, parsed(key.kind, text), origin)
 
 
 def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
@@ -103,56 +100,6 @@ def _nearest(path: str) -> str:
     return close[0] if close else ""
 
 
-def _converted(kind: type, value: object) -> object | None:
-    """Return the value as the kind, or None when it is of another kind."""
-    if kind is tuple:
-        items = cast("list[object]", value) if isinstance(value, list | tuple) else None
-        texts = items is not None and all(isinstance(item, str) for item in items)
-        return tuple(items or ()) if texts else None
-    if isinstance(value, bool):
-        return value if kind is bool else None
-    if kind is float and isinstance(value, int | float):
-        return float(value)
-    return value if isinstance(value, kind) else None
-
-
-def _parsed(kind: type, text: str) -> object:
-    """Return what a text spells; a text that spells nothing of the kind stays a text."""
-    stripped = text.strip()
-    try:
-        if kind is tuple:
-            return cast("object", json.loads(stripped))
-        if kind is int:
-            return int(stripped)
-        if kind is float:
-            return float(stripped)
-    except ValueError:
-        return text
-    if kind is bool:
-        return {"true": True, "false": False}.get(stripped.lower(), text)
-    return text
-
-
-def _shown(value: object) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    except ValueError:
-        return "a number with too many digits"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
-
-
-def _within(least: float, most: float, *, open_below: bool = False) -> Test:
-    def holds(value: object) -> bool:
-        number = cast("float", value)
-        return (least < number if open_below else least <= number) and number <= most
-
-    return holds
-
-
-def _is_url(value: object) -> bool:
-    return str(value).startswith(("http://", "https://"))
-
-
 def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
     return MappingProxyType({key.path: key for key in keys})
 
@@ -160,6 +107,7 @@ def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
 _MANY = 1_000_000_000
 _COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
+_SWITCH = "true or false"
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
 _DEFAULTS = flatten(Settings())
@@ -184,50 +132,70 @@ KEYS: Mapping[str, Key] = _table(
             "model.base_url",
             "Where a compatible server listens, if it is not the provider's own.",
             _URL,
-            _is_url,
+            is_url,
             optional=True,
         ),
         Key(
             "model.context_length",
             "What the model accepts, in tokens; null means 200000.",
             f"{_COUNT.format(1000)}, or null",
-            _within(1_000, _MANY),
+            within(1_000, _MANY),
             int,
             optional=True,
+        ),
+        Key(
+            "compression.enabled",
+            "Whether conversations are compacted when it is due, and not only when asked.",
+            _SWITCH,
+            lambda _: True,
+            bool,
         ),
         Key(
             "compression.threshold",
             "The share of the window at which compaction is due.",
             _SHARE,
-            _within(0, 1, open_below=True),
+            within(0, 1, open_below=True),
             float,
         ),
         Key(
             "compression.target_ratio",
             "The share of the threshold that stays as the verbatim tail.",
             "a number from 0.10 to 0.80",
-            _within(0.10, 0.80),
+            within(0.10, 0.80),
             float,
         ),
         Key(
             "compression.protect_first_n",
             "Messages kept after the system prompt, until the first summary exists.",
             _COUNT.format(0),
-            _within(0, _MANY),
+            within(0, _MANY),
             int,
         ),
         Key(
             "compression.protect_last_n",
             "Messages at the end that pruning never touches.",
             _COUNT.format(1),
-            _within(1, _MANY),
+            within(1, _MANY),
             int,
+        ),
+        Key(
+            "compression.strategy",
+            "Whether a compaction keeps the session, or ends it and goes on in a child.",
+            f"one of {', '.join(STRATEGIES)}",
+            STRATEGIES.__contains__,
+        ),
+        Key(
+            "compression.ahead_of_time",
+            "Whether conversations are compacted in the background between turns.",
+            _SWITCH,
+            lambda _: True,
+            bool,
         ),
         Key(
             "compression.abort_on_summary_failure",
             "Change nothing when the summary model fails, rather than write the record "
             "that needs no model.",
-            "true or false",
+            _SWITCH,
             lambda _: True,
             bool,
         ),
@@ -236,7 +204,7 @@ KEYS: Mapping[str, Key] = _table(
             "The share of the window at which a session that grew between turns is compacted "
             "before an agent sees it.",
             _SHARE,
-            _within(0, 1, open_below=True),
+            within(0, 1, open_below=True),
             float,
         ),
         Key(
@@ -256,7 +224,7 @@ KEYS: Mapping[str, Key] = _table(
             "auxiliary.compression.base_url",
             "Where a compatible server listens, if it is not the provider's own.",
             _URL,
-            _is_url,
+            is_url,
             optional=True,
         ),
         Key(
@@ -264,7 +232,7 @@ KEYS: Mapping[str, Key] = _table(
             "What it accepts, in tokens; null sizes its requests for the conversation's window "
             "until it states its own.",
             f"{_COUNT.format(1000)}, or null",
-            _within(1_000, _MANY),
+            within(1_000, _MANY),
             int,
             optional=True,
         ),
@@ -272,8 +240,20 @@ KEYS: Mapping[str, Key] = _table(
             "auxiliary.compression.timeout",
             "Seconds to wait for a summary.",
             "a number over 0 and up to 86400",
-            _within(0, 86_400, open_below=True),
+            within(0, 86_400, open_below=True),
             float,
+        ),
+        Key(
+            "store.url",
+            "Where sessions are kept: sqlite for a file in the profile's folder, or a path.",
+            "sqlite, sqlite:///PATH or a path",
+            bool,
+        ),
+        Key(
+            "store.profile",
+            "Whose sessions: each profile has a folder and a file of its own.",
+            "letters, digits, dots, dashes and underscores, beginning with a letter or digit",
+            is_profile,
         ),
         Key(
             "redaction.extra_patterns",
@@ -288,12 +268,8 @@ KEYS: Mapping[str, Key] = _table(
 LATER: Mapping[str, str] = MappingProxyType(
     {
         "model.cache_ttl": "prompt caching",
-        "compression.enabled": "the automatic compaction of live sessions",
-        "compression.strategy": "stored sessions",
-        "compression.ahead_of_time": "the automatic compaction of live sessions",
         "context": "the choice of engines",
         "memory": "memory",
-        "store": "stored sessions",
         "gateway": "the gateway",
     }
 )

@@ -15,6 +15,7 @@ __all__ = [
     "ModelSettings",
     "RedactionSettings",
     "Settings",
+    "StoreSettings",
     "SummaryModel",
     "assemble",
     "flatten",
@@ -35,10 +36,13 @@ class ModelSettings:
 class CompressionSettings:
     """When compaction is due, and what it keeps."""
 
+    enabled: bool = True
     threshold: float = 0.50
     target_ratio: float = 0.20
     protect_first_n: int = 3
     protect_last_n: int = 20
+    strategy: str = "in_place"
+    ahead_of_time: bool = False
     abort_on_summary_failure: bool = False
     hygiene_threshold: float = 0.85
 
@@ -62,6 +66,14 @@ class Auxiliary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """Where sessions are kept."""
+
+    url: str = "sqlite"
+    profile: str = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RedactionSettings:
     """What counts as a secret beyond the built-in rules."""
 
@@ -75,6 +87,7 @@ class Settings:
     model: ModelSettings = ModelSettings()
     compression: CompressionSettings = CompressionSettings()
     auxiliary: Auxiliary = Auxiliary()
+    store: StoreSettings = StoreSettings()
     redaction: RedactionSettings = RedactionSettings()
 
 

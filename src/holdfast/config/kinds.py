@@ -1,0 +1,75 @@
+"""How values of each kind are read, checked and shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+__all__ = ["Test", "converted", "is_profile", "is_url", "parsed", "shown", "within"]
+
+_LONGEST_SHOWN = 80
+_PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+Test: TypeAlias = Callable[[object], bool]
+
+
+def converted(kind: type, value: object) -> object | None:
+    """Return the value as the kind, or None when it is of another kind."""
+    if kind is tuple:
+        items = cast("list[object]", value) if isinstance(value, list | tuple) else None
+        texts = items is not None and all(isinstance(item, str) for item in items)
+        return tuple(items or ()) if texts else None
+    if isinstance(value, bool):
+        return value if kind is bool else None
+    if kind is float and isinstance(value, int | float):
+        return float(value)
+    return value if isinstance(value, kind) else None
+
+
+def parsed(kind: type, text: str) -> object:
+    """Return what a text spells; a text that spells nothing of the kind stays a text."""
+    stripped = text.strip()
+    try:
+        if kind is tuple:
+            return cast("object", json.loads(stripped))
+        if kind is int:
+            return int(stripped)
+        if kind is float:
+            return float(stripped)
+    except ValueError:
+        return text
+    if kind is bool:
+        return {"true": True, "false": False}.get(stripped.lower(), text)
+    return text
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message shows it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        return "a number with too many digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def within(least: float, most: float, *, open_below: bool = False) -> Test:
+    """Return the test for a number between two bounds; the lower one may be left out."""
+
+    def holds(value: object) -> bool:
+        number = cast("float", value)
+        return (least < number if open_below else least <= number) and number <= most
+
+    return holds
+
+
+def is_url(value: object) -> bool:
+    """Say whether a value is an address of the web."""
+    return str(value).startswith(("http://", "https://"))
+
+
+def is_profile(value: object) -> bool:
+    """Say whether a name may be that of a profile: it becomes a folder, and never leads out."""
+    name = str(value)
+    return _PROFILE.fullmatch(name) is not None and ".." not in name
