@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from openai.types.chat import ChatCompletion
 
 import holdfast
 from holdfast.adapters import SystemClock
@@ -96,11 +97,23 @@ COMMANDS = [
 
 def surroundings() -> dict[str, object]:
     """Return what an example may take for granted: a long conversation and a client."""
-    usage = SimpleNamespace(prompt_tokens=21_000)
-    reply = SimpleNamespace(message=SimpleNamespace(content="Done."))
+    answer = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "gpt-4.1",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "Done."},
+            }
+        ],
+        "usage": {"prompt_tokens": 21_000, "completion_tokens": 2, "total_tokens": 21_002},
+    }
 
     def create(**_: object) -> object:
-        return SimpleNamespace(choices=[reply], usage=usage)
+        return ChatCompletion.model_validate(answer)
 
     completions = SimpleNamespace(completions=SimpleNamespace(create=create))
     messages = json.loads(SESSION.read_bytes())
@@ -274,12 +287,13 @@ def test_the_formats_page_has_every_format() -> None:
     assert "\n".join(rows) in page, "the table should be:\n" + "\n".join(rows)
 
 
-def test_the_library_page_has_every_public_name_and_every_knob() -> None:
+def test_the_library_pages_have_every_public_name_and_every_knob() -> None:
     page = (DOCS / "library.md").read_text("utf-8")
     defaults = Policy()
     rows = [f"| `{name}` | `{getattr(defaults, name)}` |" for name in Knobs.__annotations__]
     assert [row for row in rows if row not in page] == []
-    names = set(re.findall(r"\w+", page))
+    taught = page + (DOCS / "conversation.md").read_text("utf-8")
+    names = set(re.findall(r"\w+", taught))
     assert [name for name in holdfast.__all__ if name not in names] == []
 
 

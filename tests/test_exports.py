@@ -10,9 +10,11 @@ import holdfast
 
 PUBLIC = [
     "Abandoned",
+    "AsyncConversation",
     "Compaction",
     "CompactionReport",
     "Compressor",
+    "Conversation",
     "Folded",
     "HoldfastError",
     "LiveState",
@@ -20,8 +22,12 @@ PUBLIC = [
     "Policy",
     "Pruned",
     "Redactor",
+    "SessionStamp",
+    "Status",
     "Unchanged",
+    "Usage",
     "compress",
+    "current_session",
     "estimate_tokens",
     "redact",
 ]
@@ -59,8 +65,9 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
         "from holdfast import compress, Compressor, redact, estimate_tokens",
         "import holdfast; holdfast.compress([{'role': 'user', 'content': 'hi'}])",
         "import holdfast; holdfast.redact('nothing to hide')",
+        "from holdfast import Conversation",
     ],
-    ids=["import", "names", "compress", "redact"],
+    ids=["import", "names", "compress", "redact", "conversation"],
 )
 def test_using_the_library_loads_nothing_that_is_heavy(code: str) -> None:
     names = loaded(code) - loaded("pass")

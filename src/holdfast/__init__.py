@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.compaction import (
         Abandoned,
+        CompactionReport,
         Folded,
         LiveState,
         PlanItem,
@@ -19,16 +20,22 @@ if TYPE_CHECKING:
         Pruned,
         Unchanged,
     )
-    from holdfast.engines import Compaction, CompactionReport
+    from holdfast.conversation import SessionStamp, Status, current_session
+    from holdfast.engines import Compaction
     from holdfast.errors import HoldfastError
     from holdfast.redaction import Redactor, redact
+    from holdfast.session import Usage
     from holdfast.wiring import Compressor, compress, estimate_tokens
+    from holdfast.wiring.asynchronous import AsyncConversation
+    from holdfast.wiring.conversations import Conversation
 
 __all__ = [
     "Abandoned",
+    "AsyncConversation",
     "Compaction",
     "CompactionReport",
     "Compressor",
+    "Conversation",
     "Folded",
     "HoldfastError",
     "LiveState",
@@ -36,8 +43,12 @@ __all__ = [
     "Policy",
     "Pruned",
     "Redactor",
+    "SessionStamp",
+    "Status",
     "Unchanged",
+    "Usage",
     "compress",
+    "current_session",
     "estimate_tokens",
     "redact",
 ]
@@ -47,6 +58,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "holdfast.compaction": (
         "Abandoned",
+        "CompactionReport",
         "Folded",
         "LiveState",
         "PlanItem",
@@ -54,10 +66,14 @@ _HOMES = {
         "Pruned",
         "Unchanged",
     ),
-    "holdfast.engines": ("Compaction", "CompactionReport"),
+    "holdfast.conversation": ("SessionStamp", "Status", "current_session"),
+    "holdfast.engines": ("Compaction",),
     "holdfast.errors": ("HoldfastError",),
     "holdfast.redaction": ("Redactor", "redact"),
+    "holdfast.session": ("Usage",),
     "holdfast.wiring": ("Compressor", "compress", "estimate_tokens"),
+    "holdfast.wiring.asynchronous": ("AsyncConversation",),
+    "holdfast.wiring.conversations": ("Conversation",),
 }
 
 

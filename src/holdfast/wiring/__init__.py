@@ -1,20 +1,62 @@
 """Joins the parts: the one package that knows which concrete class stands behind each port.
 
-Read in this order: `summarizers`, `compressor`, `configured`.
+Read in this order: `summarizers`, `compressor`, `configured`, `stores`, `conversations`, then
+`asynchronous`, which is imported by its own name because event loops are slow to load.
+
+Each name is loaded when it is first used: a command that lists sessions needs no engine.
 """
 
-from holdfast.wiring.compressor import Compressor, Knobs, compress, estimate_tokens
-from holdfast.wiring.configured import counter_of, engine_of, policy_of
-from holdfast.wiring.summarizers import Endpoint, summarizer_of
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.wiring.compressor import Compressor, Knobs, compress, estimate_tokens
+    from holdfast.wiring.configured import counter_of, engine_of, policy_of
+    from holdfast.wiring.conversations import Conversation, Opening
+    from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
+    from holdfast.wiring.summarizers import Endpoint, summarizer_of
 
 __all__ = [
     "Compressor",
+    "Conversation",
     "Endpoint",
     "Knobs",
+    "Opening",
     "compress",
     "counter_of",
     "engine_of",
     "estimate_tokens",
+    "open_store",
     "policy_of",
+    "profile_names",
+    "store_file",
+    "store_of",
     "summarizer_of",
 ]
+
+_HOMES = {
+    "Compressor": "holdfast.wiring.compressor",
+    "Knobs": "holdfast.wiring.compressor",
+    "compress": "holdfast.wiring.compressor",
+    "estimate_tokens": "holdfast.wiring.compressor",
+    "counter_of": "holdfast.wiring.configured",
+    "engine_of": "holdfast.wiring.configured",
+    "policy_of": "holdfast.wiring.configured",
+    "Conversation": "holdfast.wiring.conversations",
+    "Opening": "holdfast.wiring.conversations",
+    "open_store": "holdfast.wiring.stores",
+    "profile_names": "holdfast.wiring.stores",
+    "store_file": "holdfast.wiring.stores",
+    "store_of": "holdfast.wiring.stores",
+    "Endpoint": "holdfast.wiring.summarizers",
+    "summarizer_of": "holdfast.wiring.summarizers",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a name from the module that defines it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,26 @@
+"""Conversations that outlive the process: the store, an engine and the rules between them.
+
+Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
+`compacting`, `background`, `talk`, `turning`, `difference`, `status`, `session`.
+"""
+
+from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
+from holdfast.conversation.difference import Difference, difference
+from holdfast.conversation.parts import Options, Parts, Strategy, Switch
+from holdfast.conversation.session import LiveSession
+from holdfast.conversation.status import Status
+
+__all__ = [
+    "SESSION_VARIABLE",
+    "Difference",
+    "LiveSession",
+    "Options",
+    "Parts",
+    "SessionStamp",
+    "Status",
+    "Strategy",
+    "Switch",
+    "activate",
+    "current_session",
+    "difference",
+]

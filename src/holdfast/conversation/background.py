@@ -1,0 +1,65 @@
+"""Work beside the conversation: one compaction at a time, on its own thread."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Background"]
+
+_log = logging.getLogger(__name__)
+
+
+class Background:
+    """Runs one job at a time and never lets it reach the turn.
+
+    The thread is a daemon: a program that ends does not wait for a summary. Nothing is lost by
+    that, since a compaction is stored in one step at its very end.
+    """
+
+    def __init__(self) -> None:
+        """Begin idle; no thread is started before there is a job."""
+        self._thread: threading.Thread | None = None
+        self._failure: HoldfastError | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Say whether a job is under way."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def failure(self) -> HoldfastError | None:
+        """Return why the last job failed, if it did."""
+        return self._failure
+
+    def start(self, job: Callable[[], object]) -> bool:
+        """Begin a job unless one is under way; says whether it was begun."""
+        if self.is_running:
+            return False
+        self._thread = threading.Thread(
+            target=self._run, args=(job,), name="holdfast-compaction", daemon=True
+        )
+        self._thread.start()
+        return True
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the job under way; says whether it ended in time."""
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def _run(self, job: Callable[[], object]) -> None:
+        self._failure = None
+        try:
+            job()
+        except HoldfastError as error:
+            self._failure = error
+            _log.warning("the compaction in the background failed: %s", error)

@@ -1,0 +1,179 @@
+"""One compaction of a stored session: under the lease, from a snapshot, swapped at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
+from holdfast.conversation.current import follow
+from holdfast.conversation.holding import Taken, holding
+from holdfast.conversation.parts import Strategy, Switch
+from holdfast.errors import Conflict, SessionEnded
+from holdfast.session import (
+    Cause,
+    Change,
+    CompactionRecord,
+    Draft,
+    EndReason,
+    Fork,
+    Session,
+    Spawn,
+    next_title,
+)
+
+if TYPE_CHECKING:
+    from holdfast.conversation.parts import Parts
+    from holdfast.session import Entry, Piece, Window
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["Order", "Pass", "compact", "pieces_of", "switched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A compaction that is wanted, and why."""
+
+    trigger: str
+    request: Request = Request()  # noqa: RUF009 - a frozen value
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """How a compaction went, and the session in which the conversation goes on."""
+
+    report: CompactionReport
+    session: Session
+
+
+def compact(parts: Parts, session: Session, window: Window, order: Order) -> Pass:
+    """Compact the window of a session as it was read, and store the result.
+
+    What was appended since then stays, after what the compaction made. If anybody else changed
+    the window, or holds the session, nothing is written and the report says so.
+    """
+    with holding(parts, session.id) as lease:
+        if isinstance(lease, Taken):
+            reason = f"another compaction of this session is running, by {lease.lease.holder}"
+            return Pass(_abandoned(window.transcript, reason), session)
+        parts.engine.host = replace(parts.engine.host, goal=session.goal)
+        request = replace(order.request, stored=_results(window.entries))
+        report = parts.engine.compact(window.transcript, request)
+        if not isinstance(report.result, Folded | Pruned):
+            return Pass(report, session)
+        change = _change(parts, window, report, order)
+        try:
+            return Pass(report, _commit(parts, session, window, change))
+        except (Conflict, SessionEnded) as error:
+            return Pass(_abandoned(window.transcript, str(error)), session)
+
+
+def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tuple[Piece, ...]:
+    """Return a compacted transcript as what stays and what takes the place of something.
+
+    Messages that a compaction leaves alone are the same objects afterwards.
+    """
+    same = {id(entry.message): entry for entry in entries}
+    owners = {id(part): entry.id for entry in entries for part in entry.message.parts}
+    calls = _results(entries)
+    return tuple(
+        same.get(id(message))
+        or Draft(message=message, at=at, stands_for=_original(message, owners, calls))
+        for message in result
+    )
+
+
+def switched(parts: Parts, spawn: Spawn) -> Session:
+    """Create the child, and let every pointer follow, all or nothing."""
+    child = spawn.child
+    switch = Switch(child.parent or "", child.id, child.fork or "")
+    told: list[int] = []
+
+    def before_commit() -> None:
+        follow(switch)
+        for index, listener in enumerate(parts.listeners):
+            told.append(index)
+            listener(switch)
+
+    try:
+        return parts.store.spawn(spawn, before_commit)
+    except BaseException:
+        back = Switch(switch.new, switch.old, "rollback")
+        follow(back)
+        for index in reversed(told):
+            parts.listeners[index](back)
+        raise
+
+
+def _original(message: Message, owners: dict[int, int], calls: dict[str, int]) -> int | None:
+    for part in message.parts:
+        if id(part) in owners:
+            return owners[id(part)]
+    return next((calls[each.call_id] for each in message.results if each.call_id in calls), None)
+
+
+def _results(entries: tuple[Entry, ...]) -> dict[str, int]:
+    """Return which entry answers which call."""
+    return {result.call_id: entry.id for entry in entries for result in entry.message.results}
+
+
+def _abandoned(transcript: Transcript, reason: str) -> CompactionReport:
+    size = len(transcript)
+    return CompactionReport(
+        Abandoned(transcript, Report(messages_before=size, messages_after=size), reason)
+    )
+
+
+def _change(parts: Parts, window: Window, report: CompactionReport, order: Order) -> Change:
+    at = parts.clock.moment()
+    transcript = report.result.transcript
+    pieces = tuple(
+        replace(piece, tokens=parts.engine.load((piece.message,)).tokens)
+        if isinstance(piece, Draft)
+        else piece
+        for piece in pieces_of(window.entries, transcript, at=at)
+    )
+    summary = next((message.summary.text for message in transcript if message.summary), "")
+    record = CompactionRecord(
+        at=at,
+        trigger=order.trigger,
+        strategy=parts.options.strategy,
+        focus=order.request.focus,
+        summary=summary,
+        report=report.as_json(),
+        duration_ms=round(report.duration_ms),
+    )
+    return Change(
+        cause=Cause.COMPACTION,
+        pieces=pieces,
+        generation=window.head.generation,
+        seen=window.head.size,
+        at=at,
+        compaction=record,
+    )
+
+
+def _commit(parts: Parts, session: Session, window: Window, change: Change) -> Session:
+    if parts.options.strategy is Strategy.IN_PLACE:
+        parts.store.change(session.id, change)
+        return session
+    taken = [each.title for each in parts.store.lineage(session.id)]
+    child = Session(
+        id=parts.unused_id(),
+        source=session.source,
+        started=change.at,
+        title=next_title(session.title, taken),
+        model=session.model,
+        goal=session.goal,
+        parent=session.id,
+        fork=Fork.COMPRESSION,
+        metadata=session.metadata,
+    )
+    spawn = Spawn(
+        child=child,
+        shows=window.entries,
+        parent_end=EndReason.COMPRESSION,
+        generation=change.generation,
+        change=change,
+    )
+    return switched(parts, spawn)

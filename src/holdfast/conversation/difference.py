@@ -1,0 +1,71 @@
+"""What a compaction did to a window: what went, what the record kept, what only the store has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.compaction.words import words_of
+from holdfast.facts import Presence, gather, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.facts import Evidence
+    from holdfast.ports import Store
+    from holdfast.session import CompactionRecord, Entry, Window
+
+__all__ = ["Difference", "difference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The two windows of one compaction, side by side."""
+
+    record: CompactionRecord
+    folded: tuple[Entry, ...]
+    """What the window no longer shows: it is in the store, and found by search."""
+    replaced: tuple[tuple[Entry, Entry], ...]
+    """What the window shows in another form: before, and after."""
+    added: tuple[Entry, ...]
+    """What the compaction wrote: the summary."""
+    kept: tuple[Entry, ...]
+    """What stayed word for word."""
+    retained: tuple[Evidence, ...]
+    """Facts of what went that still stand in the window."""
+    stored: tuple[Evidence, ...]
+    """Facts of what went that only the store has."""
+
+
+def difference(
+    store: Store, record: CompactionRecord, mask: Callable[[Sequence[str]], Sequence[str]]
+) -> Difference:
+    """Return what one compaction of a session did.
+
+    Messages that were added after it are left out: they are in both windows.
+    """
+    before = _until(record, store.window_at(record.session, record.before))
+    after = _until(record, store.window_at(record.session, record.after))
+    shown = {entry.id for entry in after}
+    known = {entry.id for entry in before}
+    stands = {entry.stands_for: entry for entry in after if entry.id not in known}
+    gone = tuple(entry for entry in before if entry.id not in shown)
+    evidence = rank(gather(tuple(entry.message for entry in gone), mask))
+    present = Presence(words_of(entry.message for entry in after))
+    return Difference(
+        record=record,
+        folded=tuple(entry for entry in gone if entry.id not in stands),
+        replaced=tuple((entry, stands[entry.id]) for entry in gone if entry.id in stands),
+        added=tuple(
+            entry
+            for entry in after
+            if entry.id not in known and (entry.message.summary or entry.stands_for is None)
+        ),
+        kept=tuple(entry for entry in after if entry.id in known),
+        retained=tuple(each for each in evidence if each.fact.text in present),
+        stored=tuple(each for each in evidence if each.fact.text not in present),
+    )
+
+
+def _until(record: CompactionRecord, window: Window) -> tuple[Entry, ...]:
+    return tuple(entry for entry in window.entries if entry.at <= record.at)

@@ -1,0 +1,69 @@
+"""What callers hand in, as messages: texts, provider messages, answers of an SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from holdfast.errors import DecodeError
+from holdfast.transcript import Media, Message, Opaque, Role, Text, ToolResult
+from holdfast.wire import DIALECTS, Body
+from holdfast.wire.reply import Reply, read_reply
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Transcript
+
+    Content: TypeAlias = str | Sequence[Mapping[str, object]]
+    """Words, or content parts as OpenAI or Anthropic write them."""
+
+__all__ = ["Content", "reply_of", "spoken", "tool_answer"]
+
+
+def spoken(role: Role, content: Content | Message) -> Transcript:
+    """Return what somebody said, in whatever form it was handed in."""
+    if isinstance(content, Message):
+        return (content,)
+    if isinstance(content, str):
+        return (Message(role, (Text(content),)),)
+    parts = [dict(part) for part in content]
+    dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
+    return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+
+
+def tool_answer(
+    call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+) -> Message:
+    """Return what a tool answered, as the message that answers one call."""
+    if isinstance(content, Message):
+        return content
+    if isinstance(content, str):
+        result = ToolResult(call_id, (Text(content),), is_error=is_error, name=name)
+        return Message(Role.TOOL, (result,))
+    parts = tuple(part for message in spoken(Role.USER, content) for part in message.parts)
+    pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+    result = ToolResult(call_id, pieces, is_error=is_error, name=name)
+    return Message(Role.TOOL, (result,))
+
+
+def reply_of(answer: object) -> Reply:
+    """Return a model's answer: an SDK's object, its JSON, a message or bare words.
+
+    Raises:
+        DecodeError: when it is none of these.
+    """
+    if isinstance(answer, str):
+        return Reply((Message(Role.ASSISTANT, (Text(answer),)),))
+    if isinstance(answer, Message):
+        return Reply((answer,))
+    dump = getattr(answer, "model_dump", None)
+    if callable(dump):
+        answer = dump(mode="json", exclude_unset=True)
+    if not isinstance(answer, Mapping):
+        raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
+    return read_reply(cast("Mapping[str, object]", answer))
+
+
+def _is_anthropic(part: Mapping[str, object]) -> bool:
+    return part.get("type") in ("tool_result", "tool_use", "thinking", "document") or (
+        part.get("type") == "image" and "source" in part
+    )

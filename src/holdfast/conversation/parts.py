@@ -1,0 +1,99 @@
+"""What a live session is put together from; fixed for its life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.session import session_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.ports import Clock, ContextEngine, Store
+
+__all__ = ["Listener", "Options", "Parts", "Strategy", "Switch"]
+
+TOOL_LIMIT = 10_000
+"""Tokens that a tool's output may take in the window, unless its name has another limit."""
+
+
+class Strategy(StrEnum):
+    """What a compaction does to the session."""
+
+    IN_PLACE = "in_place"
+    """One id for the whole life of a conversation."""
+    ROTATION = "rotation"
+    """Each compaction ends the session and goes on in a child."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A conversation that goes on under another id."""
+
+    old: str
+    new: str
+    reason: str
+    """How the new session came from the old one: `compression`, `branch`, `reset`, `rollback`."""
+
+
+Listener: TypeAlias = Callable[[Switch], None]
+"""Told of a switch before it is final; one that raises prevents it. It must be quick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a live session behaves."""
+
+    source: str = "api"
+    model: str = ""
+    endpoint: str = ""
+    """Where the model is reached; its true window is remembered for model and endpoint."""
+    agent: str = "holdfast"
+    """Who holds a lease, for people who read it."""
+    strategy: Strategy = Strategy.IN_PLACE
+    automatic: bool = True
+    """Whether the window is compacted when it is due, and not only when somebody asks."""
+    ahead_of_time: bool = False
+    """Whether that happens in the background, between turns."""
+    tool_limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Tokens that a tool's output may take in the window, by the tool's name; `*` for the rest."""
+    lease_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a live session works with."""
+
+    store: Store
+    engine: ContextEngine
+    another_engine: Callable[[], ContextEngine]
+    """Returns an engine that has learned nothing yet, for a session that goes its own way."""
+    clock: Clock
+    nonce: Callable[[], int]
+    """Returns a random number of at least 24 bits, for ids and leases."""
+    redact: Callable[[str], str]
+    options: Options = field(default_factory=Options)
+    listeners: tuple[Listener, ...] = ()
+
+    def for_fork(self) -> Parts:
+        """Return the same parts with an engine of their own."""
+        return replace(self, engine=self.another_engine())
+
+    def unused_id(self) -> str:
+        """Return the id of a session that is to be created now."""
+        seconds = self.clock.moment() // 1000
+        return session_id(_stamp(seconds), self.nonce())
+
+    def tool_limit(self, name: str) -> int:
+        """Return the tokens that a tool's output may take in the window."""
+        limits = self.options.tool_limits
+        return limits.get(name, limits.get("*", TOOL_LIMIT))
+
+
+def _stamp(seconds: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d_%H%M%S")

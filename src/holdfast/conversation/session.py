@@ -1,0 +1,295 @@
+"""The live session: talking, turning back, forking, and what a person may want to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from holdfast.compaction import SMALLEST_WINDOW, Request
+from holdfast.conversation.compacting import Order, switched
+from holdfast.conversation.difference import difference
+from holdfast.conversation.incoming import spoken
+from holdfast.conversation.status import Status
+from holdfast.conversation.talk import Talk
+from holdfast.conversation.turning import before_turns, prompted, turned, up_to
+from holdfast.errors import ConfigError, UnknownSession
+from holdfast.ports import Amendment
+from holdfast.session import (
+    Cause,
+    EndReason,
+    Fork,
+    Session,
+    Spawn,
+    Usage,
+    next_title,
+    redo_target,
+    undo_target,
+)
+from holdfast.summary import redact_all
+from holdfast.transcript import Role
+
+if TYPE_CHECKING:
+    from holdfast.compaction import CompactionReport
+    from holdfast.conversation.difference import Difference
+    from holdfast.conversation.incoming import Content
+    from holdfast.session import CompactionRecord, Entry
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["LiveSession"]
+
+
+class LiveSession(Talk):
+    """A conversation that outlives the process, the window and every compaction."""
+
+    @property
+    def session(self) -> Session:
+        """Return the session as the store has it now."""
+        with self._lock:
+            self._refreshed()
+            return self._session
+
+    @property
+    def title(self) -> str:
+        """Return the title; without one, it is made from the first exchange."""
+        return self.session.title
+
+    @title.setter
+    def title(self, title: str) -> None:
+        self._amend(Amendment(title=title))
+
+    @property
+    def goal(self) -> str:
+        """Return the goal, which survives every compaction and fork and is shown to the model."""
+        return self.session.goal
+
+    @goal.setter
+    def goal(self, goal: str) -> None:
+        self._amend(Amendment(goal=goal))
+
+    @property
+    def usage(self) -> Usage:
+        """Return what providers reported for this session, added up."""
+        return self.session.usage
+
+    @property
+    def log(self) -> tuple[Entry, ...]:
+        """Return everything that was said in this session, whatever the window shows."""
+        with self._lock:
+            return self.parts.store.since(self.id, 0)
+
+    @property
+    def compactions(self) -> tuple[CompactionRecord, ...]:
+        """Return every pass over this session, oldest first."""
+        return self.parts.store.compactions(self.id)
+
+    def system(self, prompt: Content | Message) -> None:
+        """Set the system prompt; the same prompt again changes nothing."""
+        (message,) = spoken(Role.SYSTEM, prompt)
+        with self._lock:
+            window = self._refreshed()
+            if not window.entries:
+                self._append((message,))
+                return
+            change = prompted(window, message, self.parts.clock.moment())
+            if change is not None:
+                self.parts.store.change(self.id, change)
+
+    def status(self) -> Status:
+        """Return how the conversation stands."""
+        engine = self.parts.engine
+        with self._lock:
+            window = self._refreshed()
+            engine.is_due(self._live.load)
+            session = self._session
+            return Status(
+                session=session.id,
+                title=session.title,
+                goal=session.goal,
+                model=session.model,
+                messages=len(window.entries),
+                tokens=engine.expected_tokens,
+                threshold=engine.policy.threshold_tokens,
+                context_length=engine.policy.context_length,
+                stored=session.size,
+                compactions=len(self.compactions),
+                undone=self._is_undone(),
+                compacting=self._background.is_running,
+                usage=session.usage,
+                warning=self._warning,
+            )
+
+    def undo(self) -> bool:
+        """Take the newest compaction or rewind back; says whether there was one.
+
+        The window is what it was before, byte for byte, followed by what was said since.
+        """
+        with self._lock:
+            window = self._refreshed()
+            views = self.parts.store.views(self.id)
+            undone = undo_target(views, window.head.view)
+            if undone is None:
+                return False
+            self.parts.store.move(self.id, undone.parent, window.head.generation)
+            self._refreshed()
+            return True
+
+    def redo(self) -> bool:
+        """Bring back what an undo took away; says whether there was anything."""
+        with self._lock:
+            window = self._refreshed()
+            store = self.parts.store
+            target = redo_target(store.views(self.id), window.head.view, store.tip(self.id))
+            if target is None:
+                return False
+            store.move(self.id, target, window.head.generation)
+            self._refreshed()
+            return True
+
+    def rewind(self, turns: int = 1) -> Transcript:
+        """Take the last turns out of the window, and return them; `undo` brings them back."""
+        with self._lock:
+            window = self._refreshed()
+            kept = before_turns(window, turns)
+            removed = window.entries[len(kept) :]
+            if removed:
+                at = self.parts.clock.moment()
+                self.parts.store.change(self.id, turned(window, kept, Cause.REWIND, at))
+                self._refreshed()
+            return tuple(entry.message for entry in removed)
+
+    def diff(self, number: int = -1) -> Difference:
+        """Return what a compaction did; the newest unless another number is given.
+
+        Raises:
+            UnknownSession: when there was no such compaction.
+        """
+        passes = self.compactions
+        try:
+            record = passes[number]
+        except IndexError:
+            had = f"it has had {len(passes)}"
+            raise UnknownSession(f"session {self.id} has no such compaction; {had}") from None
+        store, redact = self.parts.store, self.parts.redact
+        return difference(store, record, lambda texts: redact_all(texts, redact))
+
+    def pin(self, message_id: int) -> None:
+        """Let compactions keep a message word for word, within their budget for pins."""
+        self.parts.store.pin(self.id, message_id, pinned=True)
+        self._live.forget()
+
+    def unpin(self, message_id: int) -> None:
+        """Let compactions fold a message again."""
+        self.parts.store.pin(self.id, message_id, pinned=False)
+        self._live.forget()
+
+    def branch(self, at: int | None = None, *, title: str = "", keep_parent: bool = False) -> Self:
+        """Go another way from here, or from an earlier message, in a session of its own.
+
+        The branch shares what was said by reference. This session ends, unless it is kept.
+
+        Args:
+            at: The id of the last message that the branch shares; all by default.
+            title: The branch's title; by default the next in the lineage.
+            keep_parent: Whether this session may go on too.
+        """
+        with self._lock:
+            window = self._refreshed()
+            shown = window.entries if at is None else self._shared_until(at)
+            end = None if keep_parent else EndReason.BRANCHED
+            return self._fork(Fork.BRANCH, shown, end, title=title)
+
+    def new(self, *, keep_goal: bool = True) -> Self:
+        """Begin anew with an empty window; this session ends and stays in the store."""
+        with self._lock:
+            self._refreshed()
+            return self._fork(Fork.RESET, (), EndReason.RESET, keep_goal=keep_goal)
+
+    def delegate(self, task: Content, *, title: str = "") -> Self:
+        """Return a session for a sub-agent with its task; this one goes on."""
+        with self._lock:
+            self._refreshed()
+            child = self._fork(Fork.DELEGATION, (), None, title=title)
+        child.user(task)
+        return child
+
+    def review(self, *, title: str = "") -> Self:
+        """Return a session that sees a copy of this window; this one goes on."""
+        with self._lock:
+            window = self._refreshed()
+            return self._fork(Fork.REVIEW, window.entries, None, title=title)
+
+    def end(self, reason: EndReason = EndReason.CLOSED) -> None:
+        """End the session; opening it again takes that back."""
+        self._background.wait()
+        with self._lock:
+            moment = self.parts.clock.moment()
+            self._session = self.parts.store.end(self.id, reason, moment)
+
+    def switch_model(self, model: str, context_length: int) -> CompactionReport | None:
+        """Go on with another model.
+
+        A window that the new model could not take is compacted first, while the old model is
+        there to write the summary; the report of that is returned.
+
+        Raises:
+            ConfigError: when even then it does not fit; the old model stays.
+        """
+        engine = self.parts.engine
+        aim = replace(
+            engine.policy, context_length=max(context_length, SMALLEST_WINDOW), reserve=None
+        )
+        with self._lock:
+            self._refreshed()
+            engine.is_due(self._live.load)
+        report = None
+        if engine.expected_tokens >= aim.threshold_tokens:
+            report = self._compact(Order("model_switch", Request(force=True, policy=aim)))
+            if report.tokens_after > aim.limit_tokens:
+                raise ConfigError(
+                    f"the conversation does not fit {model}: {report.tokens_after:,} tokens are "
+                    f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
+                )
+        engine.update_model(context_length)
+        self._amend(Amendment(model=model))
+        return report
+
+    @property
+    def _warning(self) -> str:
+        failure = self._background.failure
+        return str(failure) if failure else self._pulse.warning
+
+    def _amend(self, amendment: Amendment) -> None:
+        with self._lock:
+            self._session = self.parts.store.amend(self.id, amendment)
+
+    def _shared_until(self, at: int) -> tuple[Entry, ...]:
+        """Return what a branch at a message shows: the window, or the log where it was folded."""
+        window = self._live.window.entries
+        if any(entry.id == at for entry in window):
+            return up_to(window, at)
+        return up_to(self.parts.store.since(self.id, 0), at)
+
+    def _fork(
+        self,
+        fork: Fork,
+        shown: tuple[Entry, ...],
+        end: EndReason | None,
+        *,
+        title: str = "",
+        keep_goal: bool = True,
+    ) -> Self:
+        session, parts = self._session, self.parts
+        taken = [each.title for each in parts.store.lineage(session.id)]
+        child = Session(
+            id=parts.unused_id(),
+            source="subagent" if fork is Fork.DELEGATION else session.source,
+            started=parts.clock.moment(),
+            title=title or ("" if fork is Fork.RESET else next_title(session.title, taken)),
+            model=session.model,
+            goal=session.goal if keep_goal else "",
+            parent=session.id,
+            fork=fork,
+        )
+        spawn = Spawn(child=child, shows=shown, parent_end=end)
+        made = switched(parts, spawn) if end is not None else parts.store.spawn(spawn)
+        return type(self)(parts.for_fork(), made)

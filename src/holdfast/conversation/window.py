@@ -1,0 +1,151 @@
+"""The window of a live session, kept in memory and up to date at the cost of what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.compaction.repair import repair
+from holdfast.session import Head, Window
+from holdfast.tokens import Load
+from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.wire import DIALECTS, Body
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports import ContextEngine, Store
+    from holdfast.session import Entry
+    from holdfast.transcript import Transcript
+
+__all__ = ["LiveWindow", "with_goal"]
+
+_GOAL = "The goal of this conversation, as its user set it:"
+
+
+class LiveWindow:
+    """Mirrors what the store shows of a session.
+
+    Other processes may write to the same session. Every look begins with the session's head, one
+    small read; messages that were appended are fetched, and a changed window is read again.
+    """
+
+    def __init__(self, store: Store, engine: ContextEngine, id_: str) -> None:
+        """Begin with nothing; the first `refresh` reads the window."""
+        self._store = store
+        self._engine = engine
+        self._id = id_
+        self._window = Window(Head(-1, None, 0), ())
+        self._load: Load | None = None
+        self._wire: list[dict[str, object]] | None = None
+        self._goal = ""
+
+    @property
+    def window(self) -> Window:
+        """Return what was read last."""
+        return self._window
+
+    @property
+    def load(self) -> Load:
+        """Return what the window asks of a provider."""
+        if self._load is None:
+            self._load = self._engine.load(self._shown())
+        return self._load
+
+    def refresh(self, goal: str) -> Window:
+        """Return the window as it is in the store now.
+
+        Args:
+            goal: The goal as it is now, which the model is shown.
+        """
+        head, known = self._store.head(self._id), self._window.head
+        if (head.generation, head.view) != (known.generation, known.view):
+            self._replace(self._store.window(self._id))
+        elif head.size > known.size:
+            self._extend(self._store.since(self._id, known.size), head)
+        if goal != self._goal:
+            self._goal, self._load, self._wire = goal, None, None
+        return self._window
+
+    def wrote(self, entries: Sequence[Entry]) -> None:
+        """Take in messages that this process has just appended.
+
+        Where another process wrote in between, the next refresh reads everything in order.
+        """
+        known = self._window.head
+        if entries and entries[0].position == known.size + 1:
+            self._extend(entries, replace(known, size=entries[-1].position))
+
+    def forget(self) -> None:
+        """Read everything again at the next refresh."""
+        self._window = Window(Head(-1, None, 0), ())
+
+    def body(self, dialect: str) -> Body:
+        """Return the window as a provider reads it, valid whatever happened to its calls."""
+        codec = DIALECTS[dialect]
+        if dialect != "openai":
+            return codec.encode(self._shown())
+        if self._wire is None:
+            self._wire = codec.encode(self._shown()).messages
+        return Body([dict(message) for message in self._wire])
+
+    def _replace(self, window: Window) -> None:
+        self._window, self._load, self._wire = window, None, None
+
+    def _extend(self, entries: Sequence[Entry], head: Head) -> None:
+        before = self._window.entries
+        self._window = Window(head, (*before, *entries))
+        fresh = tuple(entry.message for entry in entries)
+        if self._load is not None:
+            self._load += self._engine.load(fresh)
+        if self._wire is not None:
+            self._wire = _grown(self._wire, _waiting(before), fresh)
+
+    def _shown(self) -> Transcript:
+        return with_goal(repair(self._window.transcript), self._goal)
+
+
+def with_goal(transcript: Transcript, goal: str) -> Transcript:
+    """Return the transcript with the goal at the end of its system prompt."""
+    if not goal:
+        return transcript
+    note = f"{_GOAL}\n{goal}"
+    if transcript and transcript[0].role is Role.SYSTEM:
+        system = transcript[0]
+        joined = replace(system, parts=(*system.parts, Text(f"\n\n{note}")))
+        if len(system.parts) == 1 and isinstance(system.parts[0], Text):
+            words = replace(system.parts[0], text=f"{system.parts[0].text}\n\n{note}")
+            joined = replace(system, parts=(words,))
+        return (joined, *transcript[1:])
+    return (Message(Role.SYSTEM, (Text(note),), synthetic=Synthetic.NOTE), *transcript)
+
+
+def _grown(
+    wire: list[dict[str, object]], waiting: list[str], fresh: Transcript
+) -> list[dict[str, object]] | None:
+    """Return the wire messages with the new ones, or nothing if all must be written anew.
+
+    A message is written on its own, unless it comes between calls and their results.
+    """
+    for message in fresh:
+        if message.role is Role.TOOL:
+            answered = [result.call_id for result in message.results]
+            if not answered or answered != waiting[: len(answered)]:
+                return None
+            del waiting[: len(answered)]
+        elif waiting:
+            return None
+        else:
+            waiting = [call.id for call in message.calls]
+    return [*wire, *DIALECTS["openai"].encode(fresh).messages]
+
+
+def _waiting(entries: Sequence[Entry]) -> list[str]:
+    """Return the calls at the end of the window that still wait, in order."""
+    answered: set[str] = set()
+    for entry in reversed(entries):
+        message = entry.message
+        if message.role is not Role.TOOL:
+            return [call.id for call in message.calls if call.id not in answered]
+        answered.update(result.call_id for result in message.results)
+    return []

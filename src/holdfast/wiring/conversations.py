@@ -1,0 +1,193 @@
+"""The conversation that users hold: a live session with the usual parts in place."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+
+from holdfast.adapters.system_clock import SystemClock
+from holdfast.conversation import LiveSession, Options, Parts, Strategy, activate
+from holdfast.errors import ConfigError, SessionEnded
+from holdfast.redaction import Redactor
+from holdfast.session import Session, latest_leaf
+from holdfast.wiring.compressor import Compressor
+from holdfast.wiring.stores import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from holdfast.conversation.parts import Listener
+    from holdfast.ports import Store
+    from holdfast.tokens import Counter
+    from holdfast.wiring.compressor import Knobs
+    from holdfast.wiring.stores import Place
+    from holdfast.wiring.summarizers import Writer
+
+__all__ = ["Conversation", "Opening"]
+
+
+class Opening(TypedDict, total=False):
+    """What a conversation may be opened with; everything has a default."""
+
+    model: str
+    """The conversation's model, whose tokenizer family the estimate follows."""
+    context_length: int
+    """What the model accepts, in tokens; 200,000 by default."""
+    store: Place
+    """A path, `sqlite:///PATH` or an open store; by default the default profile's file."""
+    title: str
+    """The title of a new conversation; without one, it is made from what is said."""
+    active: bool
+    """Whether this becomes the current session for this context, child processes and logs."""
+    summarizer: Writer
+    """A function from prompt to text, a model's name, a `Summarizer`, or None for no model."""
+    strategy: Literal["in_place", "rotation"]
+    """Whether a compaction keeps the session, or ends it and goes on in a child."""
+    automatic: bool
+    """Whether the window is compacted when it is due, and not only when asked."""
+    ahead_of_time: bool
+    """Whether that happens in the background, between turns."""
+    tool_limits: Mapping[str, int]
+    """Tokens that a tool's output may take in the window, by name; `*` for all others."""
+    source: str
+    """Where the session comes from, for lists and filters; `api` by default."""
+    endpoint: str
+    """Where the model is reached: its true window is remembered for model and endpoint."""
+    agent: str
+    """Who holds leases, for people who read them."""
+    lease_seconds: float
+    redactor: Redactor
+    counter: Counter | Literal["estimate", "exact"]
+    knobs: Knobs
+    """Thresholds and budgets of the compaction."""
+    listeners: tuple[Listener, ...]
+    """Told when the conversation goes on under another id."""
+
+
+class Conversation(LiveSession):
+    """An endless conversation.
+
+    ```python
+    with holdfast.Conversation.open(model="gpt-5", context_length=400_000) as chat:
+        chat.user("Set up the billing service")
+        chat.record(client.chat.completions.create(model="gpt-5", messages=chat.window()))
+    ```
+    """
+
+    @classmethod
+    def open(cls, id_: str | None = None, **opening: Unpack[Opening]) -> Self:
+        """Begin a conversation, or go on with one.
+
+        Args:
+            id_: A session's id; the conversation goes on in the latest session that followed from
+                it. None begins a new one.
+            opening: Model, store and habits; see `Opening`.
+
+        Raises:
+            UnknownSession: when there is no session of that id.
+        """
+        place = opening.get("store")
+        store = open_store(place, os.environ)
+        try:
+            parts = _parts(store, opening)
+            begun = _begun(parts, opening.get("title", "")) if id_ is None else None
+            session = begun or _resumed(parts, id_ or "")
+        except BaseException:
+            if store is not place:
+                store.close()
+            raise
+        if opening.get("active", True):
+            activate(session.id)
+        return cls(parts, session)
+
+    def close(self) -> None:
+        """Wait for a compaction under way and close the store; the conversation can be resumed."""
+        self.wait()
+        self.parts.store.close()
+
+    def __enter__(self) -> Self:
+        """Use the conversation for a while."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the store."""
+        self.close()
+
+
+def _parts(store: Store, opening: Opening) -> Parts:
+    def engine() -> Compressor:
+        return Compressor(
+            context_length=_true_window(store, options, opening.get("context_length", 200_000)),
+            summarizer=opening.get("summarizer"),
+            model=options.model,
+            redactor=redactor,
+            counter=opening.get("counter", "estimate"),
+            **opening.get("knobs", {}),
+        )
+
+    redactor = opening.get("redactor") or Redactor()
+    options = Options(
+        source=opening.get("source", "api"),
+        model=opening.get("model", ""),
+        endpoint=opening.get("endpoint", ""),
+        agent=opening.get("agent", "holdfast"),
+        strategy=_strategy(opening.get("strategy", "in_place")),
+        automatic=opening.get("automatic", True),
+        ahead_of_time=opening.get("ahead_of_time", False),
+        tool_limits=opening.get("tool_limits", {}),
+        lease_seconds=opening.get("lease_seconds", 60.0),
+    )
+    return Parts(
+        store=store,
+        engine=engine(),
+        another_engine=engine,
+        clock=SystemClock(),
+        nonce=lambda: secrets.randbits(48),
+        redact=redactor.redact,
+        options=options,
+        listeners=opening.get("listeners", ()),
+    )
+
+
+def _strategy(name: str) -> Strategy:
+    try:
+        return Strategy(name)
+    except ValueError:
+        allowed = " or ".join(repr(str(each)) for each in Strategy)
+        raise ConfigError(f"strategy is {name!r}; allowed: {allowed}") from None
+
+
+def _true_window(store: Store, options: Options, context_length: int) -> int:
+    """Return the window that an error of this model at this endpoint has taught, if smaller."""
+    taught = store.remembered(f"window:{options.endpoint}:{options.model}")
+    return min(int(taught), context_length) if taught else context_length
+
+
+def _begun(parts: Parts, title: str) -> Session:
+    session = Session(
+        id=parts.unused_id(),
+        source=parts.options.source,
+        started=parts.clock.moment(),
+        title=title,
+        model=parts.options.model,
+    )
+    return parts.store.create(session)
+
+
+def _resumed(parts: Parts, id_: str) -> Session:
+    """Return the session in which a conversation goes on; one that was closed is opened again."""
+    store = parts.store
+    leaf = latest_leaf(store.lineage(id_), id_)
+    if leaf.trashed is not None:
+        raise SessionEnded(
+            f"session {leaf.id} is in the trash; "
+            f"`holdfast sessions restore {leaf.id}` brings it back"
+        )
+    return leaf if leaf.is_live else store.end(leaf.id, None, parts.clock.moment())
