@@ -1,7 +1,7 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `talk`, `turning`, `difference`, `status`, `session`.
+`compacting`, `background`, `keeping`, `talk`, `turning`, `difference`, `status`, `session`.
 """
 
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session

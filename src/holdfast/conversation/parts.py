@@ -75,12 +75,14 @@ class Parts:
     nonce: Callable[[], int]
     """Returns a random number of at least 24 bits, for ids and leases."""
     redact: Callable[[str], str]
+    owns_store: bool = False
+    """Whether closing the session closes the store."""
     options: Options = field(default_factory=Options)
     listeners: tuple[Listener, ...] = ()
 
     def for_fork(self) -> Parts:
-        """Return the same parts with an engine of their own."""
-        return replace(self, engine=self.another_engine())
+        """Return the same parts with an engine of their own; the store stays the first one's."""
+        return replace(self, engine=self.another_engine(), owns_store=False)
 
     def unused_id(self) -> str:
         """Return the id of a session that is to be created now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from holdfast.adapters.system_clock import SystemClock
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Conversation", "Opening"]
+
+_PATIENCE = 10.0
+"""Seconds that closing waits for a compaction in the background."""
 
 
 class Opening(TypedDict, total=False):
@@ -91,7 +95,7 @@ class Conversation(LiveSession):
         place = opening.get("store")
         store = open_store(place, os.environ)
         try:
-            parts = _parts(store, opening)
+            parts = replace(_parts(store, opening), owns_store=store is not place)
             begun = _begun(parts, opening.get("title", "")) if id_ is None else None
             session = begun or _resumed(parts, id_ or "")
         except BaseException:
@@ -103,9 +107,14 @@ class Conversation(LiveSession):
         return cls(parts, session)
 
     def close(self) -> None:
-        """Wait for a compaction under way and close the store; the conversation can be resumed."""
-        self.wait()
-        self.parts.store.close()
+        """Close the store, if this conversation opened it; the conversation can be resumed.
+
+        A compaction in the background gets a moment to end. Nothing is lost if it does not: it
+        is stored in one step at its end.
+        """
+        self.wait(_PATIENCE)
+        if self.parts.owns_store:
+            self.parts.store.close()
 
     def __enter__(self) -> Self:
         """Use the conversation for a while."""

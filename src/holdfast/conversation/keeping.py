@@ -1,0 +1,174 @@
+"""Keeping a window within its limits: when a compaction is due, and who waits for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.compaction import Request
+from holdfast.conversation.background import Background
+from holdfast.conversation.compacting import Order, compact
+from holdfast.conversation.window import LiveWindow
+from holdfast.errors import HoldfastError
+from holdfast.session import EndReason, latest_leaf
+
+if TYPE_CHECKING:
+    from holdfast.compaction import CompactionReport
+    from holdfast.conversation.parts import Parts
+    from holdfast.session import Session, Window
+
+__all__ = ["Keeping", "Pulse"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What the newest answers taught."""
+
+    prompt_tokens: int = 0
+    warning: str = ""
+
+
+class Keeping:
+    """A session whose window is kept within its limits.
+
+    Methods may be called from several threads. The lock guards what is in memory and is never
+    held while a compaction is computed, so that nobody has to wait for a model to say something.
+    """
+
+    def __init__(self, parts: Parts, session: Session) -> None:
+        """Hold the parts; nothing is read before it is asked for."""
+        self.parts = parts
+        self._session: Session = session
+        self._live = LiveWindow(parts.store, parts.engine, session.id)
+        self._lock = threading.RLock()
+        self._passing = threading.Lock()
+        self._background = Background()
+        self._pulse = Pulse()
+
+    @property
+    def id(self) -> str:
+        """Return the id of the session; a rotation changes it."""
+        return self._session.id
+
+    def compress(self, focus: str = "") -> CompactionReport:
+        """Compact now, whatever the size; `focus` names what deserves most of the record."""
+        return self._compact(Order("manual", Request(focus=focus, force=True)))
+
+    def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
+        """Compact after a provider refused the request for its size, tighter with each attempt.
+
+        A true window that the error states is remembered for the model and its endpoint.
+        """
+        engine = self.parts.engine
+        with self._lock:
+            self._refreshed()
+            before = engine.policy.context_length
+            aim = engine.recovery(self._live.load, str(error), attempt)
+        if engine.policy.context_length < before:
+            self.parts.store.remember(self._window_name(), str(engine.policy.context_length))
+        return self._compact(Order("recovery", Request(force=True, policy=aim)))
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a compaction in the background; says whether none is left running."""
+        return self._background.wait(timeout)
+
+    def _moved_on(self) -> bool:
+        """Follow a rotation that another process made; says whether there was one."""
+        stored = self.parts.store.session(self.id)
+        if stored.end_reason is not EndReason.COMPRESSION:
+            return False
+        leaf = latest_leaf(self.parts.store.lineage(self.id), self.id)
+        self._adopt(leaf)
+        return leaf.is_live
+
+    def _adopt(self, session: Session) -> None:
+        if session.id != self._session.id:
+            self._live = LiveWindow(self.parts.store, self.parts.engine, session.id)
+        self._session = session
+
+    def _refreshed(self) -> Window:
+        self._session = self.parts.store.session(self._session.id)
+        if self._session.end_reason is EndReason.COMPRESSION:
+            self._moved_on()
+        return self._live.refresh(self._session.goal)
+
+    def _preflight(self) -> None:
+        if not self._is_due():
+            return
+        if self.parts.options.ahead_of_time or self._background.is_running:
+            if self._fits():
+                self._begin_ahead()
+                return
+            self._background.wait()
+            if not self._is_due():
+                return
+        elif self._is_undone() and self._fits():
+            return
+        real = self._pulse.prompt_tokens >= self.parts.engine.policy.threshold_tokens
+        self._compact_if_possible(Order("in_loop" if real else "preflight"))
+
+    def _is_due(self) -> bool:
+        with self._lock:
+            self._refreshed()
+            due = self.parts.engine.is_due(self._live.load)
+        return due and self.parts.options.automatic
+
+    def _fits(self) -> bool:
+        """Say whether the request would still be accepted as it is."""
+        policy, load = self.parts.engine.policy, self._live.load
+        return (
+            self.parts.engine.expected_tokens <= policy.limit_tokens
+            and load.bytes <= policy.max_bytes
+            and load.images <= policy.max_images
+        )
+
+    def _is_undone(self) -> bool:
+        """Say whether the user took a compaction back: the next one waits until it must be."""
+        return self._live.window.head.view != self.parts.store.tip(self.id)
+
+    def _clean_up(self) -> None:
+        options, engine = self.parts.options, self.parts.engine
+        if not options.automatic or options.ahead_of_time:
+            return
+        with self._lock:
+            window = self._refreshed()
+            due = engine.is_hygiene_due(self._live.load, len(window.entries))
+            waits = self._is_undone() and self._fits()
+        if due and not waits:
+            self._compact_if_possible(Order("hygiene"))
+
+    def _begin_ahead(self) -> None:
+        if not self._is_undone():
+            self._background.start(lambda: self._compact(Order("ahead_of_time")))
+
+    def _compact_if_possible(self, order: Order) -> None:
+        """Compact on the turn's path; a failure stops the turn only if nothing could be sent."""
+        try:
+            self._compact(order)
+        except HoldfastError as error:
+            if not self._fits():
+                raise
+            _log.warning("session %s was not compacted: %s", self.id, error)
+            self._pulse = replace(self._pulse, warning=str(error))
+
+    def _compact(self, order: Order) -> CompactionReport:
+        with self._passing:
+            with self._lock:
+                # Another process may have pinned something, which changes no generation.
+                self._live.forget()
+                window = self._refreshed()
+                session = self._session
+            done = compact(self.parts, session, window, order)
+            with self._lock:
+                self._adopt(done.session)
+                self._refreshed()
+                self._pulse = replace(self._pulse, warning=" ".join(done.report.notes))
+        return done.report
+
+    def _window_name(self) -> str:
+        options = self.parts.options
+        return f"window:{options.endpoint}:{options.model}"
