@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from bench.continuity import searching
 from bench.continuity.events import events, sessions
 from bench.continuity.names import present
 from bench.continuity.policies import POLICIES
@@ -30,8 +31,7 @@ SAMPLE = (
 CAVEATS = (
     "The agent's own summary shaped what it did next, which is in that summary's favor; the agent "
     "could read files again, so recall is not success; names are not understanding. In sessions "
-    "cut where the agent did not compact, it had everything, so what it used is unbiased. What one "
-    "search call brings back is not measured here."
+    "cut where the agent did not compact, it had everything, so what it used is unbiased."
 )
 BARS = (
     ("holdfast, equal size", 0.80),
@@ -54,18 +54,23 @@ class Score:
     characters: int
 
 
+Scored: TypeAlias = "Score | searching.Recalled"
+
+
 def run(paths: Sequence[Path] = (), policies: Sequence[Policy] = POLICIES) -> Result:
     """Measure the policies on the sessions and return the tables."""
     found = events(sessions(paths))
     scores = measure(found, policies)
+    recalled = searching.measure(found)
     note = f"Means over events; characters are means too. {SAMPLE} {CAVEATS}"
     return Result(
         "continuity",
         (
             Table("continuity", _COLUMNS, _rows(scores, policies), note),
             Table("continuity-chart", ("policy", "kept"), chart(scores, policies)),
+            searching.table(recalled, _GROUPS),
         ),
-        bars(scores),
+        (*bars(scores), *searching.bars(recalled)),
         {
             "events": [_described(event) for event in found],
             "scores": [
@@ -106,7 +111,7 @@ def chart(scores: Sequence[Score], policies: Sequence[Policy]) -> tuple[tuple[st
     )
 
 
-_GROUPS: dict[str, Callable[[Score], bool]] = {
+_GROUPS: dict[str, Callable[[Scored], bool]] = {
     "Claude Code compactions": lambda each: (
         each.kind == "compaction" and each.session.startswith(CLAUDE_CODE)
     ),
