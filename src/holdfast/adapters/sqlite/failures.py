@@ -1,0 +1,76 @@
+"""SQLite's errors as sentences; the only place that knows its codes."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.errors import StoreBusy, StoreDamaged, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+__all__ = ["explained", "explaining", "is_busy", "is_damage", "is_refusal"]
+
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_UNDECODABLE = "Could not decode to UTF-8"
+"""What Python says of a text that is none; SQLite does not look."""
+_REFUSAL = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+
+
+@contextmanager
+def explaining(path: Path) -> Generator[None]:
+    """Turn what SQLite raises inside into a sentence about the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    except OverflowError as error:
+        raise StoreError(f"{path}: a number is larger than 64 bits: {error}") from error
+
+
+def explained(error: sqlite3.Error, path: Path) -> StoreError:
+    """Return the error as one of ours, with a sentence that says what to do."""
+    if is_busy(error):
+        return StoreBusy(
+            f"{path} was held by other writers for too long; nothing was written, try again"
+        )
+    if is_damage(error):
+        return StoreDamaged(f"{path} is damaged ({error}); run `holdfast doctor --repair`")
+    match _name(error):
+        case "SQLITE_FULL":
+            return StoreError(
+                f"there is no space left for {path}; nothing was written, make room and try again"
+            )
+        case "SQLITE_TOOBIG":
+            return StoreError(f"{path}: a message is larger than SQLite can hold; split it")
+        case name if name.startswith("SQLITE_IOERR"):
+            return StoreError(f"{path} cannot be read or written ({error}); look at the disk")
+        case name if name.startswith(_REFUSAL):
+            return StoreError(f"{path} cannot be written ({error}); look at its permissions")
+        case _:
+            return StoreError(f"{path} cannot be used ({error}); `holdfast doctor` says more")
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Say whether another connection stood in the way."""
+    return _name(error).startswith(_BUSY)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Say whether the file is not what was written."""
+    return _name(error).startswith(_DAMAGE) or str(error).startswith(_UNDECODABLE)
+
+
+def is_refusal(error: sqlite3.Error) -> bool:
+    """Say whether the file system does not let us write."""
+    return _name(error).startswith(_REFUSAL)
+
+
+def _name(error: sqlite3.Error) -> str:
+    """Return the name of SQLite's code; errors of the Python module have none."""
+    name: object = getattr(error, "sqlite_errorname", "")
+    return name if isinstance(name, str) else ""

@@ -1,0 +1,98 @@
+"""The word index: which messages hold which words, kept in the same transaction as the log.
+
+It holds no text. The table is contentless, with one row for each message that was said, and the
+store gives the text again when a row must go. Ranking reads lengths from the log, so the index
+does not keep them either. A second table holds each distinct word once: a part of a word is
+looked up there, which costs a hundredth of an index over all parts of all texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.recall import fold, spellings
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+__all__ = ["INDEX_TABLES", "WordIndex"]
+
+INDEX_TABLES = (
+    """
+    CREATE VIRTUAL TABLE message_words USING fts5(
+        text, content='', columnsize=0, tokenize='porter unicode61 remove_diacritics 2'
+    )
+    """,
+    "CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",
+)
+"""The statements that create the index."""
+
+_MOST_KNOWN = 200_000
+"""Words that are remembered as stored already: some 20 MB at most."""
+
+
+class WordIndex:
+    """Writes the index of one store, and remembers which words it has stored.
+
+    The memory saves asking the database for each word of each message. It holds what was written,
+    so it must be told when a transaction is rolled back.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
+        """Index messages by id, within the caller's transaction; each id once."""
+        texts = [(id_, text) for id_, text in rows if text]
+        connection.executemany(
+            "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
+            [(id_, fold(text)) for id_, text in texts],
+        )
+        seen: set[str] = set()
+        for _, text in texts:
+            seen |= spellings(text)
+        unknown = seen - self._known
+        if not unknown:
+            return
+        connection.executemany(
+            "INSERT OR IGNORE INTO spellings(word) VALUES (?)", [(word,) for word in unknown]
+        )
+        if len(self._known) + len(unknown) > _MOST_KNOWN:
+            self._known.clear()
+        self._known |= unknown
+
+    def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
+        """Take messages out of the index, with the very text that they were indexed with.
+
+        Their spellings stay: other messages may have them, and a spelling that no message has
+        finds nothing.
+        """
+        connection.executemany(
+            "INSERT INTO message_words(message_words, rowid, text) VALUES ('delete', ?, ?)",
+            [(id_, fold(text)) for id_, text in rows if text],
+        )
+
+    def rebuild(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> int:
+        """Index everything anew from the log and return how many messages that were."""
+        connection.execute("INSERT INTO message_words(message_words) VALUES ('delete-all')")
+        connection.execute("DELETE FROM spellings")
+        self.forget()
+        count = 0
+        batch: list[tuple[int, str]] = []
+        for row in rows:
+            batch.append(row)
+            count += 1
+            if len(batch) >= _BATCH:
+                self.add(connection, batch)
+                batch.clear()
+        self.add(connection, batch)
+        return count
+
+    def forget(self) -> None:
+        """Drop what is remembered, because a transaction that wrote words was rolled back."""
+        self._known.clear()
+
+
+_BATCH = 500
+"""Messages that are held in memory at once while the index is rebuilt."""

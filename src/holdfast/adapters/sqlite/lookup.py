@@ -1,0 +1,144 @@
+"""What a search reads: rows of the index, places in the log, and stored spellings.
+
+Matches are streamed from the newest on and counted off, so that a word that everybody says cannot
+make a search slow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.recall.ranking import Candidate, stands
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from holdfast.adapters.sqlite.scope import Scope
+
+__all__ = ["Lookup"]
+
+_COLUMNS = "m.id, m.session, m.position, m.role, m.at, m.tokens"
+_MOST_MATCHES = 30_000
+"""Matches that are held against the scope at first: some 40 ms when none of them is in it."""
+_FEW = 10
+_MOST_SPELLINGS = 40
+_MOST_SCANNED = 2_000_000
+"""Spellings that are looked at for a part of a word; a hundred thousand take some 9 ms."""
+_MOST_BEGINNING = 2_000
+
+
+class Lookup:
+    """Reads one store for one search, within its scope."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._holding: dict[str, list[str]] = {}
+
+    def total(self) -> int:
+        """Return about how many messages there are."""
+        (newest,) = self._connection.execute("SELECT max(id) FROM messages").fetchone()
+        return newest or 0
+
+    def newest(self, written: str, count: int) -> list[Candidate]:
+        """Return the newest matches within the scope, newest first.
+
+        When the newest matches are hardly ever in the scope, all of them are held against it:
+        that takes long for a common word, and finds what is there.
+        """
+        found = self._within_scope(written, count, _MOST_MATCHES)
+        if self._scope.is_narrow and len(found) < _FEW:
+            return self._within_scope(written, count, -1)
+        return found
+
+    def ids(self, written: str, count: int) -> list[int]:
+        """Return the ids of the newest matches, newest first.
+
+        They are looked up in the log only when the scope may leave out most of them.
+        """
+        if self._scope.is_narrow:
+            return [each.id for each in self._within_scope(written, count, _MOST_MATCHES)]
+        rows = self._connection.execute(
+            "SELECT rowid FROM message_words WHERE message_words MATCH ?"
+            " ORDER BY rowid DESC LIMIT ?",
+            (written, count),
+        )
+        return [id_ for (id_,) in rows]
+
+    def _within_scope(self, written: str, count: int, most: int) -> list[Candidate]:
+        scope = self._scope
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM (SELECT rowid AS id FROM message_words"
+            " WHERE message_words MATCH ? AND rowid BETWEEN ? AND ?"
+            " ORDER BY rowid DESC LIMIT ?) AS f"
+            " CROSS JOIN messages AS m ON m.id = f.id"
+            " CROSS JOIN sessions AS s ON s.key = m.session"
+            f" WHERE {scope.condition} LIMIT ?",
+            (written, scope.first, scope.last, most, *scope.values, count),
+        )
+        return [Candidate(*row) for row in rows]
+
+    def messages(self, ids: Sequence[int]) -> list[Candidate]:
+        """Return the messages with these ids that are within the scope."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM messages AS m"
+            " CROSS JOIN sessions AS s ON s.key = m.session"
+            f" WHERE m.id IN ({marks}) AND {self._scope.condition}",
+            (*ids, *self._scope.values),
+        )
+        return [Candidate(*row) for row in rows]
+
+    def standing_at(self, places: Sequence[int]) -> list[Candidate]:
+        """Return the messages at these places that are within the scope."""
+        if not places:
+            return []
+        marks = ", ".join(["(?, ?)"] * len(places))
+        rows = self._connection.execute(
+            f"WITH wanted(session, position) AS (VALUES {marks})"
+            f" SELECT {_COLUMNS} FROM wanted AS w"
+            " CROSS JOIN messages AS m ON m.session = w.session AND m.position = w.position"
+            " CROSS JOIN sessions AS s ON s.key = m.session"
+            f" WHERE {self._scope.condition}",
+            (*(number for place in places for number in stands(place)), *self._scope.values),
+        )
+        return [Candidate(*row) for row in rows]
+
+    def names(self, keys: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """Return the ids of sessions and of their roots by the sessions' keys."""
+        marks = ", ".join("?" * len(keys))
+        rows = self._connection.execute(
+            "SELECT s.key, s.id, r.id FROM sessions AS s JOIN sessions AS r ON r.key = s.root"
+            f" WHERE s.key IN ({marks})",
+            tuple(keys),
+        )
+        return {key: (id_, root) for key, id_, root in rows}
+
+    def words_holding(self, parts: Sequence[str]) -> dict[str, list[str]]:
+        """Return for each part of a word the stored words that hold it, the shortest first."""
+        wanted = [part for part in dict.fromkeys(parts) if part not in self._holding]
+        if wanted:
+            self._holding |= self._scanned(wanted)
+        return {part: self._holding[part] for part in parts}
+
+    def _scanned(self, parts: Sequence[str]) -> dict[str, list[str]]:
+        held = " OR ".join(["instr(word, ?) > 0"] * len(parts))
+        rows = self._connection.execute(
+            f"SELECT word FROM (SELECT word FROM spellings LIMIT ?) WHERE {held} LIMIT ?",
+            (_MOST_SCANNED, *parts, _MOST_SPELLINGS * 10 * len(parts)),
+        )
+        found: dict[str, list[str]] = {part: [] for part in parts}
+        for word in sorted((word for (word,) in rows), key=lambda word: (len(word), word)):
+            for part, words in found.items():
+                if part in word and len(words) < _MOST_SPELLINGS:
+                    words.append(word)
+        return found
+
+    def words_beginning(self, prefix: str) -> list[str]:
+        """Return stored words that begin with a prefix."""
+        rows = self._connection.execute(
+            "SELECT word FROM spellings WHERE word >= ? AND word < ? LIMIT ?",
+            (prefix, f"{prefix}\U0010ffff", _MOST_BEGINNING),
+        )
+        return [word for (word,) in rows]

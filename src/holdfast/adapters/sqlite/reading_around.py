@@ -1,0 +1,163 @@
+"""Copying tables row by row, around pages that cannot be read."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.sqlite.blobs import fetcher, references
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.adapters.sqlite.rows import Row
+
+__all__ = ["copy_tables", "tolerant"]
+
+_NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "set_aside")
+_KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
+_NEAR = 2_000
+"""Rows that are tried one by one after a damaged one; a page holds fewer."""
+_FARTHEST = 2**62
+
+
+def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection) -> list[str]:
+    """Copy what can be read of every table; says what was read and what was not."""
+    done: list[str] = []
+    for table in (*_NUMBERED, *_KEYED):
+        columns = _columns(source, target, table)
+        if not columns:
+            continue
+        rows = _Rows(source, table, columns)
+        marks = ", ".join("?" * len(columns))
+        count = 0
+        for row in rows.numbered() if table in _NUMBERED else rows.keyed(_KEYED[table]):
+            with suppress(sqlite3.IntegrityError):
+                count += target.execute(
+                    f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", row
+                ).rowcount
+        lost = f"; {rows.gaps} stretches could not be read" if rows.gaps else ""
+        done.append(f"read {count} rows of {table}{lost}")
+    _fetch_missing(source, target)
+    _keep_numbers(source, target)
+    return done
+
+
+def tolerant(raw: bytes) -> str | bytes:
+    """Return a stored text, or its bytes where they are no text any more."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+class _Rows:
+    """The rows of one table, as far as they can be read."""
+
+    def __init__(self, source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
+        self._source = source
+        self._table = table
+        self._columns = ", ".join(columns)
+        self.gaps = 0
+
+    def numbered(self) -> Iterator[Row]:
+        """Read a table in the order of its row numbers, and go on behind what is damaged."""
+        last = -1
+        while True:
+            try:
+                for number, *row in self._after(last):
+                    last = number
+                    yield tuple(row)
+            except sqlite3.DatabaseError:
+                self.gaps += 1
+            else:
+                return
+            readable = self._next_readable(last)
+            if readable is None:
+                return
+            last = readable
+
+    def keyed(self, key: str) -> Iterator[Row]:
+        """Read a table from both ends, as far as each goes."""
+        for order in ("ASC", "DESC"):
+            try:
+                yield from self._source.execute(
+                    f"SELECT {self._columns} FROM {self._table} ORDER BY {key} {order}"
+                )
+            except sqlite3.DatabaseError:
+                self.gaps = 1
+            else:
+                return
+
+    def _after(self, number: int) -> Iterator[Row]:
+        return self._source.execute(
+            f"SELECT rowid, {self._columns} FROM {self._table} WHERE rowid > ? ORDER BY rowid",
+            (number,),
+        )
+
+    def _next_readable(self, after: int) -> int | None:
+        """Return the least number behind which a row can be read, or None at the end."""
+        for number in range(after + 1, after + 1 + _NEAR):
+            if self._can_read_after(number):
+                return number
+        failing, step = after + _NEAR, _NEAR
+        while failing + step < _FARTHEST and not self._can_read_after(failing + step):
+            failing, step = failing + step, step * 2
+        working = failing + step
+        if working >= _FARTHEST:
+            return None
+        while working - failing > 1:
+            middle = (failing + working) // 2
+            if self._can_read_after(middle):
+                working = middle
+            else:
+                failing = middle
+        return working
+
+    def _can_read_after(self, number: int) -> bool:
+        try:
+            next(iter(self._after(number)), None)
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+
+def _columns(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """Return the columns that both files have; a table that only the old one has is made."""
+
+    def names(connection: sqlite3.Connection) -> list[str]:
+        return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+    found = names(source)
+    if found and not names(target):
+        target.execute(
+            "CREATE TABLE set_aside"
+            " (id INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL, content)"
+        )
+    kept = set(names(target))
+    return tuple(name for name in found if name in kept)
+
+
+def _fetch_missing(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Look up one by one the blobs that messages refer to and that were not reached."""
+    fetch = fetcher(target, is_remembering=False)
+    for _ in range(2):  # a whole message is a blob that refers to others
+        rows = target.execute("SELECT body, whole FROM messages").fetchall()
+        wanted = {digest for body, whole in rows for digest in references(body, whole, fetch)}
+        known = {digest for (digest,) in target.execute("SELECT hash FROM blobs")}
+        for digest in wanted - known:
+            with suppress(sqlite3.DatabaseError):
+                found = source.execute(
+                    "SELECT hash, size, body FROM blobs WHERE hash = ?", (digest,)
+                ).fetchall()
+                target.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?)", found)
+
+
+def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Never give a number again that a lost row may have had."""
+    with suppress(sqlite3.DatabaseError):
+        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
+            target.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
+            )

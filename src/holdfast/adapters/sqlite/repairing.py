@@ -1,0 +1,56 @@
+"""Repairing a store: inside the file where that is enough, else by saving what can be read."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.sqlite.checkup import is_sound
+from holdfast.adapters.sqlite.mending import mend
+from holdfast.adapters.sqlite.reading_around import tolerant
+from holdfast.adapters.sqlite.salvage import salvage
+from holdfast.errors import StoreDamaged
+
+if TYPE_CHECKING:
+    from holdfast.adapters.sqlite.connection import Database
+    from holdfast.adapters.sqlite.index import WordIndex
+
+__all__ = ["repair_database"]
+
+
+def repair_database(database: Database, index: WordIndex) -> tuple[str, ...]:
+    """Mend the file, or put a fresh one with everything readable in its place."""
+    with suppress(StoreDamaged):
+        if _is_sound(database):
+            return _mended(database, index)
+    database.close()
+    try:
+        return salvage(database.path)
+    finally:
+        index.forget()
+        database.reopen()
+
+
+def _is_sound(database: Database) -> bool:
+    """Look at the pages; lost entries of SQLite's own indexes are made again first."""
+    with database.read() as connection:
+        if is_sound(connection):
+            return True
+    with database.write() as connection:
+        with suppress(sqlite3.IntegrityError):
+            connection.execute("REINDEX")
+        return is_sound(connection)
+
+
+def _mended(database: Database, index: WordIndex) -> tuple[str, ...]:
+    try:
+        with database.write() as connection:
+            connection.text_factory = tolerant
+            try:
+                return tuple(mend(connection, index))
+            finally:
+                connection.text_factory = str
+    except BaseException:
+        index.forget()
+        raise

@@ -1,0 +1,215 @@
+"""Rows as values: the columns of each table and what they mean."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from holdfast.errors import SessionEnded, UnknownSession
+from holdfast.session import (
+    Cause,
+    CompactionRecord,
+    EndReason,
+    Fork,
+    Kind,
+    Session,
+    Span,
+    Usage,
+    View,
+    latest_leaf,
+)
+from holdfast.transcript import Role
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "KINDS",
+    "ROLES",
+    "ROLE_NUMBERS",
+    "SELECT_SESSIONS",
+    "MessageRow",
+    "Row",
+    "compaction_from",
+    "from_json",
+    "key_of",
+    "keys_of",
+    "lineage_of",
+    "live_key_of",
+    "names_of",
+    "session_from",
+    "session_of",
+    "text_from",
+    "to_json",
+    "to_text",
+    "unknown",
+    "view_from",
+]
+
+Row: TypeAlias = tuple[Any, ...]
+MessageRow: TypeAlias = tuple[
+    int, int, int, int, int, int, int, str | bytes, bytes | None, int | None
+]
+
+ROLES: tuple[Role, ...] = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
+"""Roles by the number that stands for them."""
+ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
+KINDS: tuple[Kind, ...] = tuple(Kind)
+
+SELECT_SESSIONS = """
+    SELECT s.id, s.source, s.started, s.title, s.model, s.goal, p.id, s.fork, r.id, s.ended,
+        s.end_reason, s.trashed, s.touched, s.size, s.generation, s.calls, s.input_tokens,
+        s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.cost, s.metadata
+    FROM sessions AS s
+    JOIN sessions AS r ON r.key = s.root
+    LEFT JOIN sessions AS p ON p.key = s.parent
+    WHERE s.purged IS NULL
+"""
+"""Sessions by their columns; a condition can be added with AND."""
+
+
+def session_from(row: Row) -> Session:
+    """Return the session that a row of `SELECT_SESSIONS` tells of."""
+    return Session(
+        id=row[0],
+        source=text_from(row[1]),
+        started=row[2],
+        title=text_from(row[3]),
+        model=text_from(row[4]),
+        goal=text_from(row[5]),
+        parent=row[6],
+        fork=None if row[7] is None else Fork(row[7]),
+        root=row[8],
+        ended=row[9],
+        end_reason=None if row[10] is None else EndReason(row[10]),
+        trashed=row[11],
+        touched=row[12],
+        size=row[13],
+        generation=row[14],
+        usage=Usage(*row[15:21]),
+        metadata=from_json(row[21]),
+    )
+
+
+def session_of(connection: sqlite3.Connection, id_: str) -> Session:
+    """Return a session; one that is not there raises `UnknownSession`."""
+    row = connection.execute(f"{SELECT_SESSIONS} AND s.id = ?", (to_text(id_),)).fetchone()
+    if row is None:
+        raise unknown(id_)
+    return session_from(row)
+
+
+def lineage_of(connection: sqlite3.Connection, id_: str) -> tuple[Session, ...]:
+    """Return every session with the same root, oldest first."""
+    (root,) = keys_of(connection, id_, "root")
+    rows = connection.execute(
+        f"{SELECT_SESSIONS} AND s.root = ? ORDER BY s.started, s.key", (root,)
+    )
+    return tuple(session_from(row) for row in rows)
+
+
+def key_of(connection: sqlite3.Connection, id_: str) -> int:
+    """Return the number under which a session's rows stand."""
+    (key,) = keys_of(connection, id_, "key")
+    return key
+
+
+def keys_of(connection: sqlite3.Connection, id_: str, columns: str) -> Row:
+    """Return columns of a session; one that is not there raises `UnknownSession`."""
+    found: Row | None = connection.execute(
+        f"SELECT {columns} FROM sessions WHERE id = ? AND purged IS NULL", (to_text(id_),)
+    ).fetchone()
+    if found is None:
+        raise unknown(id_)
+    return found
+
+
+def live_key_of(connection: sqlite3.Connection, id_: str) -> Row:
+    """Return key, size, generation and view of a session to which something may be added."""
+    columns = "key, size, generation, view, ended, trashed"
+    key, size, generation, view, ended, trashed = keys_of(connection, id_, columns)
+    if trashed is not None:
+        raise SessionEnded(f"session {id_} is in the trash; restore it first")
+    if ended is not None:
+        raise _over(connection, id_)
+    return key, size, generation, view
+
+
+def _over(connection: sqlite3.Connection, id_: str) -> SessionEnded:
+    session = session_of(connection, id_)
+    onward = latest_leaf(lineage_of(connection, id_), id_)
+    where = f"; it goes on in {onward.id}" if onward.id != id_ else ""
+    return SessionEnded(f"session {id_} has ended ({session.end_reason}){where}")
+
+
+def names_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str]:
+    """Return the ids of sessions by their keys."""
+    return {
+        key: id_
+        for key in set(keys)
+        for (id_,) in connection.execute("SELECT id FROM sessions WHERE key = ?", (key,))
+    }
+
+
+def view_from(row: Row, names: Mapping[int, str]) -> View:
+    """Return the view of a row (id, session, parent, cause, spans, upto, at)."""
+    id_, session, parent, cause, spans, upto, at = row
+    return View(
+        id=id_,
+        session=names[session],
+        parent=parent,
+        cause=Cause(cause),
+        spans=tuple(Span(names.get(key, ""), *ends) for key, *ends in json.loads(spans)),
+        upto=upto,
+        at=at,
+    )
+
+
+def compaction_from(row: Row, session: str) -> CompactionRecord:
+    """Return the pass that a row tells of."""
+    id_, before, after, at, trigger, strategy, focus, summary, report, lasted, cost, cache = row
+    return CompactionRecord(
+        id=id_,
+        session=session,
+        before=before,
+        after=after,
+        at=at,
+        trigger=trigger,
+        strategy=strategy,
+        focus=text_from(focus),
+        summary=text_from(summary),
+        report=from_json(report),
+        duration_ms=lasted,
+        cost=cost,
+        cache_cost=cache,
+    )
+
+
+def to_text(text: str) -> str | bytes:
+    """Return what is bound for a text: half a pair of surrogates can only be stored as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def text_from(stored: str | bytes) -> str:
+    """Return the text that `to_text` stored."""
+    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
+
+
+def to_json(value: Mapping[str, object]) -> str:
+    """Return values as ASCII, so that no character is beyond a text column."""
+    return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def from_json(text: str) -> dict[str, object]:
+    """Return what `to_json` wrote."""
+    return cast("dict[str, object]", json.loads(text))
+
+
+def unknown(id_: str) -> UnknownSession:
+    """Return the error for a session that is not there."""
+    return UnknownSession(f"there is no session {id_!r}; `holdfast sessions list` shows all")

@@ -1,0 +1,71 @@
+"""Child sessions: what they show of their parent, and what becomes of it, in one step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.sqlite.log import Batch, Place
+from holdfast.adapters.sqlite.rows import key_of, keys_of, live_key_of, session_of
+from holdfast.adapters.sqlite.sessions import insert_session
+from holdfast.adapters.sqlite.views import (
+    check_generation,
+    insert_view,
+    merged,
+    said_after,
+    show_change,
+    spans_by_key,
+)
+from holdfast.errors import StoreError
+from holdfast.session import Cause
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from holdfast.session import Session, Spawn
+
+__all__ = ["spawn_child"]
+
+
+def spawn_child(connection: sqlite3.Connection, spawn: Spawn, batch: Batch | None) -> Session:
+    """Create the child with its window, and end the parent if asked.
+
+    A parent that is to end must be live: of two that rotate the same session, one wins.
+    """
+    parent = spawn.child.parent
+    if parent is None:
+        raise StoreError(f"session {spawn.child.id} has no parent to come from")
+    if spawn.parent_end is not None:
+        live_key_of(connection, parent)
+    columns = "key, root, generation, goal"
+    parent_key, root, generation, goal = keys_of(connection, parent, columns)
+    if spawn.generation is not None:
+        check_generation(parent, generation, spawn.generation)
+    key = insert_session(connection, spawn.child, (root, parent_key), goal)
+    _show(connection, spawn, key, batch)
+    connection.execute(
+        "INSERT INTO pins (session, message) SELECT ?, message FROM pins WHERE session = ?",
+        (key, parent_key),
+    )
+    if spawn.parent_end is not None:
+        connection.execute(
+            "UPDATE sessions SET ended = ?, end_reason = ? WHERE key = ?",
+            (spawn.child.started, spawn.parent_end.value, parent_key),
+        )
+    return session_of(connection, spawn.child.id)
+
+
+def _show(connection: sqlite3.Connection, spawn: Spawn, key: int, batch: Batch | None) -> None:
+    """Write the child's first view, and a second one for what happens to its window at once."""
+    late: list[list[int]] = []
+    if spawn.change is not None:
+        parent_key = key_of(connection, spawn.child.parent or "")
+        late = said_after(connection, parent_key, spawn.change.seen)
+    spans = merged([*spans_by_key(connection, spawn.shows), *late])
+    view: int | None = None
+    if spans:
+        reach = (0, spawn.child.started)
+        view = insert_view(connection, key, (None, Cause.FORK), spans, reach)
+        connection.execute("UPDATE sessions SET view = ?, tip = ? WHERE key = ?", (view, view, key))
+    if spawn.change is not None and batch is not None:
+        place = Place(spawn.child.id, key, 0)
+        show_change(connection, place, (spawn.change, batch), late, view)

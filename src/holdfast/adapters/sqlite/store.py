@@ -1,0 +1,265 @@
+"""The store on SQLite: each method is one transaction on functions of the modules beside it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
+from holdfast.adapters.sqlite.appending import append_batch
+from holdfast.adapters.sqlite.backup import copy_to
+from holdfast.adapters.sqlite.checkup import examine
+from holdfast.adapters.sqlite.connection import Database
+from holdfast.adapters.sqlite.index import WordIndex
+from holdfast.adapters.sqlite.log import prepare
+from holdfast.adapters.sqlite.opening import PATIENCE, Patience
+from holdfast.adapters.sqlite.repairing import repair_database
+from holdfast.adapters.sqlite.search import Request, search
+from holdfast.errors import StoreError
+from holdfast.recall import parse
+from holdfast.session import Kind, Usage
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Generator, Sequence
+    from pathlib import Path
+
+    from holdfast.ports import Amendment, Health, Lease, Listing
+    from holdfast.recall import Filters, Hit
+    from holdfast.session import (
+        Change,
+        CompactionRecord,
+        Draft,
+        EndReason,
+        Entry,
+        Head,
+        Session,
+        Spawn,
+        View,
+        Window,
+    )
+    from holdfast.transcript import Message
+
+__all__ = ["SqliteStore"]
+
+
+class SqliteStore:
+    """Sessions in one file, for any number of threads and processes.
+
+    A file that cannot be written is opened for reading and searching.
+    """
+
+    def __init__(self, path: Path, patience: Patience = PATIENCE) -> None:
+        self._database = Database(path, patience)
+        self._index = WordIndex()
+
+    @property
+    def name(self) -> str:
+        """Return the path of the file."""
+        return str(self._database.path)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Say whether the file can only be read."""
+        return self._database.is_read_only
+
+    def close(self) -> None:
+        """Close every connection; closing twice is harmless."""
+        self._database.close()
+
+    def create(self, session: Session) -> Session:
+        """Add a session without a parent, and return it as stored."""
+        if session.parent is not None:
+            raise StoreError(f"session {session.id} has a parent; it must be spawned from it")
+        with self._writing() as connection:
+            sessions.insert_session(connection, session, None, "")
+            return rows.session_of(connection, session.id)
+
+    def session(self, id_: str) -> Session:
+        """Return a session."""
+        with self._database.read() as connection:
+            return rows.session_of(connection, id_)
+
+    def sessions(self, wanted: Listing) -> tuple[Session, ...]:
+        """Return the sessions that are wanted, the one touched last first."""
+        with self._database.read() as connection:
+            return sessions.list_sessions(connection, wanted)
+
+    def lineage(self, id_: str) -> tuple[Session, ...]:
+        """Return every session with the same root, oldest first."""
+        with self._database.read() as connection:
+            return rows.lineage_of(connection, id_)
+
+    def amend(self, id_: str, amendment: Amendment) -> Session:
+        """Change what may change about a session."""
+        with self._writing() as connection:
+            return sessions.amend_session(connection, id_, amendment)
+
+    def end(self, id_: str, reason: EndReason | None, at: int) -> Session:
+        """End a session, or reopen one whose end can be taken back."""
+        with self._writing() as connection:
+            return sessions.end_session(connection, id_, reason, at)
+
+    def append(
+        self,
+        id_: str,
+        drafts: Sequence[Draft],
+        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+    ) -> tuple[Entry, ...]:
+        """Write messages to the end of the log, with their words and what they cost."""
+        batch = prepare(drafts, Kind.SAID)
+        with self._writing() as connection:
+            return append_batch(connection, id_, batch, usage, self._index)
+
+    def head(self, id_: str) -> Head:
+        """Return where the session stands."""
+        with self._database.read() as connection:
+            return windows.head_of(connection, id_)
+
+    def window(self, id_: str) -> Window:
+        """Return what the current view shows."""
+        with self._database.read() as connection:
+            return windows.window_through(connection, id_, None, is_current=True)
+
+    def window_at(self, id_: str, view: int | None) -> Window:
+        """Return what another view of the session shows now."""
+        with self._database.read() as connection:
+            return windows.window_through(connection, id_, view, is_current=False)
+
+    def since(self, id_: str, position: int) -> tuple[Entry, ...]:
+        """Return what was said in the session itself after a position."""
+        with self._database.read() as connection:
+            return windows.said_since(connection, id_, position)
+
+    def entries(self, id_: str, first: int, last: int) -> tuple[Entry, ...]:
+        """Return a stretch of the log, derived entries included."""
+        with self._database.read() as connection:
+            return windows.entries_between(connection, id_, first, last)
+
+    def entry(self, message_id: int) -> Entry:
+        """Return one entry."""
+        with self._database.read() as connection:
+            return windows.entry_of(connection, message_id)
+
+    def whole(self, message_id: int) -> Message:
+        """Return a message as it was said, however the window shows it."""
+        with self._database.read() as connection:
+            return windows.whole_of(connection, message_id)
+
+    def change(self, id_: str, change: Change) -> Head:
+        """Give the session another window, unless another came first."""
+        batch = views.prepare_change(change)
+        with self._writing() as connection:
+            return views.apply_change(connection, id_, change, batch)
+
+    def move(self, id_: str, view: int | None, generation: int) -> Head:
+        """Show another of the session's views, unless another came first."""
+        with self._writing() as connection:
+            return views.move_to(connection, id_, view, generation)
+
+    def views(self, id_: str) -> tuple[View, ...]:
+        """Return every view that the session had, oldest first."""
+        with self._database.read() as connection:
+            return views.views_of(connection, id_)
+
+    def tip(self, id_: str) -> int | None:
+        """Return the newest view of the line that the session is on."""
+        with self._database.read() as connection:
+            (tip,) = rows.keys_of(connection, id_, "tip")
+            return tip
+
+    def compactions(self, id_: str) -> tuple[CompactionRecord, ...]:
+        """Return every pass over the session, oldest first."""
+        with self._database.read() as connection:
+            return views.compactions_of(connection, id_)
+
+    def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
+        """Create a child session and end its parent if asked, in one step."""
+        batch = None if spawn.change is None else views.prepare_change(spawn.change)
+        with self._writing() as connection:
+            child = spawning.spawn_child(connection, spawn, batch)
+            if before_commit is not None:
+                before_commit()
+            return child
+
+    def pin(self, id_: str, message_id: int, *, pinned: bool) -> None:
+        """Let compactions of the session keep a message word for word, or no longer."""
+        with self._writing() as connection:
+            notes.set_pin(connection, id_, message_id, pinned=pinned)
+
+    def pins(self, id_: str) -> frozenset[int]:
+        """Return the ids of the pinned messages."""
+        with self._database.read() as connection:
+            return windows.pins_of(connection, rows.key_of(connection, id_))
+
+    def remember(self, name: str, value: str) -> None:
+        """Keep a small value under a name."""
+        with self._writing() as connection:
+            notes.remember_value(connection, name, value)
+
+    def remembered(self, name: str) -> str | None:
+        """Return the value kept under a name."""
+        with self._database.read() as connection:
+            return notes.remembered_value(connection, name)
+
+    def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
+        """Return the best matches, best first."""
+        request = Request(parse(query), filters, limit, now)
+        with self._database.read() as connection:
+            return search(connection, request, lambda ids: windows.texts_of(connection, ids))
+
+    def acquire(self, lease: Lease, now: int) -> Lease:
+        """Take or renew a lease; what is returned is another's when another holds it."""
+        with self._writing() as connection:
+            return leases.acquire_lease(connection, lease, now)
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back; another's lease stays."""
+        with self._writing() as connection:
+            leases.release_lease(connection, lease)
+
+    def trash(self, ids: Sequence[str], at: int) -> int:
+        """Put sessions into the trash, all of them or none; returns how many."""
+        with self._writing() as connection:
+            return upkeep.trash_sessions(connection, ids, at)
+
+    def restore(self, ids: Sequence[str]) -> int:
+        """Take sessions out of the trash, all of them or none; returns how many."""
+        with self._writing() as connection:
+            return upkeep.restore_sessions(connection, ids)
+
+    def purge(self, ids: Sequence[str]) -> int:
+        """Delete trashed sessions for good; what other sessions show of them stays for those."""
+        with self._writing() as connection:
+            count, loose = upkeep.purge_sessions(connection, ids, self._index)
+        with self._database.read() as connection:
+            used, last = upkeep.still_used(connection, loose, 0)
+        with self._writing() as connection:
+            # Only what was written since must be looked at while others wait.
+            later, _ = upkeep.still_used(connection, loose, last)
+            upkeep.drop_blobs(connection, loose - used - later)
+        return count
+
+    def check(self) -> Health:
+        """Read everything once and return what is wrong, if anything."""
+        with self._database.read() as connection:
+            return examine(connection)
+
+    def repair(self) -> tuple[str, ...]:
+        """Mend what can be mended; what cannot be read is set aside and never deleted."""
+        return repair_database(self._database, self._index)
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while others go on reading and writing."""
+        with self._database.read() as connection:
+            copy_to(connection, self._database.path, target)
+
+    @contextmanager
+    def _writing(self) -> Generator[sqlite3.Connection]:
+        """Lend the connection that writes; the index forgets what did not happen."""
+        try:
+            with self._database.write() as connection:
+                yield connection
+        except BaseException:
+            self._index.forget()
+            raise

@@ -1,0 +1,183 @@
+"""Reading the log: windows through views, stretches, single entries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from holdfast.adapters.sqlite.blobs import fetcher, whole_from
+from holdfast.adapters.sqlite.rows import KINDS, ROLES, MessageRow, keys_of, names_of
+from holdfast.errors import StoreDamaged, UnknownSession
+from holdfast.session import Entry, Head, Window, searchable, unpack
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from holdfast.transcript import Message
+
+__all__ = [
+    "COLUMNS",
+    "entries_between",
+    "entry_of",
+    "head_of",
+    "pins_of",
+    "said_since",
+    "stored_spans",
+    "texts_of",
+    "whole_of",
+    "window_through",
+]
+
+COLUMNS = "id, session, position, role, kind, at, tokens, body, whole, stands_for"
+"""The columns of a message, in the order that entries are made from."""
+
+_SPAN = f"""
+    SELECT {COLUMNS} FROM messages
+    WHERE session = ? AND position BETWEEN ? AND ? ORDER BY position
+"""
+_SAID = f"""
+    SELECT {COLUMNS} FROM messages
+    WHERE session = ? AND position > ? AND kind = 0 ORDER BY position
+"""
+
+
+def head_of(connection: sqlite3.Connection, id_: str) -> Head:
+    """Return where the session stands."""
+    return Head(*keys_of(connection, id_, "generation, view, size"))
+
+
+def window_through(
+    connection: sqlite3.Connection, id_: str, view: int | None, *, is_current: bool
+) -> Window:
+    """Return what a view of the session shows now; None is the plain log.
+
+    Args:
+        connection: One that sees the store at one moment.
+        id_: The session.
+        view: The view, unless the current one is wanted.
+        is_current: Whether the session's own view is wanted.
+    """
+    columns = "key, generation, view, size"
+    key, generation, current, size = keys_of(connection, id_, columns)
+    shown = current if is_current else view
+    spans, upto = stored_spans(connection, key, shown)
+    names = names_of(connection, [key, *(span[0] for span in spans)])
+    rows = _rows(connection, key, spans, upto)
+    entries = _entries(connection, rows, names, pins_of(connection, key))
+    return Window(Head(generation, current, size), entries)
+
+
+def said_since(connection: sqlite3.Connection, id_: str, position: int) -> tuple[Entry, ...]:
+    """Return what was said in the session itself after a position."""
+    (key,) = keys_of(connection, id_, "key")
+    rows = connection.execute(_SAID, (key, position))
+    return _entries(connection, rows, {key: id_}, pins_of(connection, key))
+
+
+def entries_between(
+    connection: sqlite3.Connection, id_: str, first: int, last: int
+) -> tuple[Entry, ...]:
+    """Return a stretch of the log, derived entries included."""
+    (key,) = keys_of(connection, id_, "key")
+    rows = connection.execute(_SPAN, (key, first, last))
+    return _entries(connection, rows, {key: id_}, pins_of(connection, key))
+
+
+def entry_of(connection: sqlite3.Connection, message_id: int) -> Entry:
+    """Return one entry."""
+    row = _row_of(connection, message_id)
+    names = names_of(connection, [row[1]])
+    return _entries(connection, [row], names, pins_of(connection, row[1]))[0]
+
+
+def whole_of(connection: sqlite3.Connection, message_id: int) -> Message:
+    """Return a message as it was said; a stand-in leads to what it stands for."""
+    row = _row_of(connection, message_id)
+    # A stand-in is younger than what it stands for, so that this ends whatever the rows say.
+    while row[8] is None and row[9] is not None and row[9] < row[0]:
+        row = _row_of(connection, row[9])
+    fetch = fetcher(connection)
+    try:
+        body = row[7] if row[8] is None else whole_from(fetch(row[8]))
+        return unpack(ROLES[row[3]], body, fetch)
+    except StoreDamaged as error:
+        raise _unreadable(row[0], error) from error
+
+
+def texts_of(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, str]:
+    """Return the words of messages that a search may find, by id."""
+    return {id_: searchable(whole_of(connection, id_)) for id_ in ids}
+
+
+def pins_of(connection: sqlite3.Connection, key: int) -> frozenset[int]:
+    """Return the ids of the messages that are pinned in a session."""
+    rows = connection.execute("SELECT message FROM pins WHERE session = ?", (key,))
+    return frozenset(message for (message,) in rows)
+
+
+def stored_spans(
+    connection: sqlite3.Connection, key: int, view: int | None
+) -> tuple[list[list[int]], int]:
+    """Return the spans of a session's view by keys, and the position it reaches to."""
+    if view is None:
+        return [], 0
+    row = connection.execute(
+        "SELECT spans, upto FROM views WHERE id = ? AND session = ?", (view, key)
+    ).fetchone()
+    if row is None:
+        raise UnknownSession(f"the session has no view {view}")
+    return cast("list[list[int]]", json.loads(row[0])), row[1]
+
+
+def _rows(
+    connection: sqlite3.Connection, key: int, spans: Iterable[list[int]], upto: int
+) -> Iterator[MessageRow]:
+    for span in spans:
+        yield from connection.execute(_SPAN, span)
+    yield from connection.execute(_SAID, (key, upto))
+
+
+def _row_of(connection: sqlite3.Connection, message_id: int) -> MessageRow:
+    row: MessageRow | None = connection.execute(
+        f"SELECT {COLUMNS} FROM messages WHERE id = ?", (message_id,)
+    ).fetchone()
+    if row is None:
+        raise UnknownSession(f"there is no message {message_id}")
+    return row
+
+
+def _entries(
+    connection: sqlite3.Connection,
+    rows: Iterable[MessageRow],
+    names: Mapping[int, str],
+    pins: frozenset[int],
+) -> tuple[Entry, ...]:
+    fetch = fetcher(connection)
+    entries: list[Entry] = []
+    for id_, session, position, role, kind, at, tokens, body, whole, stands_for in rows:
+        try:
+            message = unpack(ROLES[role], body, fetch)
+        except StoreDamaged as error:
+            raise _unreadable(id_, error) from error
+        if id_ in pins:
+            message = replace(message, pinned=True)
+        entries.append(
+            Entry(
+                id=id_,
+                session=names[session],
+                position=position,
+                kind=KINDS[kind],
+                message=message,
+                at=at,
+                tokens=tokens,
+                shortened=whole is not None,
+                stands_for=stands_for,
+            )
+        )
+    return tuple(entries)
+
+
+def _unreadable(id_: int, error: StoreDamaged) -> StoreDamaged:
+    return StoreDamaged(f"message {id_}: {error}; run `holdfast doctor --repair`")

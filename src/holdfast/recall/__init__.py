@@ -1,0 +1,30 @@
+"""Search as pure functions: how text is folded, how a query is read, ranked and shown.
+
+Read in this order: `folding`, `query`, `values`, `ranking`, `snippets`. What is stored and how it
+is looked up belongs to the store.
+"""
+
+from holdfast.recall.folding import fold, normal, plain, spellings
+from holdfast.recall.query import All, Either, Node, Query, Term, Without, parse
+from holdfast.recall.snippets import DEFAULT_MARKS, matches, snippet
+from holdfast.recall.values import Filters, Hit, Rung
+
+__all__ = [
+    "DEFAULT_MARKS",
+    "All",
+    "Either",
+    "Filters",
+    "Hit",
+    "Node",
+    "Query",
+    "Rung",
+    "Term",
+    "Without",
+    "fold",
+    "matches",
+    "normal",
+    "parse",
+    "plain",
+    "snippet",
+    "spellings",
+]

@@ -1,0 +1,195 @@
+"""The arguments of a search, read into what is asked for.
+
+Models fill in arguments freely: numbers as text, empty texts for nothing. Whatever can be
+understood is, and what cannot becomes a sentence that says what to do instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast
+
+from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scope, Scroll, Wrong
+from holdfast.recall.moments import MOMENTS
+from holdfast.transcript import Role
+
+if TYPE_CHECKING:
+    from holdfast.recall.asked import Shape
+
+__all__ = ["MOST_MESSAGES", "MOST_RESULTS", "Moment", "SearchArguments", "read_arguments"]
+
+MOST_RESULTS = 20
+MOST_MESSAGES = 50
+"""Messages on each side of an anchor."""
+
+Moment: TypeAlias = Callable[[str, bool], int | None]
+"""Gives the milliseconds that a text means; the flag asks for the end of a day or month."""
+
+
+class SearchArguments(TypedDict, total=False):
+    """What `session_search` takes; which of them are given decides what comes back."""
+
+    query: str | None
+    session_id: str | None
+    around_message_id: int | None
+    window: int
+    role: str | None
+    source: str | None
+    since: str | None
+    until: str | None
+    limit: int | None
+    sort: Literal["relevance", "newest"]
+    include_current: bool
+    include_subagents: bool
+    profile: str | None
+    offset: int
+
+
+class _WrongError(ValueError):
+    """An argument that cannot be understood."""
+
+
+def read_arguments(given: Mapping[str, object], moment: Moment) -> Asked | Wrong:
+    """Return what the arguments ask for, or what is wrong with them.
+
+    Args:
+        given: What the caller wrote.
+        moment: Reads `since` and `until`.
+    """
+    present = {name: value for name, value in given.items() if not _is_nothing(value)}
+    try:
+        _check_names(present)
+        return Asked(
+            shape=_shape(present, moment),
+            profile=_text(present, "profile"),
+            include_current=_flag(present, "include_current"),
+        )
+    except _WrongError as error:
+        return Wrong(str(error))
+
+
+def _check_names(given: Mapping[str, object]) -> None:
+    known = SearchArguments.__annotations__
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
+            raise _WrongError(f"there is no argument {name}; {hint}")
+
+
+def _shape(given: Mapping[str, object], moment: Moment) -> Shape:
+    query, session = _text(given, "query"), _text(given, "session_id")
+    if "around_message_id" in given:
+        if query:
+            raise _WrongError(
+                "query and around_message_id do not go together: leave out query to see the "
+                "messages around one, or around_message_id to search"
+            )
+        offset = _number(given, "offset", 0, None)
+        return Scroll(
+            message_id=_number(given, "around_message_id", 0, None),
+            session_id=session,
+            window=0 if offset else _number(given, "window", 5, MOST_MESSAGES),
+            offset=offset,
+        )
+    if query:
+        return Discovery(
+            query=query,
+            scope=_scope(given, moment),
+            limit=_limit(given, 3),
+            newest=_sort(given) == "newest",
+            session_id=session,
+        )
+    if session:
+        return Read(session)
+    return Browse(_scope(given, moment), _limit(given, 10))
+
+
+def _scope(given: Mapping[str, object], moment: Moment) -> Scope:
+    since, until = _moment(given, "since", moment), _moment(given, "until", moment)
+    if since is not None and until is not None and since > until:
+        raise _WrongError("since is later than until, so that nothing can be in between")
+    return Scope(
+        roles=tuple(map(_role, _names(given, "role"))),
+        sources=_names(given, "source"),
+        since=since,
+        until=until,
+        include_subagents=_flag(given, "include_subagents"),
+    )
+
+
+def _role(name: str) -> Role:
+    try:
+        return Role(name.lower())
+    except ValueError:
+        allowed = ", ".join(Role)
+        raise _WrongError(f"role is {name!r}; allowed: {allowed}") from None
+
+
+def _moment(given: Mapping[str, object], name: str, moment: Moment) -> int | None:
+    text = _text(given, name)
+    if not text:
+        return None
+    found = moment(text, name == "until")
+    if found is None:
+        raise _WrongError(f"{name} is {text[:40]!r}; write {MOMENTS}")
+    return found
+
+
+def _limit(given: Mapping[str, object], default: int) -> int:
+    return max(_number(given, "limit", default, MOST_RESULTS), 1)
+
+
+def _sort(given: Mapping[str, object]) -> str:
+    text = _text(given, "sort") or "relevance"
+    if text not in ("relevance", "newest"):
+        raise _WrongError(f"sort is {text[:40]!r}; allowed: relevance, newest")
+    return text
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip()) or value == []
+
+
+def _text(given: Mapping[str, object], name: str) -> str:
+    value = given.get(name, "")
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise _WrongError(f"{name} must be text")
+
+
+def _names(given: Mapping[str, object], name: str) -> tuple[str, ...]:
+    """Return one name, names with commas between them, or a list of names."""
+    value = given.get(name)
+    if isinstance(value, list | tuple):
+        found = [str(each).strip() for each in cast("list[object]", value)]
+    else:
+        found = [each.strip() for each in _text(given, name).split(",")]
+    return tuple(each for each in found if each)
+
+
+def _number(given: Mapping[str, object], name: str, default: int, most: int | None) -> int:
+    """Return a whole number from zero up; more than the most is the most."""
+    value = given.get(name, default)
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise TypeError
+        number = int(value)
+        if number < 0 or (isinstance(value, float) and value != number):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise _WrongError(f"{name} is {str(value)[:40]!r}; give a whole number") from None
+    return number if most is None else min(number, most)
+
+
+def _flag(given: Mapping[str, object], name: str) -> bool:
+    value = given.get(name, False)
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word not in ("true", "false", "1", "0", "yes", "no"):
+        raise _WrongError(f"{name} is {word[:40]!r}; give true or false")
+    return word in ("true", "1", "yes")

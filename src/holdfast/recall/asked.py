@@ -1,0 +1,112 @@
+"""What a search is asked for: one of four shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.recall.values import Filters
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Role
+
+__all__ = [
+    "HIDDEN_SOURCES",
+    "Asked",
+    "Browse",
+    "Discovery",
+    "Read",
+    "Scope",
+    "Scroll",
+    "Shape",
+    "Wrong",
+]
+
+HIDDEN_SOURCES = ("subagent", "tool")
+"""Sessions that no person took part in; they are left out unless they are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where to look."""
+
+    roles: tuple[Role, ...] = ()
+    sources: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    models: tuple[str, ...] = ()
+    include_subagents: bool = False
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Return the sources that are left out; naming one is asking for it."""
+        return () if self.include_subagents or self.sources else HIDDEN_SOURCES
+
+    @property
+    def filters(self) -> Filters:
+        """Return the scope as a store narrows a search."""
+        return Filters(
+            roles=self.roles,
+            sources=self.sources,
+            exclude_sources=self.hidden,
+            since=self.since,
+            until=self.until,
+            models=self.models,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """The conversations in which something was said; with a session, the places in that one."""
+
+    query: str
+    scope: Scope
+    limit: int
+    newest: bool = False
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scroll:
+    """The messages around one; with a window of zero, one message from an offset on."""
+
+    message_id: int
+    session_id: str = ""
+    window: int = 5
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A conversation: its beginning and its end when it is long."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Browse:
+    """The conversations that were touched last."""
+
+    scope: Scope
+    limit: int
+
+
+Shape: TypeAlias = Discovery | Scroll | Read | Browse
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call of the search."""
+
+    shape: Shape
+    profile: str = ""
+    """Another profile, whose sessions are read and never changed."""
+    include_current: bool = False
+    """Whether what stands in the current window may be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Arguments that cannot be understood, and what to do about it."""
+
+    problem: str

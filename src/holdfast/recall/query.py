@@ -1,0 +1,245 @@
+"""What a person typed, as a tree of what must be found; any text at all is a query.
+
+`AND`, `OR`, `NOT` in capitals, `"a phrase"`, `prefix*`, `-word` and parentheses are operators.
+An operator that has nothing to join is no operator, a quote without its other half is no quote,
+and all other punctuation separates words, as it does in the index.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.recall.folding import has_pairs, query_words
+from holdfast.recall.stopwords import is_filler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["All", "Either", "Node", "Query", "Term", "Without", "parse"]
+
+_LONGEST_QUERY = 4_000
+_MOST_TERMS = 48
+_DEEPEST = 24
+_SENTENCE = 4
+"""Words from which words without operators are taken for a sentence."""
+
+_LEXEME = re.compile(
+    r"""
+    "(?P<quoted>[^"]*)"(?P<open>\*?)
+    | (?P<bracket>[()])
+    | (?P<chunk>[^\s()"]+(?:\([^\s()"]*\)[^\s()"]*)*)
+    """,
+    re.VERBOSE,
+)
+_CURLY = str.maketrans(dict.fromkeys("“”„‟«»\uff02", '"'))
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to be found: a word, words joined by punctuation, a phrase, or a prefix."""
+
+    text: str
+    """As it was typed."""
+    words: tuple[str, ...]
+    """The index words it is made of, in order."""
+    is_prefix: bool = False
+    is_quoted: bool = False
+
+    @property
+    def is_filler(self) -> bool:
+        """Say whether the term is a word that stands in every sentence."""
+        return not self.is_quoted and not self.is_prefix and all(map(is_filler, self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part must be found."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One part must be found."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The first must be found, and the second must not."""
+
+    wanted: Node
+    unwanted: Node
+
+
+Node: TypeAlias = Term | All | Either | Without
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that was read."""
+
+    text: str
+    tree: Node | None
+    """What must be found; None when nothing can be."""
+    terms: tuple[Term, ...]
+    """What is looked for, in order, each once; what is excluded is not among them."""
+    is_plain: bool
+    """Whether it is words without operators, which may be widened when they find too little."""
+    problem: str = ""
+    """Why the query can find nothing, as a sentence; empty when it can."""
+
+    @property
+    def telling(self) -> tuple[Term, ...]:
+        """Return the terms without the words that stand in every sentence, if others are left."""
+        if not self.is_plain:
+            return self.terms
+        return tuple(term for term in self.terms if not term.is_filler) or self.terms
+
+    @property
+    def is_divisible(self) -> bool:
+        """Say whether a part of what is asked for is worth finding when the whole is not there."""
+        pieces = sum(len(term.words) if has_pairs(term.text) else 1 for term in self.telling)
+        loose = any(not term.is_quoted for term in self.telling)
+        return self.is_plain and loose and pieces > 1
+
+    @property
+    def is_prose(self) -> bool:
+        """Say whether it reads like a sentence, which no message repeats word for word."""
+        if not self.is_plain or any(term.is_quoted or term.is_prefix for term in self.terms):
+            return False
+        if any(len(term.words) >= _SENTENCE and has_pairs(term.text) for term in self.terms):
+            return True
+        return len(self.terms) >= _SENTENCE and len(self.telling) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """An operator or a bracket, as it was typed."""
+
+    text: str
+
+
+def parse(text: str) -> Query:
+    """Read a query; never fails."""
+    lexemes = tuple(_lexemes(text[:_LONGEST_QUERY].translate(_CURLY)))
+    kept = _without_loose_operators(lexemes[: _MOST_TERMS * 2])
+    tree = _either(list(kept), 0) if kept else None
+    terms = tuple(dict.fromkeys(_leaves(tree)))[:_MOST_TERMS] if tree else ()
+    has_signs = any(isinstance(each, _Sign) for each in kept)
+    problem = "" if tree else _problem(text, lexemes)
+    return Query(text, tree, terms, not has_signs, problem)
+
+
+def _problem(text: str, lexemes: Sequence[Term | _Sign]) -> str:
+    if not text.strip():
+        return "The query is empty."
+    if any(isinstance(each, Term) for each in lexemes):
+        return "The query only says what to leave out: add a word that must be found."
+    return "The query has no letter and no digit, so that nothing can match it."
+
+
+def _lexemes(text: str) -> Iterator[Term | _Sign]:
+    for match in _LEXEME.finditer(text):
+        quoted, bracket, chunk = match["quoted"], match["bracket"], match["chunk"]
+        if bracket:
+            yield _Sign(bracket)
+        elif quoted is not None:
+            if words := query_words(quoted):
+                yield Term(quoted, words, _is_open(words, match["open"]), is_quoted=True)
+        elif chunk in _OPERATORS:
+            yield _Sign(chunk)
+        else:
+            yield from _from_chunk(chunk)
+
+
+def _from_chunk(chunk: str) -> Iterator[Term | _Sign]:
+    excluded = chunk[0] == "-" and chunk[1:2].isalnum()
+    text = chunk[1:] if excluded else chunk
+    words = query_words(text)
+    if not words:
+        return
+    if excluded:
+        yield _Sign("NOT")
+    star = "*" if text.endswith("*") and text[-2:-1].isalnum() else ""
+    yield Term(text.removesuffix(star), words, _is_open(words, star))
+
+
+def _is_open(words: Sequence[str], star: str) -> bool:
+    """Say whether the last word may go on; one Latin letter may not: half of all words would."""
+    return bool(star) and (len(words) > 1 or len(words[0]) > 1 or not words[0].isascii())
+
+
+def _without_loose_operators(lexemes: Sequence[Term | _Sign]) -> tuple[Term | _Sign, ...]:
+    """Leave out brackets without a partner and operators with nothing to join."""
+    kept = _balanced(lexemes)
+    if not any(isinstance(each, Term) for each in kept):
+        return tuple(
+            Term(each.text, (each.text.lower(),))
+            for each in kept
+            if isinstance(each, _Sign) and each.text in _OPERATORS
+        )
+    return tuple(kept)
+
+
+def _balanced(lexemes: Sequence[Term | _Sign]) -> list[Term | _Sign]:
+    opened: list[int] = []
+    loose: set[int] = set()
+    for index, each in enumerate(lexemes):
+        if each == _Sign("("):
+            opened.append(index)
+            if len(opened) > _DEEPEST:
+                loose.add(index)
+        elif each == _Sign(")") and (not opened or opened.pop() in loose):
+            loose.add(index)
+    loose.update(opened)
+    return [each for index, each in enumerate(lexemes) if index not in loose]
+
+
+def _either(waiting: list[Term | _Sign], depth: int) -> Node | None:
+    """Read branches joined by OR, up to the closing bracket."""
+    branches = [_all(waiting, depth)]
+    while waiting and waiting[0] == _Sign("OR"):
+        waiting.pop(0)
+        branches.append(_all(waiting, depth))
+    if depth and waiting:
+        waiting.pop(0)
+    found = tuple(branch for branch in branches if branch is not None)
+    return Either(found) if len(found) > 1 else next(iter(found), None)
+
+
+def _all(waiting: list[Term | _Sign], depth: int) -> Node | None:
+    """Read what stands side by side; what follows NOT is taken away from the rest."""
+    wanted: list[Node] = []
+    unwanted: list[Node] = []
+    negated = False
+    while waiting and waiting[0] not in (_Sign("OR"), _Sign(")")):
+        each = waiting.pop(0)
+        if isinstance(each, _Sign) and each.text != "(":
+            negated = each.text == "NOT"
+            continue
+        node = each if isinstance(each, Term) else _either(waiting, depth + 1)
+        if node is not None:
+            (unwanted if negated else wanted).append(node)
+        negated = False
+    if not wanted:
+        return None
+    found = wanted[0] if len(wanted) == 1 else All(tuple(wanted))
+    if not unwanted:
+        return found
+    return Without(found, unwanted[0] if len(unwanted) == 1 else Either(tuple(unwanted)))
+
+
+def _leaves(node: Node) -> Iterator[Term]:
+    match node:
+        case Term():
+            yield node
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from _leaves(part)
+        case Without(wanted):
+            yield from _leaves(wanted)

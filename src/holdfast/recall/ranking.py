@@ -1,0 +1,173 @@
+"""Which match is best: rare words, words close by, short messages, speakers, and time, in numbers.
+
+Everything here is arithmetic on what the index and the log say. A word counts by how few messages
+have it. A message is also credited, less, with words that were said right before or after it: an
+answer seldom repeats the words of its question.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.recall.folding import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.recall.query import Term
+
+__all__ = [
+    "NEAR",
+    "Candidate",
+    "Clue",
+    "closeness",
+    "leading",
+    "prior",
+    "rarity",
+    "stands",
+    "weigh",
+]
+
+_POSITION_BITS = 32
+_POSITION_MASK = (1 << _POSITION_BITS) - 1
+
+NEAR = ((-3, 0.12), (-2, 0.25), (-1, 0.5), (1, 0.5), (2, 0.25), (3, 0.12))
+"""What a word counts for the messages before and after the one that has it, by distance."""
+_SATURATION = 2.0
+_LENGTH_SHARE = 0.3
+"""How much of a message's length counts against it."""
+_TOPIC_SHARE = 0.1
+"""What a word counts for the other messages of a session in which it was said."""
+_ROLE_WEIGHTS = (0.8, 1.0, 1.0, 0.85)
+"""System, user, assistant, tool: what people say is looked for more than what tools print."""
+_FRESHNESS = 0.1
+_HALF_LIFE = 30 * 86_400_000.0
+"""A month in milliseconds: a fresh message weighs a tenth more than one that is old."""
+_READ = 4_000
+"""Characters of a message that are read for its ranking."""
+
+
+class Candidate(NamedTuple):
+    """A message that may be the answer, as the log knows it."""
+
+    id: int
+    session: int
+    position: int
+    role: int
+    at: int
+    tokens: int
+
+    @property
+    def place(self) -> int:
+        """Return where the message stands: neighbors in a session are neighboring numbers."""
+        return (self.session << _POSITION_BITS) + self.position
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """One word of a query, with the messages that have it."""
+
+    written: str
+    """How the index was asked for it."""
+    weight: float
+    ids: Sequence[int]
+
+
+def rarity(found: int, total: int) -> float:
+    """Return the weight of a word that so many of all messages have."""
+    return math.log(1 + max(total - found + 0.5, 0.5) / (found + 0.5))
+
+
+def prior(candidate: Candidate, now: int) -> float:
+    """Return what speaks for a message before its words are looked at: its speaker and its age."""
+    age = max(0, now - candidate.at)
+    return _ROLE_WEIGHTS[candidate.role] * (1 + _FRESHNESS * 0.5 ** (age / _HALF_LIFE))
+
+
+def leading(clues: Sequence[Clue], count: int) -> list[int]:
+    """Return the ids with the heaviest clues, the newer one first among equals."""
+    weights: dict[int, float] = {}
+    for clue in clues:
+        weight = clue.weight
+        for id_ in clue.ids:
+            weights[id_] = weights.get(id_, 0.0) + weight
+    ordered = sorted(weights, key=lambda id_: (-weights[id_], -id_))
+    return ordered[:count]
+
+
+def stands(place: int) -> tuple[int, int]:
+    """Return the key of the session and the position that a place stands for."""
+    return place >> _POSITION_BITS, place & _POSITION_MASK
+
+
+def weigh(
+    clues: Sequence[Clue], known: Sequence[Candidate], near: Sequence[tuple[int, float]] = NEAR
+) -> dict[int, float]:
+    """Return a score for each place that has a clue, or stands beside one that has.
+
+    Args:
+        clues: The words of the query.
+        known: The messages that are worth a look.
+        near: Which neighbors of a message share its words, and by how much; empty for none.
+    """
+    places = {each.id: each.place for each in known}
+    bulks = _bulks(known)
+    scores: dict[int, float] = {}
+    topics: dict[int, float] = {}
+    for clue in clues:
+        own = [place for id_ in clue.ids if (place := places.get(id_)) is not None]
+        for place, presence in _presence(own, near).items():
+            gain = presence / (presence + _SATURATION * bulks.get(place, 1.0))
+            scores[place] = scores.get(place, 0.0) + clue.weight * (1 + _SATURATION) * gain
+        for session in {place >> _POSITION_BITS for place in own}:
+            topics[session] = topics.get(session, 0.0) + clue.weight
+    return {
+        place: score + _TOPIC_SHARE * topics.get(place >> _POSITION_BITS, 0.0)
+        for place, score in scores.items()
+    }
+
+
+def _bulks(known: Sequence[Candidate]) -> dict[int, float]:
+    """Return how long each message is, 1 being the mean; a length of 0 is unknown."""
+    lengths = [each.tokens for each in known if each.tokens]
+    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    return {
+        each.place: 1 - _LENGTH_SHARE + _LENGTH_SHARE * (each.tokens or mean) / mean
+        for each in known
+    }
+
+
+def _presence(own: Sequence[int], near: Sequence[tuple[int, float]]) -> dict[int, float]:
+    found = dict.fromkeys(own, 1.0)
+    for place in own:
+        for distance, share in near:
+            beside = place + distance
+            found[beside] = found.get(beside, 0.0) + share
+    return found
+
+
+def closeness(text: str, terms: Sequence[Term], phrase: str) -> float:
+    """Return how well a text fits beyond holding the words: repeated, side by side, verbatim."""
+    bare = plain(text[:_READ])
+    score = 0.0
+    spots: list[int] = []
+    for term in terms:
+        wanted = plain(term.text)
+        count = bare.count(wanted)
+        score += count / (count + 1.0)
+        if count:
+            spots.append(bare.find(wanted))
+    score /= max(1, len(terms))
+    if len(spots) > 1:
+        spread = max(spots) - min(spots)
+        score += 0.5 * _near(spread, terms)
+    if phrase in bare:
+        score += 0.5
+    return score
+
+
+def _near(spread: int, terms: Iterable[Term]) -> float:
+    own = sum(len(term.text) + 1 for term in terms)
+    return own / max(own, spread)

@@ -1,0 +1,208 @@
+"""The few words of a message that show why it was found, with the matches marked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.recall.folding import WORD, is_paired, normal, pairs, plain, root_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.recall.query import Query, Term
+
+__all__ = ["DEFAULT_MARKS", "matches", "snippet"]
+
+DEFAULT_MARKS = (">>>", "<<<")
+_LONGEST_READ = 100_000
+"""Characters of a message in which matches are looked for."""
+_MOST_SPOTS = 400
+_SPACE = re.compile(r"\s+")
+_LEAN = 4
+"""A snippet begins up to a quarter of its width before the first match that it shows."""
+
+
+class _Spot(NamedTuple):
+    """A stretch of the text that matched, and the number of the term that it is."""
+
+    start: int
+    end: int
+    term: int
+
+
+class _Word(NamedTuple):
+    """A word of the text, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+def snippet(
+    text: str, query: Query, *, width: int = 160, marks: tuple[str, str] = DEFAULT_MARKS
+) -> str:
+    """Return the part of a text that holds most of what was asked for, on one line.
+
+    Words are not cut, an ellipsis stands for what is left out, and each match stands between the
+    marks. A text without a match, which a neighbor can bring into the results, is shown from its
+    beginning.
+
+    Args:
+        text: The searchable text of a message.
+        query: The query that found it.
+        width: Characters to show at most, without marks and ellipses.
+        marks: What to put before and after each match.
+    """
+    spots = _spots(text, query)
+    start, end = _frame(text, spots, max(1, width))
+    pieces = ["…" if text[:start].strip() else ""]
+    at = start
+    for spot in _joined(spots):
+        if at <= spot.start and spot.end <= end:
+            pieces += [text[at : spot.start], marks[0], text[spot.start : spot.end], marks[1]]
+            at = spot.end
+    pieces += [text[at:end].rstrip(), "…" if text[end:].strip() else ""]
+    return _SPACE.sub(" ", "".join(pieces)).strip()
+
+
+def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
+    """Return where the words of a query stand in a text, in order, none inside another."""
+    return tuple((spot.start, spot.end) for spot in _joined(_spots(text, query)))
+
+
+def _spots(text: str, query: Query) -> list[_Spot]:
+    words = [_Word(*each.span(), each.group()) for each in WORD.finditer(text[:_LONGEST_READ])]
+    found: list[_Spot] = []
+    for number, term in enumerate(query.telling):
+        for start, end in _places(words, term):
+            found.append(_Spot(start, end, number))
+            if len(found) > _MOST_SPOTS:
+                break
+    return sorted(found)
+
+
+def _places(words: Sequence[_Word], term: Term) -> Iterable[tuple[int, int]]:
+    """Return where a term stands: as the index finds it, else as a part of longer words."""
+    wanted = WORD.findall(plain(term.text))
+    if not wanted:
+        return ()
+    if len(wanted) == 1 and is_paired(wanted[0]):
+        found = list(_within(words, wanted[0]))
+        loose = () if found or term.is_quoted else pairs(wanted[0])
+        return [*found, *(place for pair in loose for place in _within(words, pair))]
+    exact = list(_stretches(words, wanted, is_prefix=term.is_prefix))
+    if exact or term.is_quoted:
+        return exact
+    if len(wanted) == 1:
+        return list(_within(words, wanted[0])) or list(_related(words, wanted[0]))
+    return list(_open_stretches(words, wanted))
+
+
+def _stretches(
+    words: Sequence[_Word], wanted: Sequence[str], *, is_prefix: bool
+) -> Iterator[tuple[int, int]]:
+    """Find words that follow each other, in any of their forms."""
+    forms = [normal(each) for each in wanted]
+    for index in range(len(words) - len(wanted) + 1):
+        stretch = words[index : index + len(wanted)]
+        *before, last = (normal(word.text) for word in stretch)
+        fits_last = last == forms[-1] or (
+            is_prefix and plain(stretch[-1].text).startswith(wanted[-1])
+        )
+        if fits_last and before == forms[:-1]:
+            yield stretch[0].start, stretch[-1].end
+
+
+def _open_stretches(words: Sequence[_Word], wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Find words that follow each other, the first within the end of one, the last a beginning."""
+    for index in range(len(words) - len(wanted) + 1):
+        first, *between, last = words[index : index + len(wanted)]
+        head, tail = plain(first.text), plain(last.text)
+        if (
+            head.endswith(wanted[0])
+            and tail.startswith(wanted[-1])
+            and [plain(word.text) for word in between] == list(wanted[1:-1])
+        ):
+            start = first.end - len(wanted[0]) if len(head) == len(first.text) else first.start
+            end = last.start + len(wanted[-1]) if len(tail) == len(last.text) else last.end
+            yield start, end
+
+
+def _within(words: Sequence[_Word], wanted: str) -> Iterator[tuple[int, int]]:
+    """Find a text inside words; a word whose spelling was folded to another length, as a whole."""
+    for word in words:
+        bare = plain(word.text)
+        at = bare.find(wanted)
+        while at >= 0:
+            if len(bare) == len(word.text):
+                yield word.start + at, word.start + at + len(wanted)
+            else:
+                yield word.start, word.end
+            at = bare.find(wanted, at + len(wanted))
+
+
+def _related(words: Sequence[_Word], wanted: str) -> Iterator[tuple[int, int]]:
+    """Find other forms of a word in languages that are not stemmed."""
+    if root := root_of(wanted):
+        for word in words:
+            if plain(word.text).startswith(root):
+                yield word.start, word.end
+
+
+def _frame(text: str, spots: Sequence[_Spot], width: int) -> tuple[int, int]:
+    """Return the stretch of a text to show: the one with the most different terms."""
+    if len(text) <= width:
+        return 0, len(text)
+    best = max(
+        range(len(spots)),
+        key=lambda index: (_terms_from(spots, index, width - width // _LEAN), -index),
+        default=None,
+    )
+    first = spots[best].start if best is not None else 0
+    start = min(max(0, first - width // _LEAN), len(text) - width)
+    end = start + width
+    if start > 0:
+        start = _next_gap(text, start, first)
+    if end < len(text):
+        last = spots[best].end if best is not None else start + 1
+        end = _gap_before(text, end, last)
+    return start, end
+
+
+def _terms_from(spots: Sequence[_Spot], index: int, reach: int) -> int:
+    limit = spots[index].start + reach
+    terms: set[int] = set()
+    for spot in spots[index:]:
+        if spot.end > limit:
+            break
+        terms.add(spot.term)
+    return len(terms)
+
+
+def _next_gap(text: str, start: int, first: int) -> int:
+    """Return the start of the next word, unless that is past the match."""
+    if text[start - 1].isspace():
+        return start
+    gap = _SPACE.search(text, start, first)
+    return gap.end() if gap else start
+
+
+def _gap_before(text: str, end: int, last: int) -> int:
+    """Return the end of the word before, unless that is before the end of the match."""
+    at = end
+    while at > last and not text[at].isspace():
+        at -= 1
+    return at if at > last else end
+
+
+def _joined(spots: Iterable[_Spot]) -> list[_Spot]:
+    """Merge matches that overlap or touch."""
+    joined: list[_Spot] = []
+    for spot in spots:
+        last = joined[-1] if joined else None
+        if last is None or spot.start > last.end:
+            joined.append(spot)
+        elif spot.end > last.end:
+            joined[-1] = _Spot(last.start, spot.end, last.term)
+    return joined
