@@ -1,11 +1,13 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `keeping`, `talk`, `turning`, `difference`, `status`, `session`.
+`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `difference`, `status`, then
+`session`.
 """
 
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
 from holdfast.conversation.difference import Difference, difference
+from holdfast.conversation.found import Found
 from holdfast.conversation.parts import Options, Parts, Strategy, Switch
 from holdfast.conversation.session import LiveSession
 from holdfast.conversation.status import Status
@@ -13,6 +15,7 @@ from holdfast.conversation.status import Status
 __all__ = [
     "SESSION_VARIABLE",
     "Difference",
+    "Found",
     "LiveSession",
     "Options",
     "Parts",

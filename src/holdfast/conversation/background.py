@@ -61,5 +61,10 @@ class Background:
         try:
             job()
         except HoldfastError as error:
-            self._failure = error
-            _log.warning("the compaction in the background failed: %s", error)
+            self._failed(error)
+        except Exception as error:  # noqa: BLE001 - a thread's edge; nobody else would see it
+            self._failed(HoldfastError(f"{type(error).__name__}: {error}"))
+
+    def _failed(self, error: HoldfastError) -> None:
+        self._failure = error
+        _log.warning("the compaction in the background failed: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Rep
 from holdfast.conversation.current import follow
 from holdfast.conversation.holding import Taken, holding
 from holdfast.conversation.parts import Strategy, Switch
-from holdfast.errors import Conflict, SessionEnded
+from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.session import (
     Cause,
     Change,
@@ -23,11 +24,13 @@ from holdfast.session import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.conversation.parts import Parts
+    from holdfast.conversation.parts import Listener, Parts
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
 __all__ = ["Order", "Pass", "compact", "pieces_of", "switched"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,18 @@ def switched(parts: Parts, spawn: Spawn) -> Session:
     told: list[int] = []
 
     def before_commit() -> None:
-        follow(switch)
-        for index, listener in enumerate(parts.listeners):
-            told.append(index)
-            listener(switch)
+        try:
+            follow(switch)
+            for index, listener in enumerate(parts.listeners):
+                told.append(index)
+                listener(switch)
+        except HoldfastError:
+            raise
+        except Exception as error:
+            raise HoldfastError(
+                f"session {switch.old} stays the current one, since the switch to "
+                f"{switch.new} was refused: {type(error).__name__}: {error}"
+            ) from error
 
     try:
         return parts.store.spawn(spawn, before_commit)
@@ -101,8 +112,15 @@ def switched(parts: Parts, spawn: Spawn) -> Session:
         back = Switch(switch.new, switch.old, "rollback")
         follow(back)
         for index in reversed(told):
-            parts.listeners[index](back)
+            _tell(parts.listeners[index], back)
         raise
+
+
+def _tell(listener: Listener, back: Switch) -> None:
+    try:
+        listener(back)
+    except Exception:  # noqa: BLE001 - the error that led here is the one to raise
+        _log.warning("a listener did not go back to session %s", back.new, exc_info=True)
 
 
 def _original(message: Message, owners: dict[int, int], calls: dict[str, int]) -> int | None:

@@ -44,8 +44,9 @@ def difference(
 
     Messages that were added after it are left out: they are in both windows.
     """
-    before = _until(record, store.window_at(record.session, record.before))
-    after = _until(record, store.window_at(record.session, record.after))
+    (upto,) = (view.upto for view in store.views(record.session) if view.id == record.after)
+    before = _until(record, upto, store.window_at(record.session, record.before))
+    after = _until(record, upto, store.window_at(record.session, record.after))
     shown = {entry.id for entry in after}
     known = {entry.id for entry in before}
     stands = {entry.stands_for: entry for entry in after if entry.id not in known}
@@ -67,5 +68,10 @@ def difference(
     )
 
 
-def _until(record: CompactionRecord, window: Window) -> tuple[Entry, ...]:
-    return tuple(entry for entry in window.entries if entry.at <= record.at)
+def _until(record: CompactionRecord, upto: int, window: Window) -> tuple[Entry, ...]:
+    """Return what stood in the window at the time; clocks jump, positions do not."""
+    return tuple(
+        entry
+        for entry in window.entries
+        if entry.session != record.session or entry.position <= upto
+    )

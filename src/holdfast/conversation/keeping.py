@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.compaction import Request
 from holdfast.conversation.background import Background
 from holdfast.conversation.compacting import Order, compact
 from holdfast.conversation.window import LiveWindow
-from holdfast.errors import HoldfastError
+from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.session import EndReason, latest_leaf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.parts import Parts
     from holdfast.session import Session, Window
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Keeping", "Pulse"]
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_TRIES = 5
+"""How often others may come first before a caller is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,14 @@ class Keeping:
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a compaction in the background; says whether none is left running."""
         return self._background.wait(timeout)
+
+    def _from_window(self, step: Callable[[Window], _T]) -> _T:
+        """Take a step from the window as it is; when another comes first, from what it left."""
+        with self._lock:
+            for _ in range(_TRIES):
+                with suppress(Conflict, SessionEnded):
+                    return step(self._refreshed())
+            return step(self._refreshed())
 
     def _moved_on(self) -> bool:
         """Follow a rotation that another process made; says whether there was one."""

@@ -82,7 +82,12 @@ class Parts:
 
     def for_fork(self) -> Parts:
         """Return the same parts with an engine of their own; the store stays the first one's."""
-        return replace(self, engine=self.another_engine(), owns_store=False)
+        engine = self.another_engine()
+        window = self.engine.policy.context_length
+        if engine.policy.context_length != window:
+            # Another model, or an error that stated the true window.
+            engine.update_model(window)
+        return replace(self, engine=engine, owns_store=False)
 
     def unused_id(self) -> str:
         """Return the id of a session that is to be created now."""

@@ -11,7 +11,7 @@ from holdfast.conversation.difference import difference
 from holdfast.conversation.incoming import spoken
 from holdfast.conversation.status import Status
 from holdfast.conversation.talk import Talk
-from holdfast.conversation.turning import before_turns, prompted, turned, up_to
+from holdfast.conversation.turning import before_turns, prompted, shared_until, turned
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.difference import Difference
     from holdfast.conversation.incoming import Content
-    from holdfast.session import CompactionRecord, Entry
+    from holdfast.session import CompactionRecord, Entry, Window
     from holdfast.transcript import Message, Transcript
 
 __all__ = ["LiveSession"]
@@ -85,14 +85,16 @@ class LiveSession(Talk):
     def system(self, prompt: Content | Message) -> None:
         """Set the system prompt; the same prompt again changes nothing."""
         (message,) = spoken(Role.SYSTEM, prompt)
-        with self._lock:
-            window = self._refreshed()
+
+        def set_prompt(window: Window) -> None:
             if not window.entries:
                 self._append((message,))
                 return
             change = prompted(window, message, self.parts.clock.moment())
             if change is not None:
                 self.parts.store.change(self.id, change)
+
+        self._from_window(set_prompt)
 
     def status(self) -> Status:
         """Return how the conversation stands."""
@@ -123,39 +125,39 @@ class LiveSession(Talk):
 
         The window is what it was before, byte for byte, followed by what was said since.
         """
-        with self._lock:
-            window = self._refreshed()
-            views = self.parts.store.views(self.id)
-            undone = undo_target(views, window.head.view)
-            if undone is None:
-                return False
-            self.parts.store.move(self.id, undone.parent, window.head.generation)
-            self._refreshed()
-            return True
+
+        def back(window: Window) -> bool:
+            undone = undo_target(self.parts.store.views(self.id), window.head.view)
+            if undone is not None:
+                self.parts.store.move(self.id, undone.parent, window.head.generation)
+            return undone is not None
+
+        return self._from_window(back)
 
     def redo(self) -> bool:
         """Bring back what an undo took away; says whether there was anything."""
-        with self._lock:
-            window = self._refreshed()
+
+        def again(window: Window) -> bool:
             store = self.parts.store
             target = redo_target(store.views(self.id), window.head.view, store.tip(self.id))
-            if target is None:
-                return False
-            store.move(self.id, target, window.head.generation)
-            self._refreshed()
-            return True
+            if target is not None:
+                store.move(self.id, target, window.head.generation)
+            return target is not None
+
+        return self._from_window(again)
 
     def rewind(self, turns: int = 1) -> Transcript:
         """Take the last turns out of the window, and return them; `undo` brings them back."""
-        with self._lock:
-            window = self._refreshed()
+
+        def without_turns(window: Window) -> Transcript:
             kept = before_turns(window, turns)
             removed = window.entries[len(kept) :]
             if removed:
                 at = self.parts.clock.moment()
                 self.parts.store.change(self.id, turned(window, kept, Cause.REWIND, at))
-                self._refreshed()
             return tuple(entry.message for entry in removed)
+
+        return self._from_window(without_turns)
 
     def diff(self, number: int = -1) -> Difference:
         """Return what a compaction did; the newest unless another number is given.
@@ -194,7 +196,7 @@ class LiveSession(Talk):
         """
         with self._lock:
             window = self._refreshed()
-            shown = window.entries if at is None else self._shared_until(at)
+            shown = window.entries if at is None else shared_until(self.parts.store, self.id, at)
             end = None if keep_parent else EndReason.BRANCHED
             return self._fork(Fork.BRANCH, shown, end, title=title)
 
@@ -250,6 +252,7 @@ class LiveSession(Talk):
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
         engine.update_model(context_length)
+        self.parts = replace(self.parts, options=replace(self.parts.options, model=model))
         self._amend(Amendment(model=model))
         return report
 
@@ -261,13 +264,6 @@ class LiveSession(Talk):
     def _amend(self, amendment: Amendment) -> None:
         with self._lock:
             self._session = self.parts.store.amend(self.id, amendment)
-
-    def _shared_until(self, at: int) -> tuple[Entry, ...]:
-        """Return what a branch at a message shows: the window, or the log where it was folded."""
-        window = self._live.window.entries
-        if any(entry.id == at for entry in window):
-            return up_to(window, at)
-        return up_to(self.parts.store.since(self.id, 0), at)
 
     def _fork(
         self,

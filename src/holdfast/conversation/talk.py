@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.conversation.found import Found, find
 from holdfast.conversation.incoming import reply_of, spoken, tool_answer
 from holdfast.conversation.keeping import Keeping, Pulse
 from holdfast.conversation.shortening import shortened
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.conversation.incoming import Content
-    from holdfast.session import Window
+    from holdfast.session import Entry, Window
     from holdfast.transcript import Message
     from holdfast.wire.reply import Reply
 
@@ -103,17 +104,28 @@ class Talk(Keeping):
             self._refreshed()
             return self._live.body(dialect)
 
+    def search(self, query: str, *, limit: int = 10) -> tuple[Found, ...]:
+        """Search everything that was ever said in this store, compacted away or not.
+
+        Plain words, `"phrases"`, `prefix*`, `AND`, `OR` and `NOT` work; any text is safe.
+        """
+        return find(self.parts.store, query, limit=limit, now=self.parts.clock.moment())
+
     def _append(self, messages: Sequence[Message], usage: Usage = Usage()) -> int:  # noqa: B008 - a frozen value
         with self._lock:
             drafts = tuple(map(self._draft, messages))
+            entries = self._appended(drafts, usage)
+            self._live.wrote(entries)
+            return entries[-1].id if entries else 0
+
+    def _appended(self, drafts: Sequence[Draft], usage: Usage) -> tuple[Entry, ...]:
+        """Write to the session in which the conversation goes on, however often it moves."""
+        while True:
             try:
-                entries = self.parts.store.append(self.id, drafts, usage)
+                return self.parts.store.append(self.id, drafts, usage)
             except SessionEnded:
                 if not self._moved_on():
                     raise
-                entries = self.parts.store.append(self.id, drafts, usage)
-            self._live.wrote(entries)
-            return entries[-1].id if entries else 0
 
     def _draft(self, message: Message) -> Draft:
         def weigh(each: Message) -> int:
@@ -147,7 +159,7 @@ class Talk(Keeping):
 
     def _name_of(self, call_id: str) -> str:
         with self._lock:
-            for entry in reversed(self._live.window.entries):
+            for entry in reversed(self._refreshed().entries):
                 for call in entry.message.calls:
                     if call.id == call_id:
                         return call.name

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.errors import UnknownSession
-from holdfast.session import Cause, Change, Draft
+from holdfast.session import Cause, Change, Draft, path_to
 from holdfast.transcript import Role, is_user_word, seams
 
 if TYPE_CHECKING:
+    from holdfast.ports import Store
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message
 
-__all__ = ["before_turns", "prompted", "turned", "up_to"]
+__all__ = ["before_turns", "prompted", "shared_until", "turned", "up_to"]
 
 
 def before_turns(window: Window, turns: int) -> tuple[Entry, ...]:
@@ -44,6 +45,23 @@ def up_to(entries: tuple[Entry, ...], message_id: int) -> tuple[Entry, ...]:
     transcript = tuple(entry.message for entry in entries)
     end = max((seam for seam in seams(transcript) if seam <= at + 1), default=0)
     return entries[:end]
+
+
+def shared_until(store: Store, id_: str, message_id: int) -> tuple[Entry, ...]:
+    """Return what a branch at a message shows: the newest window that has the message.
+
+    What was folded stands in an earlier window, of this session or of those it came from.
+
+    Raises:
+        UnknownSession: when no window ever had it.
+    """
+    for session in reversed(path_to(store.lineage(id_), id_)):
+        views = [None, *(view.id for view in store.views(session.id))]
+        for view in (store.head(session.id).view, *reversed(views)):
+            entries = store.window_at(session.id, view).entries
+            if any(entry.id == message_id for entry in entries):
+                return up_to(entries, message_id)
+    return up_to((), message_id)
 
 
 def turned(window: Window, kept: tuple[Piece, ...], cause: Cause, at: int) -> Change:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
+from holdfast.conversation import activate
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ class AsyncConversation:
     @classmethod
     async def open(cls, id_: str | None = None, **opening: Unpack[Opening]) -> AsyncConversation:
         """Begin a conversation, or go on with one; see `Conversation.open`."""
-        return cls(await asyncio.to_thread(Conversation.open, id_, **opening))
+        opened = await asyncio.to_thread(Conversation.open, id_, **opening)
+        if opening.get("active", True):
+            # The worker thread had a copy of this context.
+            activate(opened.id)
+        return cls(opened)
 
     @property
     def id(self) -> str:
@@ -71,6 +76,8 @@ class AsyncConversation:
     window = _awaited(Conversation.window)
     body = _awaited(Conversation.body)
     compress = _awaited(Conversation.compress)
+    extend = _awaited(Conversation.extend)
+    search = _awaited(Conversation.search)
     recover = _awaited(Conversation.recover)
     switch_model = _awaited(Conversation.switch_model)
     status = _awaited(Conversation.status)

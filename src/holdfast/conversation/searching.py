@@ -1,0 +1,168 @@
+"""`session_search`: one function with four shapes, for models, programs and people.
+
+Past conversations are search results, not context: a model gets the few pieces that matter, in a
+budget of tokens. What stands in its window already is not repeated, and what was compacted away
+can be found from the very session that lost it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
+
+from holdfast.conversation.answering import Answering
+from holdfast.conversation.current import current_session
+from holdfast.conversation.presence import NOWHERE, presence_of
+from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.ports import Store
+from holdfast.recall.arguments import SearchArguments, read_arguments
+from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scroll, Wrong
+from holdfast.recall.moments import moment
+from holdfast.recall.trimming import BUDGET, fitted, written
+from holdfast.tokens import Estimator
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from holdfast.ports import Clock
+    from holdfast.recall.shapes import Result
+    from holdfast.tokens import Counter
+
+__all__ = ["OpenProfile", "SessionSearch"]
+
+OpenProfile: TypeAlias = Callable[[str], Store]
+"""Opens the store of another profile for reading; an unknown name is a `ConfigError`."""
+
+_BROWSE = "call session_search without arguments to see recent conversations"
+
+
+class SessionSearch:
+    """Searches a store on behalf of a session.
+
+    ```python
+    search = holdfast.SessionSearch(chat.parts.store, chat.parts.clock, session_id=chat.id)
+    search.session_search(query="billing port")
+    ```
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        session_id: str | None = None,
+        budget: int = BUDGET,
+        open_profile: OpenProfile | None = None,
+    ) -> None:
+        """Join the parts.
+
+        Args:
+            store: Where the sessions are.
+            clock: Tells what is recent.
+            session_id: The session that asks; by default the current one of the context.
+            budget: Tokens that a result may take.
+            open_profile: How other profiles are opened; without it there are none.
+        """
+        self._store = store
+        self._clock = clock
+        self._session_id = session_id
+        self._budget = budget
+        self._counter: Counter = Estimator()
+        self._open_profile = open_profile
+
+    def session_search(self, **arguments: Unpack[SearchArguments]) -> dict[str, object]:
+        """Search past conversations; the arguments decide the shape of the result.
+
+        `query` finds conversations, `around_message_id` shows the messages around one,
+        `session_id` reads a conversation, and nothing lists the recent ones. What is wrong with
+        the arguments is said under `error`; nothing is raised.
+        """
+        return self._answer(cast("Mapping[str, object]", arguments))
+
+    def call(self, arguments: Mapping[str, object] | str | None = None) -> str:
+        """Return the result of a tool call as the text that answers it.
+
+        Args:
+            arguments: What the model wrote: a mapping, or the JSON text of one.
+        """
+        given: object = arguments or {}
+        if isinstance(given, str):
+            try:
+                given = json.loads(given) if given.strip() else {}
+            except (ValueError, RecursionError):
+                given = None
+        if not isinstance(given, Mapping):
+            return written(_wrong("the arguments are not a JSON object; call again with one"))
+        return written(self._answer(cast("Mapping[str, object]", given)))
+
+    def ask(self, asked: Asked) -> dict[str, object]:
+        """Answer a question that was put together by a program."""
+        try:
+            with self._place(asked) as place:
+                result = place.answer(asked)
+        except UnknownSession as error:
+            return _wrong(f"{error}; {_BROWSE}")
+        except HoldfastError as error:
+            return _wrong(str(error))
+        if isinstance(result, Wrong):
+            return _wrong(result.problem)
+        return fitted(result, self._budget, self._counter)
+
+    def _answer(self, given: Mapping[str, object]) -> dict[str, object]:
+        asked = read_arguments(given, self._moment)
+        return _wrong(asked.problem) if isinstance(asked, Wrong) else self.ask(asked)
+
+    @contextmanager
+    def _place(self, asked: Asked) -> Generator[_Place]:
+        """Lend the store to look into; another profile's is closed afterwards."""
+        now = self._clock.moment()
+        if not asked.profile:
+            id_ = self._session_id or current_session()
+            current = presence_of(self._store, id_)
+            yield _Place(Answering(self._store, now, current, shows_all=asked.include_current))
+            return
+        if self._open_profile is None:
+            yield _Place(None)
+            return
+        store = self._open_profile(asked.profile)
+        try:
+            yield _Place(Answering(store, now, NOWHERE, shows_all=True))
+        finally:
+            store.close()
+
+    def _moment(self, text: str, end: bool) -> int | None:  # noqa: FBT001 - a callback's shape
+        now = datetime.fromtimestamp(self._clock.moment() / 1000).astimezone()
+        try:
+            found = moment(text, now, end=end)
+            return None if found is None else round(found.timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where to look; None when there is no such place."""
+
+    answering: Answering | None
+
+    def answer(self, asked: Asked) -> Result | Wrong:
+        """Return what was asked for."""
+        if self.answering is None:
+            return Wrong("other profiles cannot be opened here; leave out profile")
+        match asked.shape:
+            case Discovery():
+                return self.answering.discovery(asked.shape)
+            case Scroll():
+                return self.answering.scroll(asked.shape)
+            case Read(session_id):
+                return self.answering.read(session_id)
+            case Browse():
+                return self.answering.browse(asked.shape)
+
+
+def _wrong(problem: str) -> dict[str, object]:
+    return {"error": problem}

@@ -1,0 +1,142 @@
+"""A conversation read through the sessions it went on in, a few messages at a time.
+
+After a rotation or a branch the words of one conversation lie in several logs. A thread joins
+them: the sessions on the way from where the conversation began to where it goes on now, each up
+to the point where the next one left it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.session import Cause, Fork, latest_leaf, path_to
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports import Store
+    from holdfast.session import Entry, Session
+
+__all__ = ["Segment", "Thread", "thread_of"]
+
+_BEGINS = frozenset({Fork.RESET, Fork.DELEGATION})
+"""Forks after which another conversation begins, although the lineage is the same."""
+_SHARES = frozenset({Fork.BRANCH, Fork.REVIEW})
+"""Forks that may leave their parent before its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The part of a conversation that lies in one session."""
+
+    session: Session
+    last: int
+    """The position up to which it belongs to the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The segments of a conversation, oldest first."""
+
+    store: Store
+    segments: tuple[Segment, ...]
+
+    @property
+    def leaf(self) -> Session:
+        """Return the session in which the conversation goes on."""
+        return self.segments[-1].session
+
+    @property
+    def title(self) -> str:
+        """Return the newest title."""
+        titles = (segment.session.title for segment in reversed(self.segments))
+        return next(filter(None, titles), "")
+
+    def first(self, count: int) -> tuple[Entry, ...]:
+        """Return the first messages."""
+        return self._after(0, 0, count)
+
+    def last(self, count: int) -> tuple[Entry, ...]:
+        """Return the last messages."""
+        return self._before(len(self.segments) - 1, self.segments[-1].last, count)
+
+    def before(self, entry: Entry, count: int) -> tuple[Entry, ...]:
+        """Return the messages before one."""
+        return self._before(self._index(entry), entry.position - 1, count)
+
+    def after(self, entry: Entry, count: int) -> tuple[Entry, ...]:
+        """Return the messages after one."""
+        return self._after(self._index(entry), entry.position, count)
+
+    def holds(self, entry: Entry) -> bool:
+        """Say whether an entry belongs to the conversation."""
+        return any(
+            segment.session.id == entry.session and entry.position <= segment.last
+            for segment in self.segments
+        )
+
+    def size(self) -> int:
+        """Return how many messages were said."""
+        return sum(
+            self.store.count_said(segment.session.id, segment.last) for segment in self.segments
+        )
+
+    def _index(self, entry: Entry) -> int:
+        return next(
+            index
+            for index, segment in enumerate(self.segments)
+            if segment.session.id == entry.session
+        )
+
+    def _before(self, index: int, position: int, count: int) -> tuple[Entry, ...]:
+        found: tuple[Entry, ...] = ()
+        while index >= 0 and len(found) < count:
+            id_ = self.segments[index].session.id
+            missing = count - len(found)
+            found = (*self.store.said(id_, position, before=missing, after=0), *found)
+            index -= 1
+            position = self.segments[index].last
+        return found
+
+    def _after(self, index: int, position: int, count: int) -> tuple[Entry, ...]:
+        found: list[Entry] = []
+        while index < len(self.segments) and len(found) < count:
+            segment = self.segments[index]
+            read = self.store.said(segment.session.id, position, before=0, after=count - len(found))
+            found += (entry for entry in read if entry.position <= segment.last)
+            index, position = index + 1, 0
+        return tuple(found)
+
+
+def thread_of(store: Store, lineage: Sequence[Session], id_: str) -> Thread:
+    """Return the conversation that a session belongs to, as far as it went on from there."""
+    leaf = latest_leaf([each for each in lineage if not _is_elsewhere(each, id_)], id_)
+    path = path_to(lineage, leaf.id)
+    begins = [index for index, session in enumerate(path) if session.fork in _BEGINS]
+    path = path[begins[-1] if begins else 0 :]
+    ends: dict[str, int] = {}
+    for child in path[1:]:
+        if child.fork in _SHARES:
+            _cut(store, child, ends)
+    return Thread(
+        store,
+        tuple(
+            Segment(session, min(ends.get(session.id, session.size), session.size))
+            for session in path
+            if session.trashed is None or session.id == id_
+        ),
+    )
+
+
+def _is_elsewhere(session: Session, id_: str) -> bool:
+    return session.fork is Fork.RESET and session.id != id_
+
+
+def _cut(store: Store, child: Session, ends: dict[str, int]) -> None:
+    """Note where a child left its parent: the last thing that its first window shows."""
+    forks = [view for view in store.views(child.id) if view.cause is Cause.FORK]
+    if forks and forks[0].spans and child.parent is not None:
+        ends[child.parent] = 0
+        last = forks[0].spans[-1]
+        ends[last.session] = last.last
