@@ -13,7 +13,16 @@ from bench.report import missed, publish, save
 if TYPE_CHECKING:
     from bench.report import Result
 
-BENCHMARKS = ("startup", "tokens", "facts", "speed", "redaction", "continuity")
+BENCHMARKS = (
+    "startup",
+    "tokens",
+    "facts",
+    "speed",
+    "redaction",
+    "continuity",
+    "store",
+    "retrieval",
+)
 
 
 def main() -> int:

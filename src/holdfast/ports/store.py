@@ -154,6 +154,21 @@ class SessionLog(Protocol):
         """Return a stretch of the log, derived entries included."""
         ...
 
+    def said(self, id_: str, position: int, *, before: int, after: int) -> tuple[Entry, ...]:
+        """Return what was said next to a position, reading nothing else.
+
+        Args:
+            id_: The session.
+            position: A place in its log.
+            before: How many messages up to and including the position, the nearest ones.
+            after: How many messages behind it.
+        """
+        ...
+
+    def count_said(self, id_: str, upto: int) -> int:
+        """Return how many messages were said in the session itself up to a position."""
+        ...
+
     def entry(self, message_id: int) -> Entry:
         """Return one entry; one that is not there raises `UnknownSession`."""
         ...

@@ -23,6 +23,10 @@ MOST_RESULTS = 20
 MOST_MESSAGES = 50
 """Messages on each side of an anchor."""
 
+_DIGITS = 19
+_LARGEST = 10**18
+"""More than any id or offset, and not more than a store can look up."""
+
 Moment: TypeAlias = Callable[[str, bool], int | None]
 """Gives the milliseconds that a text means; the flag asks for the end of a day or month."""
 
@@ -174,15 +178,25 @@ def _names(given: Mapping[str, object], name: str) -> tuple[str, ...]:
 def _number(given: Mapping[str, object], name: str, default: int, most: int | None) -> int:
     """Return a whole number from zero up; more than the most is the most."""
     value = given.get(name, default)
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise TypeError
-        number = int(value)
-        if number < 0 or (isinstance(value, float) and value != number):
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        raise _WrongError(f"{name} is {str(value)[:40]!r}; give a whole number") from None
-    return number if most is None else min(number, most)
+    number = _whole(value)
+    if number is None or number < 0:
+        raise _WrongError(f"{name} is {str(value)[:40]!r}; give a whole number")
+    return min(number, _LARGEST if most is None else most)
+
+
+def _whole(value: object) -> int | None:
+    match value:
+        case bool():
+            return None
+        case int():
+            return value
+        case float():
+            return int(value) if value.is_integer() else None
+        case str():
+            digits = value.strip()
+            return int(digits) if digits.isdecimal() and len(digits) < _DIGITS else None
+        case _:
+            return None
 
 
 def _flag(given: Mapping[str, object], name: str) -> bool:

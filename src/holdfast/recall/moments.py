@@ -31,6 +31,7 @@ _UNITS = {
 _AGO = re.compile(r"(?P<count>\d{1,6})\s*(?P<unit>[a-z]+?)s?(?:\s+ago)?", re.ASCII)
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d\d))?", re.ASCII)
 _DAY = re.compile(r"\d{4}-?\d\d-?\d\d|\d{4}-?W\d\d(?:-?\d)?", re.ASCII | re.IGNORECASE)
+_ALL_DAY = timedelta(days=1, milliseconds=-1)
 _DAYS_BACK = {"today": 0, "yesterday": 1}
 
 
@@ -62,21 +63,21 @@ def _counted(text: str, now: datetime) -> datetime | None:
 
 def _period(text: str, now: datetime, *, end: bool) -> datetime | None:
     """Return the first or the last moment of a day, a month or a year."""
-    midnight = datetime.combine(now.date(), time())
-    if text in _DAYS_BACK:
-        first = midnight - timedelta(days=_DAYS_BACK[text])
-        after = first + timedelta(days=1)
-    elif match := _PERIOD.fullmatch(text):
+    if match := _PERIOD.fullmatch(text):
         year, month = int(match["year"]), int(match["month"] or 1)
         first = datetime(year, month, 1)
-        months = year * 12 + month - 1 + (1 if match["month"] else 12)
-        after = datetime(months // 12, months % 12 + 1, 1)
+        # Four days after the 28th of any month it is the next one.
+        last = datetime(year, month if match["month"] else 12, 28)
+        if not end:
+            return first
+        return (last + timedelta(days=4)).replace(day=1) - timedelta(milliseconds=1)
+    if text in _DAYS_BACK:
+        day = datetime.combine(now.date(), time()) - timedelta(days=_DAYS_BACK[text])
     elif _DAY.fullmatch(text):
-        first = datetime.fromisoformat(text.upper())
-        after = first + timedelta(days=1)
+        day = datetime.fromisoformat(text.upper())
     else:
         return None
-    return after - timedelta(milliseconds=1) if end else first
+    return day + _ALL_DAY if end else day
 
 
 def _exact(text: str) -> datetime:

@@ -24,6 +24,8 @@ _MOST_TERMS = 48
 _DEEPEST = 24
 _SENTENCE = 4
 """Words from which words without operators are taken for a sentence."""
+_QUESTION = 3
+"""Words from which they are, when a question mark follows."""
 
 _LEXEME = re.compile(
     r"""
@@ -105,7 +107,7 @@ class Query:
         """Say whether a part of what is asked for is worth finding when the whole is not there."""
         pieces = sum(len(term.words) if has_pairs(term.text) else 1 for term in self.telling)
         loose = any(not term.is_quoted for term in self.telling)
-        return self.is_plain and loose and pieces > 1
+        return self.is_plain and loose and (pieces > 1 or self.is_prose)
 
     @property
     def is_prose(self) -> bool:
@@ -114,7 +116,8 @@ class Query:
             return False
         if any(len(term.words) >= _SENTENCE and has_pairs(term.text) for term in self.terms):
             return True
-        return len(self.terms) >= _SENTENCE and len(self.telling) > 1
+        asks = self.text.rstrip().endswith(("?", "\uff1f"))
+        return len(self.terms) >= (_QUESTION if asks else _SENTENCE)
 
 
 @dataclass(frozen=True, slots=True)

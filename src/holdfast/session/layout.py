@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never, cast
 
 from holdfast.transcript import (
     NO_EXTRAS,
@@ -91,6 +91,8 @@ def _part_fields(part: Part, keep: Keep) -> Fields:
             fields = {"k": "summary", "text": keep(text), "origin": origin}
         case Opaque(dialect, value, readable):
             fields = {"k": "opaque", "dialect": dialect, "value": value, "readable": readable}
+        case _:
+            assert_never(part)
     return _slim(fields)
 
 

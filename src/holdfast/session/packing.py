@@ -30,7 +30,8 @@ BLOB_FROM = 2_048
 
 _JSON = b"j"
 _RAW, _DEFLATED = b"r", b"d"
-_WORTH_SQUEEZING = 160
+_WORTH_SQUEEZING = 512
+"""Bytes from which compressing pays: below, it takes longer than all the rest of an append."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WINDOW_BITS = -15
 """Bare deflate: the store has checksums of its own."""
@@ -99,7 +100,7 @@ def unpack(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Me
     fields = _fields(body)
     try:
         return from_fields(role, fields, fetched)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StoreDamaged(f"a stored message cannot be read: {error!r}") from error
 
 

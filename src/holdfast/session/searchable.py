@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.transcript import Media, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
 
@@ -37,6 +37,8 @@ def _words(part: Part) -> Iterator[str]:
             yield part.readable
         case Media():
             yield "" if part.url.startswith("data:") else part.url
+        case _:
+            assert_never(part)
 
 
 def _leaves(arguments: str) -> Iterator[str]:

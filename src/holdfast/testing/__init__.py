@@ -11,6 +11,7 @@ from holdfast.testing.recording import (
     ReplayingSummarizer,
 )
 from holdfast.testing.scripted import ScriptedSummarizer
+from holdfast.testing.store_suite import StoreSuite
 from holdfast.testing.summarizer_suite import SummarizerSuite
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "RecordingSummarizer",
     "ReplayingSummarizer",
     "ScriptedSummarizer",
+    "StoreSuite",
     "SummarizerSuite",
 ]

@@ -40,10 +40,14 @@ def fetcher(
     def fetch(digest: bytes) -> bytes:
         found = seen.get(digest)
         if found is None:
-            row = connection.execute("SELECT body FROM blobs WHERE hash = ?", (digest,)).fetchone()
+            row = connection.execute(
+                "SELECT body, size FROM blobs WHERE hash = ?", (digest,)
+            ).fetchone()
             if row is None:
                 raise StoreDamaged(f"the content {digest.hex()[:12]} is missing")
             found = unsqueeze(row[0])
+            if len(found) != row[1]:
+                raise StoreDamaged(f"the content {digest.hex()[:12]} is not as it was written")
             if is_remembering:
                 seen[digest] = found
         return found

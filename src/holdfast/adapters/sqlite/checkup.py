@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, whole_from
 from holdfast.adapters.sqlite.failures import is_damage
-from holdfast.adapters.sqlite.rows import ROLES
+from holdfast.adapters.sqlite.rows import ROLES, SELECT_SESSIONS, session_from
 from holdfast.adapters.sqlite.windows import texts_of
 from holdfast.errors import StoreDamaged
 from holdfast.ports import Health
 from holdfast.recall import fold
-from holdfast.session import unpack, unsqueeze
+from holdfast.session import Cause, unpack, unsqueeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ EXPECTED_SIZE = """max(
 )"""
 """The newest position of a session. One that a view reaches to is never used again."""
 _SAMPLE = 400
+_CAUSES = frozenset(cause.value for cause in Cause)
 _WORD = re.compile(r"[a-z0-9]{2,}")
 
 
@@ -38,7 +39,7 @@ def examine(connection: sqlite3.Connection) -> Health:
     """Return what is wrong, as far as the file can be read."""
     problems: list[str] = []
     more = 0
-    for part in (_pages, _links, _sizes, _views, _bodies, _blobs, _words):
+    for part in (_pages, _links, _rows, _sizes, _views, _bodies, _blobs, _words):
         try:
             found = part(connection)
             problems += islice(found, _MOST - len(problems))
@@ -73,8 +74,8 @@ def row_problem(
 ) -> str | None:
     """Return why a message cannot be read, if it cannot."""
     try:
-        if not 0 <= role < len(ROLES):
-            return f"its role is {role}"
+        if role not in range(len(ROLES)):
+            return f"its role is {role!r}"
         unpack(ROLES[role], body, fetch)
         if whole is not None:
             unpack(ROLES[role], whole_from(fetch(whole)), fetch)
@@ -109,6 +110,17 @@ def _links(connection: sqlite3.Connection) -> Iterator[str]:
     )
     for (id_,) in wrong:
         yield f"session {id_} shows a view of another session"
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[str]:
+    for row in connection.execute(SELECT_SESSIONS):
+        try:
+            session_from(row)
+        except StoreDamaged as error:
+            yield str(error)
+    for id_, cause in connection.execute("SELECT id, cause FROM views"):
+        if cause not in _CAUSES:
+            yield f"view {id_} has the unknown cause {cause!r}"
 
 
 def _sizes(connection: sqlite3.Connection) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The words of a query one by one, with the messages that have them: what a loose match is made of.
 
 A word that many messages have says little, and its list is long: only its newest messages are
-listed, and those that share it with a rarer word. A word that no message has is looked for inside
+listed, and those that share it with a rarer word. A word that few messages have is looked for in
 longer words, and with another ending, for languages that are not stemmed.
 """
 
@@ -16,7 +16,7 @@ from holdfast.recall.kinship import kin
 from holdfast.recall.ranking import Clue, rarity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.adapters.sqlite.lookup import Lookup
     from holdfast.recall import Query
@@ -33,22 +33,26 @@ _KIN = 0.5
 _SIDE_BY_SIDE = 0.5
 """What two words count, beside what each does, that follow each other as in the query."""
 _SHORTEST_PART = 3
+_SCARCE = 3
+"""Messages up to which a word is also looked for within longer words."""
+_MOST_SCANNED = 3
+"""Such words for which the list of spellings is read: that takes time for each."""
 
 
 def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
     """Return the clues of a query, the rarest first."""
     search = _Clues(lookup)
-    absent = [words for words in _asked(query) if not search.add(phrase(words), 1.0)]
+    counts = {words: search.add(phrase(words), 1.0) for words in _asked(query)}
     for before, after in pairwise(query.terms):
         if not before.is_filler and not after.is_filler:
             search.add(phrase([*before.words, *after.words]), _SIDE_BY_SIDE)
     for word in dict.fromkeys(word for term in query.telling for word in term.words):
         if others := kin(word):
             search.add(either([phrase([other]) for other in others]), _KIN)
-    missing = [words[0] for words in absent if len(words) == 1 and not is_paired(words[0])]
-    holding = lookup.words_holding([word for word in missing if len(word) >= _SHORTEST_PART])
-    for word in missing:
-        ways = [phrase([longer]) for longer in holding.get(word, ())]
+    scarce = _scarce(counts)
+    holding = lookup.words_holding(scarce[:_MOST_SCANNED])
+    for word in scarce:
+        ways = [phrase([longer]) for longer in holding.get(word, ()) if longer != word]
         if root := root_of(word):
             ways.append(phrase([root], is_prefix=True))
         if ways:
@@ -64,13 +68,13 @@ class _Clues:
         self._total = lookup.total()
         self._found: list[Clue] = []
 
-    def add(self, written: str, share: float) -> bool:
-        """Look for one thing, and say whether any message has it."""
+    def add(self, written: str, share: float) -> int:
+        """Look for one thing, and return how many messages have it, as far as they are listed."""
         ids = self._lookup.ids(written, _COMMON)
         if ids:
             weight = share * rarity(_estimate(ids, self._total), self._total)
             self._found.append(Clue(written, weight, ids))
-        return bool(ids)
+        return len(ids)
 
     def rarest(self, count: int) -> list[Clue]:
         """Return the clues that say most."""
@@ -85,6 +89,16 @@ def _asked(query: Query) -> list[tuple[str, ...]]:
         if len(term.words) > 1 and not term.is_quoted:
             asked.update(dict.fromkeys((word,) for word in term.words))
     return list(asked)[: 2 * _MOST_CLUES]
+
+
+def _scarce(counts: Mapping[tuple[str, ...], int]) -> list[str]:
+    """Return the words that few messages have, the scarcest first."""
+    words = [
+        words[0]
+        for words, count in sorted(counts.items(), key=lambda item: item[1])
+        if count <= _SCARCE and len(words) == 1 and len(words[0]) >= _SHORTEST_PART
+    ]
+    return [word for word in words if not is_paired(word)]
 
 
 def _completed(lookup: Lookup, clues: list[Clue]) -> list[Clue]:

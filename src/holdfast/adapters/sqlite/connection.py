@@ -46,10 +46,13 @@ _INHERITED: list[_Handles] = []
 class Database:
     """One file, open for reading and, where the file allows it, for writing."""
 
-    def __init__(self, path: Path, patience: Patience = PATIENCE) -> None:
+    def __init__(
+        self, path: Path, patience: Patience = PATIENCE, *, read_only: bool = False
+    ) -> None:
         self.path = path
         self._name = os.fspath(path)
         self._patience = patience
+        self._read_only = read_only
         self._handles = self._opened()
         self._opening = threading.Lock()
 
@@ -97,9 +100,10 @@ class Database:
             return
         with handles.turn:
             handles.is_closed = True
+            # The last to close moves what waits beside the file into it, which a reader cannot.
+            self._drain(handles)
             if handles.writer is not None:
                 handles.writer.close()
-        self._drain(handles)
 
     def reopen(self) -> None:
         """Close every connection and open the file again, as after its replacement."""
@@ -108,7 +112,7 @@ class Database:
 
     def _opened(self) -> _Handles:
         with explaining(self.path):
-            opened = open_file(self.path, self._patience)
+            opened = open_file(self.path, self._patience, read_only=self._read_only)
         return _Handles(opened.writer, opened.address, self._place(), os.getpid())
 
     def _current(self) -> _Handles:

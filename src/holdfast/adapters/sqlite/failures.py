@@ -18,6 +18,8 @@ _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _UNDECODABLE = "Could not decode to UTF-8"
 """What Python says of a text that is none; SQLite does not look."""
+_LOST = ("no such table", "no such column")
+"""What SQLite says when the schema is not the one that was written."""
 _REFUSAL = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
@@ -28,6 +30,9 @@ def explaining(path: Path) -> Generator[None]:
         yield
     except sqlite3.Error as error:
         raise explained(error, path) from error
+    except UnicodeDecodeError as error:
+        # SQLite quotes a damaged schema in its message, which is then no text.
+        raise StoreDamaged(f"{path} is damaged; run `holdfast doctor --repair`") from error
     except OverflowError as error:
         raise StoreError(f"{path}: a number is larger than 64 bits: {error}") from error
 
@@ -62,7 +67,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Say whether the file is not what was written."""
-    return _name(error).startswith(_DAMAGE) or str(error).startswith(_UNDECODABLE)
+    return _name(error).startswith(_DAMAGE) or str(error).startswith((_UNDECODABLE, *_LOST))
 
 
 def is_refusal(error: sqlite3.Error) -> bool:

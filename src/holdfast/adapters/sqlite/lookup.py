@@ -1,7 +1,7 @@
 """What a search reads: rows of the index, places in the log, and stored spellings.
 
-Matches are streamed from the newest on and counted off, so that a word that everybody says cannot
-make a search slow.
+Matches are streamed from the newest on and counted off, so that a word that everybody says does
+not make a search slow.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ __all__ = ["Lookup"]
 
 _COLUMNS = "m.id, m.session, m.position, m.role, m.at, m.tokens"
 _MOST_MATCHES = 30_000
-"""Matches that are held against the scope at first: some 40 ms when none of them is in it."""
-_FEW = 10
+"""Matches of one word that are held against the scope for a loose match: some 40 ms."""
 _MOST_SPELLINGS = 40
 _MOST_SCANNED = 2_000_000
 """Spellings that are looked at for a part of a word; a hundred thousand take some 9 ms."""
@@ -44,13 +43,10 @@ class Lookup:
     def newest(self, written: str, count: int) -> list[Candidate]:
         """Return the newest matches within the scope, newest first.
 
-        When the newest matches are hardly ever in the scope, all of them are held against it:
-        that takes long for a common word, and finds what is there.
+        Every match is held against the scope until there are enough. A common word that is hardly
+        ever in the scope takes long, and is found all the same.
         """
-        found = self._within_scope(written, count, _MOST_MATCHES)
-        if self._scope.is_narrow and len(found) < _FEW:
-            return self._within_scope(written, count, -1)
-        return found
+        return self._within_scope(written, count, -1)
 
     def ids(self, written: str, count: int) -> list[int]:
         """Return the ids of the newest matches, newest first.

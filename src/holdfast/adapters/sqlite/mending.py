@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, stored_whole, whole_from
 from holdfast.adapters.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
+from holdfast.adapters.sqlite.columns import SOUND
 from holdfast.adapters.sqlite.index import INDEX_TABLES
 from holdfast.adapters.sqlite.log import put_message_blobs
 from holdfast.adapters.sqlite.rows import ROLES, Row
@@ -43,7 +44,7 @@ _SET_ASIDE = """
 def mend(connection: sqlite3.Connection, index: WordIndex) -> Iterator[str]:
     """Mend the tables and build the index anew; says what was done."""
     connection.execute("PRAGMA defer_foreign_keys = ON")
-    for part in (_blobs, _sessions, _bodies, _views, _links, _sizes):
+    for part in (_blobs, _rows, _sessions, _bodies, _views, _links, _sizes):
         yield from part(connection)
     for statement in INDEX_TABLES:
         name = _CREATED.search(statement)
@@ -72,6 +73,22 @@ def _blobs(connection: sqlite3.Connection) -> Iterator[str]:
         connection.execute("DELETE FROM blobs WHERE hash = ?", (digest,))
     if damaged:
         yield f"set aside {len(damaged)} contents that are not what was written"
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[str]:
+    """Give columns that hold no value of theirs the value that says least."""
+    for table, columns in SOUND.items():
+        for column, (test, otherwise) in columns.items():
+            damaged = connection.execute(
+                f"SELECT rowid, {column} FROM {table} WHERE NOT ({test})"
+            ).fetchall()
+            for row, content in damaged:
+                set_aside(connection, f"{table} {row} {column}", content)
+                connection.execute(
+                    f"UPDATE {table} SET {column} = {otherwise} WHERE rowid = ?", (row,)
+                )
+            if damaged:
+                yield f"mended the {column} of {len(damaged)} rows of {table}"
 
 
 def _sessions(connection: sqlite3.Connection) -> Iterator[str]:
@@ -127,7 +144,7 @@ def _mend_body(
     connection: sqlite3.Connection, id_: int, row: Row, fetch: Callable[[bytes], bytes]
 ) -> None:
     number, body, whole = row
-    role = number if 0 <= number < len(ROLES) else ROLES.index(Role.USER)
+    role = number if number in range(len(ROLES)) else ROLES.index(Role.USER)
     set_aside(connection, f"messages {id_} role {number}", body)
     mended = put_message_blobs(connection, _readable(ROLES[role], body, fetch))
     if whole is not None:

@@ -53,10 +53,15 @@ class Opened:
     """How further connections for reading name the file."""
 
 
-def open_file(path: Path, patience: Patience) -> Opened:
+def open_file(path: Path, patience: Patience, *, read_only: bool = False) -> Opened:
     """Open the file, creating it or bringing it up to the present version if need be.
 
     A file that must not be written is opened for reading.
+
+    Args:
+        path: The file.
+        patience: How long to wait for others.
+        read_only: Whether it must stay as it is although it could be written.
     """
     _check_sqlite()
     try:
@@ -65,7 +70,7 @@ def open_file(path: Path, patience: Patience) -> Opened:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreError(f"{path} cannot be used as a store: {reason}") from error
-    if writable:
+    if writable and not read_only:
         try:
             return Opened(_writer(path, f"{address}?mode=rw", patience), f"{address}?mode=ro")
         except sqlite3.Error as error:

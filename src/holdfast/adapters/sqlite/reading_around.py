@@ -20,6 +20,9 @@ _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
 _NEAR = 2_000
 """Rows that are tried one by one after a damaged one; a page holds fewer."""
 _FARTHEST = 2**62
+_FAR = 2**20
+_MOST_GAPS = 5_000
+"""Enough for any damage that leaves something; damaged pages can lead in circles."""
 
 
 def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection) -> list[str]:
@@ -32,7 +35,7 @@ def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection) -> list[
         rows = _Rows(source, table, columns)
         marks = ", ".join("?" * len(columns))
         count = 0
-        for row in rows.numbered() if table in _NUMBERED else rows.keyed(_KEYED[table]):
+        for row in rows.all_numbered() if table in _NUMBERED else rows.keyed(_KEYED[table]):
             with suppress(sqlite3.IntegrityError):
                 count += target.execute(
                     f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", row
@@ -61,18 +64,40 @@ class _Rows:
         self._columns = ", ".join(columns)
         self.gaps = 0
 
+    def all_numbered(self) -> Iterator[Row]:
+        """Read a table in order, and then one by one what damage may have led past."""
+        yield from self.numbered()
+        if not self.gaps:
+            return
+        with suppress(sqlite3.DatabaseError):
+            (most,) = self._source.execute(
+                "SELECT max(seq) FROM sqlite_sequence WHERE name = ?", (self._table,)
+            ).fetchone()
+            for number in range(1, min(most or 0, _FAR) + 1):
+                with suppress(sqlite3.DatabaseError):
+                    yield from self._source.execute(
+                        f"SELECT {self._columns} FROM {self._table} WHERE rowid = ?", (number,)
+                    )
+
     def numbered(self) -> Iterator[Row]:
         """Read a table in the order of its row numbers, and go on behind what is damaged."""
         last = -1
-        while True:
+        while self.gaps < _MOST_GAPS:
             try:
                 for number, *row in self._after(last):
-                    last = number
+                    # A damaged page may hold any number; one far ahead would skip all between.
+                    if last < number < last + _FAR:
+                        last = number
                     yield tuple(row)
             except sqlite3.DatabaseError:
                 self.gaps += 1
             else:
                 return
+            # Python asks for the next row before it gives one out: the last good one is missing.
+            with suppress(sqlite3.DatabaseError):
+                for number, *row in self._after(last, 1):
+                    last = number if last < number < last + _FAR else last
+                    yield tuple(row)
             readable = self._next_readable(last)
             if readable is None:
                 return
@@ -90,10 +115,12 @@ class _Rows:
             else:
                 return
 
-    def _after(self, number: int) -> Iterator[Row]:
+    def _after(self, number: int, most: int = -1) -> Iterator[Row]:
+        # Not "greater than": that would look at the page of the number itself, too.
         return self._source.execute(
-            f"SELECT rowid, {self._columns} FROM {self._table} WHERE rowid > ? ORDER BY rowid",
-            (number,),
+            f"SELECT rowid, {self._columns} FROM {self._table} WHERE rowid >= ?"
+            " ORDER BY rowid LIMIT ?",
+            (number + 1, most),
         )
 
     def _next_readable(self, after: int) -> int | None:
@@ -117,7 +144,7 @@ class _Rows:
 
     def _can_read_after(self, number: int) -> bool:
         try:
-            next(iter(self._after(number)), None)
+            next(iter(self._after(number, 1)), None)
         except sqlite3.DatabaseError:
             return False
         return True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from holdfast.errors import SessionEnded, UnknownSession
+from holdfast.errors import SessionEnded, StoreDamaged, UnknownSession
 from holdfast.session import (
     Cause,
     CompactionRecord,
@@ -22,7 +23,7 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
 __all__ = [
     "KINDS",
@@ -38,6 +39,7 @@ __all__ = [
     "lineage_of",
     "live_key_of",
     "names_of",
+    "reading",
     "session_from",
     "session_of",
     "text_from",
@@ -69,8 +71,24 @@ SELECT_SESSIONS = """
 """Sessions by their columns; a condition can be added with AND."""
 
 
+@contextmanager
+def reading(place: str) -> Generator[None]:
+    """Turn what goes wrong while a row is read into a sentence that names it."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise StoreDamaged(
+            f"{place} cannot be read ({error!r}); run `holdfast doctor --repair`"
+        ) from error
+
+
 def session_from(row: Row) -> Session:
     """Return the session that a row of `SELECT_SESSIONS` tells of."""
+    with reading(f"session {row[0]}"):
+        return _session(row)
+
+
+def _session(row: Row) -> Session:
     return Session(
         id=row[0],
         source=text_from(row[1]),
@@ -155,35 +173,37 @@ def names_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, s
 def view_from(row: Row, names: Mapping[int, str]) -> View:
     """Return the view of a row (id, session, parent, cause, spans, upto, at)."""
     id_, session, parent, cause, spans, upto, at = row
-    return View(
-        id=id_,
-        session=names[session],
-        parent=parent,
-        cause=Cause(cause),
-        spans=tuple(Span(names.get(key, ""), *ends) for key, *ends in json.loads(spans)),
-        upto=upto,
-        at=at,
-    )
+    with reading(f"view {id_}"):
+        return View(
+            id=id_,
+            session=names[session],
+            parent=parent,
+            cause=Cause(cause),
+            spans=tuple(Span(names.get(key, ""), *ends) for key, *ends in json.loads(spans)),
+            upto=upto,
+            at=at,
+        )
 
 
 def compaction_from(row: Row, session: str) -> CompactionRecord:
     """Return the pass that a row tells of."""
     id_, before, after, at, trigger, strategy, focus, summary, report, lasted, cost, cache = row
-    return CompactionRecord(
-        id=id_,
-        session=session,
-        before=before,
-        after=after,
-        at=at,
-        trigger=trigger,
-        strategy=strategy,
-        focus=text_from(focus),
-        summary=text_from(summary),
-        report=from_json(report),
-        duration_ms=lasted,
-        cost=cost,
-        cache_cost=cache,
-    )
+    with reading(f"compaction {id_}"):
+        return CompactionRecord(
+            id=id_,
+            session=session,
+            before=before,
+            after=after,
+            at=at,
+            trigger=trigger,
+            strategy=strategy,
+            focus=text_from(focus),
+            summary=text_from(summary),
+            report=from_json(report),
+            duration_ms=lasted,
+            cost=cost,
+            cache_cost=cache,
+        )
 
 
 def to_text(text: str) -> str | bytes:

@@ -106,8 +106,7 @@ def _transplant(copy: Path, fresh: Path) -> None:
         # No free pages are known: those that are free are not used again, and not misread.
         file.seek(32)
         file.write(bytes(8))
-        file.seek(pages * _PAGE - 1)
-        file.write(file.read(1) or b"\0")
+        file.truncate(pages * _PAGE)
 
 
 def _swap(path: Path, fresh: Path) -> Path:

@@ -11,6 +11,7 @@ from holdfast.adapters.sqlite.backup import copy_to
 from holdfast.adapters.sqlite.checkup import examine
 from holdfast.adapters.sqlite.connection import Database
 from holdfast.adapters.sqlite.index import WordIndex
+from holdfast.adapters.sqlite.last_step import LastStep
 from holdfast.adapters.sqlite.log import prepare
 from holdfast.adapters.sqlite.opening import PATIENCE, Patience
 from holdfast.adapters.sqlite.repairing import repair_database
@@ -49,8 +50,10 @@ class SqliteStore:
     A file that cannot be written is opened for reading and searching.
     """
 
-    def __init__(self, path: Path, patience: Patience = PATIENCE) -> None:
-        self._database = Database(path, patience)
+    def __init__(
+        self, path: Path, patience: Patience = PATIENCE, *, read_only: bool = False
+    ) -> None:
+        self._database = Database(path, patience, read_only=read_only)
         self._index = WordIndex()
 
     @property
@@ -136,6 +139,16 @@ class SqliteStore:
         with self._database.read() as connection:
             return windows.entries_between(connection, id_, first, last)
 
+    def said(self, id_: str, position: int, *, before: int, after: int) -> tuple[Entry, ...]:
+        """Return what was said next to a position, reading nothing else."""
+        with self._database.read() as connection:
+            return windows.said_near(connection, id_, position, before, after)
+
+    def count_said(self, id_: str, upto: int) -> int:
+        """Return how many messages were said in the session itself up to a position."""
+        with self._database.read() as connection:
+            return windows.count_of_said(connection, id_, upto)
+
     def entry(self, message_id: int) -> Entry:
         """Return one entry."""
         with self._database.read() as connection:
@@ -176,10 +189,10 @@ class SqliteStore:
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step."""
         batch = None if spawn.change is None else views.prepare_change(spawn.change)
-        with self._writing() as connection:
+        last_step = LastStep(before_commit)
+        with last_step.as_it_was(), self._writing() as connection:
             child = spawning.spawn_child(connection, spawn, batch)
-            if before_commit is not None:
-                before_commit()
+            last_step()
             return child
 
     def pin(self, id_: str, message_id: int, *, pinned: bool) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, whole_from
-from holdfast.adapters.sqlite.rows import KINDS, ROLES, MessageRow, keys_of, names_of
+from holdfast.adapters.sqlite.rows import KINDS, ROLES, MessageRow, keys_of, names_of, reading
 from holdfast.errors import StoreDamaged, UnknownSession
 from holdfast.session import Entry, Head, Window, searchable, unpack
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "count_of_said",
     "entries_between",
     "entry_of",
     "head_of",
     "pins_of",
+    "said_near",
     "said_since",
     "stored_spans",
     "texts_of",
@@ -33,6 +35,8 @@ __all__ = [
 COLUMNS = "id, session, position, role, kind, at, tokens, body, whole, stands_for"
 """The columns of a message, in the order that entries are made from."""
 
+_BROKEN = (StoreDamaged, IndexError, KeyError, TypeError)
+"""What reading a row that is not as it was written can raise."""
 _SPAN = f"""
     SELECT {COLUMNS} FROM messages
     WHERE session = ? AND position BETWEEN ? AND ? ORDER BY position
@@ -41,6 +45,11 @@ _SAID = f"""
     SELECT {COLUMNS} FROM messages
     WHERE session = ? AND position > ? AND kind = 0 ORDER BY position
 """
+_SAID_BEFORE = f"""
+    SELECT {COLUMNS} FROM messages
+    WHERE session = ? AND position <= ? AND kind = 0 ORDER BY position DESC LIMIT ?
+"""
+_SAID_AFTER = f"{_SAID} LIMIT ?"
 
 
 def head_of(connection: sqlite3.Connection, id_: str) -> Head:
@@ -76,6 +85,26 @@ def said_since(connection: sqlite3.Connection, id_: str, position: int) -> tuple
     return _entries(connection, rows, {key: id_}, pins_of(connection, key))
 
 
+def said_near(
+    connection: sqlite3.Connection, id_: str, position: int, before: int, after: int
+) -> tuple[Entry, ...]:
+    """Return the messages said nearest to a position: some up to it, some behind it."""
+    (key,) = keys_of(connection, id_, "key")
+    rows = connection.execute(_SAID_BEFORE, (key, position, before)).fetchall()[::-1]
+    rows += connection.execute(_SAID_AFTER, (key, position, after)).fetchall()
+    return _entries(connection, rows, {key: id_}, pins_of(connection, key))
+
+
+def count_of_said(connection: sqlite3.Connection, id_: str, upto: int) -> int:
+    """Return how many messages were said in the session itself up to a position."""
+    (key,) = keys_of(connection, id_, "key")
+    (count,) = connection.execute(
+        "SELECT count(*) FROM messages WHERE session = ? AND position <= ? AND kind = 0",
+        (key, upto),
+    ).fetchone()
+    return count
+
+
 def entries_between(
     connection: sqlite3.Connection, id_: str, first: int, last: int
 ) -> tuple[Entry, ...]:
@@ -102,7 +131,7 @@ def whole_of(connection: sqlite3.Connection, message_id: int) -> Message:
     try:
         body = row[7] if row[8] is None else whole_from(fetch(row[8]))
         return unpack(ROLES[row[3]], body, fetch)
-    except StoreDamaged as error:
+    except _BROKEN as error:
         raise _unreadable(row[0], error) from error
 
 
@@ -128,7 +157,8 @@ def stored_spans(
     ).fetchone()
     if row is None:
         raise UnknownSession(f"the session has no view {view}")
-    return cast("list[list[int]]", json.loads(row[0])), row[1]
+    with reading(f"view {view}"):
+        return [[key, first, last] for key, first, last in json.loads(row[0])], row[1]
 
 
 def _rows(
@@ -159,16 +189,17 @@ def _entries(
     for id_, session, position, role, kind, at, tokens, body, whole, stands_for in rows:
         try:
             message = unpack(ROLES[role], body, fetch)
-        except StoreDamaged as error:
+            name, written_as = names[session], KINDS[kind]
+        except _BROKEN as error:
             raise _unreadable(id_, error) from error
         if id_ in pins:
             message = replace(message, pinned=True)
         entries.append(
             Entry(
                 id=id_,
-                session=names[session],
+                session=name,
                 position=position,
-                kind=KINDS[kind],
+                kind=written_as,
                 message=message,
                 at=at,
                 tokens=tokens,
@@ -179,5 +210,5 @@ def _entries(
     return tuple(entries)
 
 
-def _unreadable(id_: int, error: StoreDamaged) -> StoreDamaged:
+def _unreadable(id_: int, error: Exception) -> StoreDamaged:
     return StoreDamaged(f"message {id_}: {error}; run `holdfast doctor --repair`")

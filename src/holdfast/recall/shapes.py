@@ -1,0 +1,257 @@
+"""The four shapes of a result, as values that can be written in less and less room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.recall.told import about, cropped, nearest, when
+from holdfast.recall.values import Rung
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.recall.told import Room, Told
+    from holdfast.session import Session
+
+__all__ = [
+    "Beginning",
+    "Conversations",
+    "Excerpt",
+    "Excerpts",
+    "Listed",
+    "Neighborhood",
+    "OneMessage",
+    "Result",
+]
+
+_PREVIEW = 160
+_HOW = {Rung.WORDS: "words", Rung.PARTS: "parts of words", Rung.SOME: "some of the words"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A conversation around a match: how it began, what was found, how it ended."""
+
+    session: Session
+    """The session in which the match stands."""
+    title: str
+    last_active: int
+    snippet: str
+    rung: Rung
+    focus: Told
+    before: tuple[Told, ...] = ()
+    after: tuple[Told, ...] = ()
+    opening: tuple[Told, ...] = ()
+    closing: tuple[Told, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return how many messages it holds."""
+        return 1 + sum(map(len, (self.before, self.after, self.opening, self.closing)))
+
+    def document(self, room: Room) -> dict[str, object]:
+        """Return the excerpt as plain values."""
+        around = [
+            *nearest(self.before, room.reach, at_end=True),
+            self.focus,
+            *nearest(self.after, room.reach, at_end=False),
+        ]
+        found: dict[str, object] = {
+            **about(self.session, self.title),
+            "last_active": when(self.last_active),
+            "match": {
+                "message_id": self.focus.id,
+                "role": str(self.focus.role),
+                "at": when(self.focus.at),
+                "snippet": self.snippet,
+                "matched": _HOW[self.rung],
+            },
+        }
+        if opening := nearest(self.opening, room.reach, at_end=False):
+            found["opening"] = _documents(opening, room)
+        found["around"] = _documents(around, room)
+        if closing := nearest(self.closing, room.reach, at_end=True):
+            found["closing"] = _documents(closing, room)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpts:
+    """What a query found, best first."""
+
+    query: str
+    excerpts: tuple[Excerpt, ...]
+    note: str = ""
+
+    @property
+    def size(self) -> int:
+        """Return how many messages it holds."""
+        return sum(each.size for each in self.excerpts)
+
+    @property
+    def count(self) -> int:
+        """Return how many results it holds."""
+        return len(self.excerpts)
+
+    def document(self, room: Room) -> dict[str, object]:
+        """Return the result as plain values."""
+        shown = self.excerpts[: room.results]
+        found: dict[str, object] = {
+            "shape": "discovery",
+            "query": cropped(self.query, _PREVIEW)[0],
+            "results": [each.document(room) for each in shown],
+        }
+        return {**found, "note": self.note} if self.note else found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighborhood:
+    """The messages around one."""
+
+    session: Session
+    focus: Told
+    before: tuple[Told, ...] = ()
+    after: tuple[Told, ...] = ()
+    is_first: bool = False
+    """Whether nothing was said before what is held here."""
+    is_last: bool = False
+    in_context: int = 0
+    """Neighbors that are left out because the current window shows them."""
+    count: int = 1
+
+    @property
+    def size(self) -> int:
+        """Return how many messages it holds."""
+        return 1 + len(self.before) + len(self.after)
+
+    def document(self, room: Room) -> dict[str, object]:
+        """Return the result as plain values, with the ids to go on from."""
+        before = nearest(self.before, room.reach, at_end=True)
+        after = nearest(self.after, room.reach, at_end=False)
+        shown = [*before, self.focus, *after]
+        at_start = self.is_first and len(before) == len(self.before)
+        at_end = self.is_last and len(after) == len(self.after)
+        found: dict[str, object] = {
+            "shape": "scroll",
+            **about(self.session),
+            "anchor": self.focus.id,
+            "at": when(self.focus.at),
+            "messages": _documents(shown, room),
+            "earlier": None if at_start else shown[0].id,
+            "later": None if at_end else shown[-1].id,
+        }
+        return {**found, "in_context": self.in_context} if self.in_context else found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """A conversation: all of it, or how it began and ended."""
+
+    session: Session
+    title: str
+    first: tuple[Told, ...]
+    last: tuple[Told, ...]
+    """The end, when there is a gap before it."""
+    total: int
+    """How many messages the conversation has."""
+    count: int = 1
+
+    @property
+    def size(self) -> int:
+        """Return how many messages it holds."""
+        return len(self.first) + len(self.last)
+
+    def document(self, room: Room) -> dict[str, object]:
+        """Return the result as plain values, with the gap and the ids at its sides."""
+        first = nearest(self.first, room.reach, at_end=False, least=1)
+        last = nearest(self.last, room.reach, at_end=True, least=1)
+        found: dict[str, object] = {
+            "shape": "read",
+            **about(self.session, self.title),
+            "messages_in_all": self.total,
+            "messages": _documents(first, room),
+        }
+        missing = self.total - len(first) - len(last)
+        if missing > 0 and first:
+            found["gap"] = {
+                "messages": missing,
+                "after_id": first[-1].id,
+                "before_id": last[0].id if last else None,
+                "how": "session_search with around_message_id set to one of these ids goes on",
+            }
+        if last:
+            found["ending"] = _documents(last, room)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One line of the recent conversations."""
+
+    session: Session
+    title: str
+    preview: str
+    messages: int
+    is_current: bool = False
+
+    def document(self) -> dict[str, object]:
+        """Return the line as plain values."""
+        found = about(self.session, self.title)
+        if self.preview:
+            found["preview"] = cropped(self.preview, _PREVIEW)[0]
+        found["messages"] = self.messages
+        return {**found, "current": True} if self.is_current else found
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """The conversations that were touched last."""
+
+    lines: tuple[Listed, ...]
+    size: int = 0
+
+    @property
+    def count(self) -> int:
+        """Return how many conversations it holds."""
+        return len(self.lines)
+
+    def document(self, room: Room) -> dict[str, object]:
+        """Return the result as plain values."""
+        shown = [line.document() for line in self.lines[: room.results]]
+        found: dict[str, object] = {"shape": "browse", "conversations": shown}
+        return found if self.lines else {**found, "note": "There are no conversations yet."}
+
+
+@dataclass(frozen=True, slots=True)
+class OneMessage:
+    """One message, as much of it as fits."""
+
+    session: Session
+    message: Told
+    offset: int = 0
+
+    def document(self, characters: int) -> dict[str, object]:
+        """Return so many characters of the message as plain values, and where to go on."""
+        text = self.message.text
+        end = min(self.offset + characters, len(text))
+        shown: dict[str, object] = {"id": self.message.id, "role": str(self.message.role)}
+        if self.message.tool:
+            shown["tool"] = cropped(self.message.tool, _PREVIEW)[0]
+        return {
+            "shape": "scroll",
+            **about(self.session),
+            "anchor": self.message.id,
+            "at": when(self.message.at),
+            "messages": [{**shown, "text": text[self.offset : end]}],
+            "offset": self.offset,
+            "characters_in_all": len(text),
+            "next_offset": end if end < len(text) else None,
+        }
+
+
+Result: TypeAlias = Excerpts | Neighborhood | Beginning | Conversations | OneMessage
+
+
+def _documents(messages: Sequence[Told], room: Room) -> list[dict[str, object]]:
+    return [each.document(room) for each in messages]

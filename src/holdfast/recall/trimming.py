@@ -1,0 +1,103 @@
+"""Results that fit a budget of tokens and say what was cut.
+
+Tools' outputs give way first, then what people and models said, then whole messages far from the
+one that was asked for, and at last whole results from the end of the list.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, cast
+
+from holdfast.recall.shapes import OneMessage
+from holdfast.recall.told import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.recall.shapes import Beginning, Conversations, Excerpts, Neighborhood, Result
+    from holdfast.tokens import Counter
+
+__all__ = ["BUDGET", "fitted", "written"]
+
+BUDGET = 4_000
+"""Tokens that a result may take unless the caller says otherwise."""
+
+_LADDER = (
+    *(Room(output, 8_000) for output in (4_000, 2_000, 1_200, 800, 500, 300, 200, 140)),
+    *(Room(120, words) for words in (4_000, 2_500, 1_600, 1_100, 800, 600, 450, 330, 240, 180)),
+    *(Room(100, 140, reach) for reach in (1.0, 0.8, 0.6, 0.4, 0.2)),
+    Room(100, 120, 0.0),
+    Room(60, 60, 0.0),
+    *(Room(60, 60, 0.0, results) for results in (15, 10, 7, 5, 4, 3, 2, 1)),
+    Room(20, 20, 0.0, 1),
+)
+_HOW = "around_message_id shows a message with its neighbors, with window=0 one message in full"
+
+
+def fitted(result: Result, budget: int, counter: Counter) -> dict[str, object]:
+    """Return a result as plain values that take at most so many tokens when written as JSON.
+
+    A budget too small for even the barest form gets the barest form.
+    """
+    if isinstance(result, OneMessage):
+        return _as_much_as_fits(result, budget, counter)
+    found: dict[str, object] = {}
+    for room in _LADDER:
+        found = _with_cuts(result, room)
+        if counter.count(written(found)) <= budget:
+            break
+    return found
+
+
+def written(document: Mapping[str, object]) -> str:
+    """Return a result as the text that a model reads."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _with_cuts(
+    result: Excerpts | Neighborhood | Beginning | Conversations, room: Room
+) -> dict[str, object]:
+    document = result.document(room)
+    shown = list(_messages(document))
+    shortened = [cast("int", each["characters_cut"]) for each in shown if "characters_cut" in each]
+    cuts = {
+        "results_left_out": result.count - min(result.count, room.results),
+        "messages_left_out": result.size - len(shown),
+        "messages_shortened": len(shortened),
+        "characters_cut": sum(shortened),
+    }
+    told: dict[str, object] = {name: count for name, count in cuts.items() if count}
+    return {**document, "cut": {**told, "how": _HOW}} if told else document
+
+
+def _messages(value: object) -> list[Mapping[str, object]]:
+    """Return every message in a document."""
+    found: list[Mapping[str, object]] = []
+    if isinstance(value, dict):
+        each = cast("dict[str, object]", value)
+        if "text" in each:
+            return [each]
+        for inner in each.values():
+            found += _messages(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[object]", value):
+            found += _messages(inner)
+    return found
+
+
+def _as_much_as_fits(result: OneMessage, budget: int, counter: Counter) -> dict[str, object]:
+    def fits(characters: int) -> bool:
+        return counter.count(written(result.document(characters))) <= budget
+
+    most = max(len(result.message.text) - result.offset, 0)
+    if fits(most):
+        return result.document(most)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    # An estimate need not grow with every character; and a page must get on.
+    while low > 1 and not fits(low):
+        low = low * 9 // 10
+    return result.document(max(low, 1))

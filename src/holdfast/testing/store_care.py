@@ -1,0 +1,206 @@
+"""What a store must do with leases, with the trash, with its health and with copies of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import SessionEnded, StoreError, UnknownSession
+from holdfast.ports import Lease, Listing
+from holdfast.recall import Filters
+from holdfast.session import Fork, Session, Spawn
+from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, said, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.ports import Store
+
+__all__ = ["CareCases"]
+
+_LONG = "a sentence about a walrus, " * 200
+
+
+class CareCases(StoreCase):
+    """Upkeep: nothing is thrown away unless somebody asks for it by name."""
+
+    def test_a_lease_is_held_by_one(self, tmp_path: Path) -> None:
+        """Until it is given back or expires; its holder may renew it."""
+        with self.opened(tmp_path) as store:
+            mine, other = Lease(FIRST, "1:1:me:a", 100), Lease(FIRST, "2:1:you:b", 150)
+            assert store.acquire(mine, 0) == mine
+            assert store.acquire(other, 99) == mine
+            renewed = Lease(FIRST, mine.holder, 200)
+            assert store.acquire(renewed, 50) == renewed
+            store.release(other)
+            assert store.acquire(other, 199) == renewed
+            assert store.acquire(other, 200) == other
+            store.release(mine)
+            assert store.acquire(mine, 149) == other
+            store.release(other)
+            assert store.acquire(mine, 0) == mine
+
+    def test_one_of_many_threads_gets_the_lease(self, tmp_path: Path) -> None:
+        """All of them learn who."""
+        with self.opened(tmp_path) as store:
+
+            def attempt(number: int) -> str:
+                return store.acquire(Lease(FIRST, f"holder {number}", 100), 0).holder
+
+            with ThreadPoolExecutor(8) as pool:
+                assert len(set(pool.map(attempt, range(8)))) == 1
+
+    def test_a_lease_needs_a_session(self, tmp_path: Path) -> None:
+        """One that is not there is unknown."""
+        with self.opened(tmp_path) as store, refused(UnknownSession):
+            store.acquire(Lease(SECOND, "me", 100), 0)
+
+    def test_the_trash_hides_and_gives_back(self, tmp_path: Path) -> None:
+        """Out of lists and search, closed to messages, and back as it was."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a walrus"))
+            before, window = store.session(FIRST), store.window(FIRST)
+            assert store.trash([FIRST, FIRST], 5_000) == 1
+            assert store.sessions(Listing()) == ()
+            (trashed,) = store.sessions(Listing(trashed=True))
+            assert (trashed.id, trashed.trashed) == (FIRST, 5_000)
+            assert _found(store) == []
+            with refused(SessionEnded, "trash"):
+                store.append(FIRST, drafts("more"))
+            assert store.lineage(FIRST) == (trashed,)
+            assert store.restore([FIRST, FIRST]) == 1
+            assert (store.session(FIRST), store.window(FIRST)) == (before, window)
+            assert _found(store) == [FIRST]
+            store.append(FIRST, drafts("more"))
+
+    def test_the_trash_takes_all_or_none(self, tmp_path: Path) -> None:
+        """A name that is not there stops the whole list."""
+        with self.opened(tmp_path) as store:
+            with refused(UnknownSession):
+                store.trash([FIRST, SECOND], 1)
+            assert store.session(FIRST).trashed is None
+            store.trash([FIRST], 1)
+            for work in (store.restore, store.purge):
+                with refused(UnknownSession):
+                    work([FIRST, SECOND])
+                assert store.session(FIRST).trashed == 1
+
+    def test_only_what_is_in_the_trash_is_purged(self, tmp_path: Path) -> None:
+        """Deleting takes two steps."""
+        with self.opened(tmp_path) as store:
+            with refused(StoreError, "trash"):
+                store.purge([FIRST])
+            assert store.session(FIRST).is_live
+
+    def test_a_purge_deletes(self, tmp_path: Path) -> None:
+        """The session, its messages, its words and what only it had; others keep theirs."""
+        with self.opened(tmp_path) as store:
+            store.create(Session(id=SECOND, source="cli", started=1))
+            entries = store.append(FIRST, [said(_LONG), said(f"{_LONG} alone")])
+            store.append(SECOND, [said(_LONG)])
+            store.pin(FIRST, entries[0].id, pinned=True)
+            store.acquire(Lease(FIRST, "me", 9), 0)
+            self.compact(store, FIRST, [said("s"), entries[1]])
+            self.compact(store, FIRST, [said("t")])
+            store.trash([FIRST], 5)
+            assert store.purge([FIRST]) == 1
+            with refused(UnknownSession):
+                store.session(FIRST)
+            for entry in entries:
+                with refused(UnknownSession):
+                    store.entry(entry.id)
+            assert _found(store) == [SECOND]
+            assert texts(store.window(SECOND).entries) == [_LONG]
+            health = store.check()
+            assert (health.problems, health.sessions, health.messages) == ((), 1, 1)
+
+    def test_a_purge_keeps_what_others_show(self, tmp_path: Path) -> None:
+        """A branch shows what it showed, and the last one that does takes it along."""
+        with self.opened(tmp_path) as store:
+            entries = store.append(FIRST, drafts(_LONG, "shown", "not shown"))
+            child = Session(id=SECOND, source="cli", started=4, parent=FIRST, fork=Fork.BRANCH)
+            store.spawn(Spawn(child=child, shows=entries[:2]))
+            store.trash([FIRST], 5)
+            assert store.purge([FIRST]) == 1
+            with refused(UnknownSession):
+                store.session(FIRST)
+            assert store.sessions(Listing(trashed=True)) == ()
+            assert texts(store.window(SECOND).entries) == [_LONG, "shown"]
+            with refused(UnknownSession):
+                store.entry(entries[2].id)
+            assert store.check().problems == ()
+            self.compact(store, SECOND, [said("s"), *store.window(SECOND).entries[1:]])
+            assert texts(store.window(SECOND).entries) == ["s", "shown"]
+            store.trash([SECOND], 6)
+            store.purge([SECOND])
+            health = store.check()
+            assert (health.problems, health.sessions, health.messages) == ((), 0, 0)
+
+    def test_a_purge_keeps_what_a_stand_in_needs(self, tmp_path: Path) -> None:
+        """A shortened message leads to the whole one as long as it is shown anywhere."""
+        with self.opened(tmp_path) as store:
+            (entry,) = store.append(FIRST, [said(_LONG)])
+            child = Session(id=SECOND, source="cli", started=4, parent=FIRST, fork=Fork.BRANCH)
+            store.spawn(Spawn(child=child, shows=(entry,)))
+            self.compact(store, SECOND, [replace(said("short"), stands_for=entry.id)])
+            store.trash([FIRST], 5)
+            store.purge([FIRST])
+            (shown,) = store.window(SECOND).entries
+            assert store.whole(shown.id) == entry.message
+
+    def test_a_healthy_store_has_no_problems(self, tmp_path: Path) -> None:
+        """And says what it holds; a repair changes nothing that can be seen."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, [said(_LONG), *drafts("a walrus", "b")])
+            self.compact(store, FIRST, [said("s")])
+            window = store.window(FIRST)
+            health = store.check()
+            assert (health.problems, health.sessions, health.messages) == ((), 1, 4)
+            assert health.bytes > 0
+            assert health.version > 0
+            assert store.repair()
+            assert store.check().problems == ()
+            assert store.window(FIRST) == window
+            assert _found(store) == [FIRST, FIRST]
+
+    def test_a_backup_is_a_store(self, tmp_path: Path) -> None:
+        """With everything that was written before it; the original goes on."""
+        target = tmp_path / "copies" / "copy.db"
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a", "b"))
+            for _ in range(2):
+                store.backup(target)
+            store.append(FIRST, drafts("c"))
+        copy = self.make(target)
+        try:
+            assert texts(copy.window(FIRST).entries) == ["a", "b"]
+            copy.append(FIRST, drafts("d"))
+            assert copy.check().problems == ()
+        finally:
+            copy.close()
+
+    def test_a_backup_never_takes_the_place_of_the_store(self, tmp_path: Path) -> None:
+        """Nor of a directory."""
+        with self.opened(tmp_path) as store:
+            with refused(StoreError, "itself"):
+                store.backup(tmp_path / "store.db")
+            with refused(StoreError, "directory"):
+                store.backup(tmp_path)
+            assert store.session(FIRST).is_live
+
+    def test_a_closed_store_says_so(self, tmp_path: Path) -> None:
+        """And closing twice is harmless."""
+        with self.opened(tmp_path) as store:
+            assert store.name
+            store.close()
+            store.close()
+            for work in (lambda: store.session(FIRST), lambda: store.append(FIRST, drafts("a"))):
+                with refused(StoreError, "closed"):
+                    work()
+
+
+def _found(store: Store) -> list[str]:
+    """Return the sessions in which a search finds a walrus."""
+    hits = store.search("walrus", Filters(), limit=9, now=10_000)
+    return [hit.session_id for hit in hits]

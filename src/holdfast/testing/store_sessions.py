@@ -1,0 +1,156 @@
+"""What a store must do with the rows of sessions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import SessionEnded, StoreError, UnknownSession
+from holdfast.ports import Amendment, Listing
+from holdfast.session import EndReason, Session, Usage
+from holdfast.testing.store_case import FIRST, SECOND, StoreCase, refused, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.ports import Store
+
+__all__ = ["SessionCases"]
+
+
+class SessionCases(StoreCase):
+    """Sessions: created, found, listed, amended, ended."""
+
+    def test_a_session_is_stored_as_it_was_given(self, tmp_path: Path) -> None:
+        """Every field comes back, after the store was opened again too."""
+        given = Session(
+            id=SECOND,
+            source="import:pi",
+            started=5,
+            title="Täst \ud83d\0 title",
+            model="m",
+            goal="ship it",
+            usage=Usage(1, 2, 3, 4, 5, 0.5),
+            metadata={"a": {"b": [1, "\ud83d"]}},
+        )
+        with self.opened(tmp_path) as store:
+            stored = store.create(given)
+        assert stored == replace(given, root=SECOND, touched=5)
+        with self.reopened(tmp_path) as store:
+            assert store.session(SECOND) == stored
+
+    def test_an_id_is_given_once(self, tmp_path: Path) -> None:
+        """A second session of the same id is refused, and the first stays as it is."""
+        with self.opened(tmp_path) as store:
+            before = store.session(FIRST)
+            with refused(StoreError, FIRST):
+                store.create(Session(id=FIRST, source="api", started=9))
+            assert store.session(FIRST) == before
+
+    def test_a_session_with_a_parent_is_not_created(self, tmp_path: Path) -> None:
+        """It must be spawned, because something may become of the parent."""
+        with self.opened(tmp_path) as store, refused(StoreError, "parent"):
+            store.create(Session(id=SECOND, source="cli", started=1, parent=FIRST))
+
+    def test_a_session_that_is_not_there_is_unknown(self, tmp_path: Path) -> None:
+        """Whatever is asked of it, and whatever it is called."""
+        with self.opened(tmp_path) as store:
+            for id_ in ("", "20261116_090000_ffffff", "\0", "\ud83d", "' OR 1"):
+                for asked in (store.session, store.window, store.head, store.lineage, store.views):
+                    with refused(UnknownSession):
+                        asked(id_)
+                with refused(UnknownSession):
+                    store.append(id_, [said("words")])
+
+    def test_the_session_touched_last_is_listed_first(self, tmp_path: Path) -> None:
+        """A session is touched by its start and by every message."""
+        with self.opened(tmp_path) as store:
+            store.create(Session(id=SECOND, source="cli", started=2_000))
+            assert _ids(store, Listing()) == [SECOND, FIRST]
+            store.append(FIRST, [said("words", 3_000)])
+            assert _ids(store, Listing()) == [FIRST, SECOND]
+            assert store.session(FIRST).touched == 3_000
+
+    def test_a_listing_is_narrowed(self, tmp_path: Path) -> None:
+        """By source, time, title, life, limit and offset."""
+        with self.opened(tmp_path) as store:
+            store.create(
+                Session(id=SECOND, source="import:pi", started=5_000, title="ÄRGER im 50%_Büro")
+            )
+            store.end(SECOND, EndReason.CLOSED, 6_000)
+            only_second = (
+                Listing(sources=("import:",)),
+                Listing(sources=("import:pi", "api")),
+                Listing(exclude_sources=("cli",)),
+                Listing(since=5_000),
+                Listing(title="ärger IM 50%_b"),
+                Listing(live=False),
+                Listing(limit=1),
+            )
+            for listing in only_second:
+                assert _ids(store, listing) == [SECOND], listing
+            for listing in (
+                Listing(exclude_sources=("import:",)),
+                Listing(until=4_999),
+                Listing(live=True),
+                Listing(offset=1),
+            ):
+                assert _ids(store, listing) == [FIRST], listing
+            assert _ids(store, Listing(title="%")) == [SECOND]
+            assert _ids(store, Listing(title="x_x")) == []
+            assert _ids(store, Listing(limit=None)) == [SECOND, FIRST]
+
+    def test_an_amendment_changes_what_it_names(self, tmp_path: Path) -> None:
+        """And leaves the rest; a value of None takes a key away."""
+        with self.opened(tmp_path) as store:
+            store.amend(FIRST, Amendment(title="One", metadata={"a": 1, "b": 2}))
+            amended = store.amend(FIRST, Amendment(goal="ship", metadata={"a": None, "c": 3}))
+            found = (amended.title, amended.goal, amended.model, amended.metadata)
+            assert found == ("One", "ship", "", {"b": 2, "c": 3})
+            assert store.session(FIRST) == amended
+
+    def test_an_ended_session_takes_no_more(self, tmp_path: Path) -> None:
+        """Nothing of a batch is written then."""
+        with self.opened(tmp_path) as store:
+            ended = store.end(FIRST, EndReason.CLOSED, 7_000)
+            assert (ended.ended, ended.end_reason) == (7_000, EndReason.CLOSED)
+            with refused(SessionEnded, "closed"):
+                store.append(FIRST, [said("words")], Usage(calls=1))
+            assert store.session(FIRST) == ended
+
+    def test_an_end_that_follows_from_nothing_can_be_taken_back(self, tmp_path: Path) -> None:
+        """A closed session goes on; one that was compacted away goes on elsewhere."""
+        with self.opened(tmp_path) as store:
+            store.end(FIRST, EndReason.CLOSED, 7_000)
+            assert store.end(FIRST, None, 8_000).is_live
+            assert store.end(FIRST, None, 8_000).is_live
+            store.append(FIRST, [said("words")])
+            store.end(FIRST, EndReason.COMPRESSION, 9_000)
+            with refused(SessionEnded, "compression"):
+                store.end(FIRST, None, 9_500)
+
+    def test_the_first_end_stands(self, tmp_path: Path) -> None:
+        """Closing a session that was compacted away does not make it one that may reopen."""
+        with self.opened(tmp_path) as store:
+            ended = store.end(FIRST, EndReason.COMPRESSION, 7_000)
+            assert store.end(FIRST, EndReason.CLOSED, 8_000) == ended
+
+    def test_usage_adds_up(self, tmp_path: Path) -> None:
+        """With messages and without."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, [said("words")], Usage(1, 10, 20, 3, 4, 0.25))
+            store.append(FIRST, [], Usage(1, 1, 1, 1, 1, 0.25))
+            assert store.session(FIRST).usage == Usage(2, 11, 21, 4, 5, 0.5)
+
+    def test_small_values_are_remembered(self, tmp_path: Path) -> None:
+        """Under their names, the newest for each."""
+        with self.opened(tmp_path) as store:
+            assert store.remembered("window:m") is None
+            store.remember("window:m", "8000")
+            store.remember("window:m", "16000 \ud83d")
+        with self.reopened(tmp_path) as store:
+            assert store.remembered("window:m") == "16000 \ud83d"
+
+
+def _ids(store: Store, listing: Listing) -> list[str]:
+    return [session.id for session in store.sessions(listing)]

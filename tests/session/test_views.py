@@ -1,0 +1,96 @@
+"""Views: entries by reference, and the way back to what was undone."""
+
+from dataclasses import replace
+
+from holdfast.session import (
+    Cause,
+    Entry,
+    Head,
+    Kind,
+    Session,
+    Span,
+    Usage,
+    View,
+    Window,
+    is_session_id,
+    redo_target,
+    session_id,
+    spans_of,
+    undo_target,
+)
+from holdfast.transcript import Message, Role, Text
+
+
+def entry(session: str, position: int, tokens: int = 2) -> Entry:
+    message = Message(Role.USER, (Text(str(position)),))
+    return Entry(
+        id=position,
+        session=session,
+        position=position,
+        kind=Kind.SAID,
+        message=message,
+        at=1,
+        tokens=tokens,
+    )
+
+
+def view(id_: int, parent: int | None) -> View:
+    return View(id=id_, session="s", parent=parent, cause=Cause.REWIND, spans=(), upto=0, at=1)
+
+
+def test_neighbors_are_joined() -> None:
+    entries = [entry("a", 1), entry("a", 2), entry("a", 4), entry("b", 5), entry("b", 4)]
+    spans = (Span("a", 1, 2), Span("a", 4, 4), Span("b", 5, 5), Span("b", 4, 4))
+    assert spans_of(entries) == spans
+    assert spans_of([]) == ()
+
+
+def test_redo_leads_towards_the_tip() -> None:
+    views = [view(1, None), view(2, 1), view(3, 2), view(4, 1)]
+    assert redo_target(views, None, 3) == 1
+    assert redo_target(views, 1, 3) == 2
+    assert redo_target(views, 1, 4) == 4
+    assert redo_target(views, 3, 3) is None
+    assert redo_target(views, 3, 4) is None
+    assert redo_target(views, None, None) is None
+    assert redo_target(views, 9, 77) is None
+
+
+def test_undo_takes_back_what_was_done_on_purpose() -> None:
+    """A prompt that changed is no step of its own, and a fork is where the session begins."""
+    fork = replace(view(1, None), cause=Cause.FORK)
+    folded = replace(view(2, 1), cause=Cause.COMPACTION)
+    prompt = replace(view(3, 2), cause=Cause.PROMPT)
+    first = replace(view(4, None), cause=Cause.PROMPT)
+    views = [fork, folded, prompt, first]
+    assert undo_target(views, 3) == folded
+    assert undo_target(views, 2) == folded
+    assert undo_target([view(1, None)], 1) == view(1, None)
+    for current in (1, 4, 99, None):
+        assert undo_target(views, current) is None
+
+
+def test_a_window_is_its_messages_and_their_weight() -> None:
+    entries = (entry("a", 1, 3), entry("a", 2, 4))
+    window = Window(Head(0, None, 2), entries)
+    assert window.transcript == (entries[0].message, entries[1].message)
+    assert window.tokens == 7
+
+
+def test_usage_adds_up() -> None:
+    assert Usage(1, 2, 3, 4, 5, 0.5) + Usage(1, 1, 1, 1, 1, 0.25) == Usage(2, 3, 4, 5, 6, 0.75)
+
+
+def test_a_session_lives_until_it_ends_or_is_thrown_away() -> None:
+    live = Session(id="s", source="cli", started=1)
+    assert live.is_live
+    assert not Session(id="s", source="cli", started=1, ended=2).is_live
+    assert not Session(id="s", source="cli", started=1, trashed=2).is_live
+
+
+def test_an_id_is_a_moment_and_a_number() -> None:
+    id_ = session_id("20261116_093000", 0x1ABCDEF)
+    assert id_ == "20261116_093000_abcdef"
+    assert is_session_id(id_)
+    assert not is_session_id(f"{id_}0")
+    assert not is_session_id("yesterday")
