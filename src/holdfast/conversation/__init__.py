@@ -1,14 +1,15 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `difference`, `status`, then
-`session`.
+`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `difference`, `status`,
+`session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
 """
 
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
 from holdfast.conversation.difference import Difference, difference
 from holdfast.conversation.found import Found
 from holdfast.conversation.parts import Options, Parts, Strategy, Switch
+from holdfast.conversation.searching import SessionSearch
 from holdfast.conversation.session import LiveSession
 from holdfast.conversation.status import Status
 
@@ -19,6 +20,7 @@ __all__ = [
     "LiveSession",
     "Options",
     "Parts",
+    "SessionSearch",
     "SessionStamp",
     "Status",
     "Strategy",

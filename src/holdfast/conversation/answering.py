@@ -27,7 +27,7 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.conversation.finding import Found
+    from holdfast.conversation.finding import Match
     from holdfast.conversation.presence import Presence
     from holdfast.ports import Store
     from holdfast.recall import Query
@@ -162,7 +162,7 @@ class Answering:
             is_current=session.root == self._current.root,
         )
 
-    def _excerpt(self, found: Found, query: Query, *, is_within: bool) -> Excerpt:
+    def _excerpt(self, found: Match, query: Query, *, is_within: bool) -> Excerpt:
         entry, hit = found.entry, found.hit
         thread = self._thread(entry, hit.session_id)
         reach = _AROUND_WITHIN if is_within else _AROUND

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
-__all__ = ["Finder", "Found"]
+__all__ = ["Finder", "Match"]
 
 _POOL = 60
 """Matches that are asked for at first."""
@@ -37,7 +37,7 @@ _CALLS_BEFORE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Match:
     """A match that counts."""
 
     hit: Hit
@@ -72,9 +72,9 @@ class Finder:
         """Say whether a match was passed over because the current window shows it."""
         return bool(self._in_context)
 
-    def conversations(self) -> tuple[Found, ...]:
+    def conversations(self) -> tuple[Match, ...]:
         """Return the best match of each conversation, best or newest first."""
-        chosen: dict[str, Found] = {}
+        chosen: dict[str, Match] = {}
         seen: dict[str, None] = {}
         filters, is_flooded = self._wanted.scope.filters, False
         for _ in range(_ROUNDS):
@@ -89,10 +89,10 @@ class Finder:
             self._look_deeper([root for root in seen if root not in chosen], chosen)
         return self._ordered(chosen.values())[: self._wanted.limit]
 
-    def places(self, root: str) -> tuple[Found, ...]:
+    def places(self, root: str) -> tuple[Match, ...]:
         """Return the best matches within one lineage, best or newest first."""
         filters = replace(self._wanted.scope.filters, lineages=(root,), exclude_sources=())
-        found: list[Found] = []
+        found: list[Match] = []
         hits = self._search(filters, max(_DEEP, self._wanted.limit))
         for hit in self._sorted(hits):
             if match := self._counts(hit):
@@ -115,25 +115,25 @@ class Finder:
         firm = tuple(hit for hit in hits if hit.rung is not Rung.SOME) or hits
         return tuple(sorted(firm, key=lambda hit: (-hit.at, -hit.message_id)))
 
-    def _choose(self, hits: Iterable[Hit], chosen: dict[str, Found]) -> None:
+    def _choose(self, hits: Iterable[Hit], chosen: dict[str, Match]) -> None:
         for hit in hits:
             if len(chosen) >= self._wanted.limit:
                 return
             if hit.root_id not in chosen and (match := self._counts(hit)):
                 chosen[hit.root_id] = match
 
-    def _look_deeper(self, roots: list[str], chosen: dict[str, Found]) -> None:
+    def _look_deeper(self, roots: list[str], chosen: dict[str, Match]) -> None:
         """Look through conversations of which no match counted so far."""
         for root in roots[:_DEEP_LOOKS]:
             filters = replace(self._wanted.scope.filters, lineages=(root,))
             self._choose(self._sorted(self._search(filters, _DEEP)), chosen)
 
-    def _ordered(self, found: Iterable[Found]) -> tuple[Found, ...]:
+    def _ordered(self, found: Iterable[Match]) -> tuple[Match, ...]:
         if not self._wanted.newest:
             return tuple(found)
         return tuple(sorted(found, key=lambda each: -each.hit.at))
 
-    def _counts(self, hit: Hit) -> Found | None:
+    def _counts(self, hit: Hit) -> Match | None:
         """Return a match unless it repeats what is known."""
         if hit.rung is Rung.SOME and hit.root_id in self._in_context:
             # The words stand in the window; what has only some of them would be noise.
@@ -146,7 +146,7 @@ class Finder:
                 self._in_context.add(hit.root_id)
             return None
         names = self._names(entry, whole)
-        return None if is_echo(whole, self.query, names) else Found(hit, entry, whole)
+        return None if is_echo(whole, self.query, names) else Match(hit, entry, whole)
 
     def _names(self, entry: Entry, message: Message) -> dict[str, str]:
         """Return the names of the calls that nameless results answer."""

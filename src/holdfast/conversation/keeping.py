@@ -172,10 +172,9 @@ class Keeping:
     def _compact(self, order: Order) -> CompactionReport:
         with self._passing:
             with self._lock:
-                # Another process may have pinned something, which changes no generation.
-                self._live.forget()
-                window = self._refreshed()
-                session = self._session
+                self._refreshed()
+                self._live.pin(self.parts.store.pins(self.id))
+                window, session = self._live.window, self._session
             done = compact(self.parts, session, window, order)
             with self._lock:
                 self._adopt(done.session)

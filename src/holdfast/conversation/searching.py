@@ -102,8 +102,7 @@ class SessionSearch:
     def ask(self, asked: Asked) -> dict[str, object]:
         """Answer a question that was put together by a program."""
         try:
-            with self._place(asked) as place:
-                result = place.answer(asked)
+            result = self.look(asked)
         except UnknownSession as error:
             return _wrong(f"{error}; {_BROWSE}")
         except HoldfastError as error:
@@ -111,6 +110,15 @@ class SessionSearch:
         if isinstance(result, Wrong):
             return _wrong(result.problem)
         return fitted(result, self._budget, self._counter)
+
+    def look(self, asked: Asked) -> Result | Wrong:
+        """Return what is asked for as a value, for programs that show it in their own way.
+
+        Raises:
+            HoldfastError: when there is no such session, message or profile.
+        """
+        with self._place(asked) as place:
+            return place.answer(asked)
 
     def _answer(self, given: Mapping[str, object]) -> dict[str, object]:
         asked = read_arguments(given, self._moment)

@@ -177,12 +177,10 @@ class LiveSession(Talk):
     def pin(self, message_id: int) -> None:
         """Let compactions keep a message word for word, within their budget for pins."""
         self.parts.store.pin(self.id, message_id, pinned=True)
-        self._live.forget()
 
     def unpin(self, message_id: int) -> None:
         """Let compactions fold a message again."""
         self.parts.store.pin(self.id, message_id, pinned=False)
-        self._live.forget()
 
     def branch(self, at: int | None = None, *, title: str = "", keep_parent: bool = False) -> Self:
         """Go another way from here, or from an earlier message, in a session of its own.

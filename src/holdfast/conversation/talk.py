@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.conversation.found import Found, find
@@ -116,6 +117,9 @@ class Talk(Keeping):
             drafts = tuple(map(self._draft, messages))
             entries = self._appended(drafts, usage)
             self._live.wrote(entries)
+            for entry, message in zip(entries, messages, strict=True):
+                if message.pinned:
+                    self.parts.store.pin(self.id, entry.id, pinned=True)
             return entries[-1].id if entries else 0
 
     def _appended(self, drafts: Sequence[Draft], usage: Usage) -> tuple[Entry, ...]:
@@ -131,6 +135,8 @@ class Talk(Keeping):
         def weigh(each: Message) -> int:
             return self.parts.engine.load((each,)).tokens
 
+        # Pins are kept beside the log, where they can be taken away again.
+        message = replace(message, pinned=False) if message.pinned else message
         short = shortened(message, self.parts.tool_limit, weigh)
         shown = short or message
         at = self.parts.clock.moment()

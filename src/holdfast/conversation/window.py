@@ -76,9 +76,17 @@ class LiveWindow:
         if entries and entries[0].position == known.size + 1:
             self._extend(entries, replace(known, size=entries[-1].position))
 
-    def forget(self) -> None:
-        """Read everything again at the next refresh."""
-        self._window = Window(Head(-1, None, 0), ())
+    def pin(self, pins: frozenset[int]) -> None:
+        """Mark exactly these messages as pinned: a pin changes no generation, whoever sets it."""
+        if all((entry.id in pins) == entry.message.pinned for entry in self._window.entries):
+            return
+        entries = tuple(
+            entry
+            if entry.message.pinned == (entry.id in pins)
+            else replace(entry, message=replace(entry.message, pinned=entry.id in pins))
+            for entry in self._window.entries
+        )
+        self._window = Window(self._window.head, entries)
 
     def body(self, dialect: str) -> Body:
         """Return the window as a provider reads it, valid whatever happened to its calls."""

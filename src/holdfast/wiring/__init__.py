@@ -1,7 +1,8 @@
 """Joins the parts: the one package that knows which concrete class stands behind each port.
 
-Read in this order: `summarizers`, `compressor`, `configured`, `stores`, `conversations`, then
-`asynchronous`, which is imported by its own name because event loops are slow to load.
+Read in this order: `summarizers`, `compressor`, `configured`, `stores`, `conversations`,
+`searching`, then `asynchronous`, which is imported by its own name because event loops are slow to
+load.
 
 Each name is loaded when it is first used: a command that lists sessions needs no engine.
 """
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.compressor import Compressor, Knobs, compress, estimate_tokens
     from holdfast.wiring.configured import counter_of, engine_of, policy_of
     from holdfast.wiring.conversations import Conversation, Opening
+    from holdfast.wiring.searching import search_in, session_search
     from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
     from holdfast.wiring.summarizers import Endpoint, summarizer_of
 
@@ -31,6 +33,8 @@ __all__ = [
     "open_store",
     "policy_of",
     "profile_names",
+    "search_in",
+    "session_search",
     "store_file",
     "store_of",
     "summarizer_of",
@@ -46,6 +50,8 @@ _HOMES = {
     "policy_of": "holdfast.wiring.configured",
     "Conversation": "holdfast.wiring.conversations",
     "Opening": "holdfast.wiring.conversations",
+    "search_in": "holdfast.wiring.searching",
+    "session_search": "holdfast.wiring.searching",
     "open_store": "holdfast.wiring.stores",
     "profile_names": "holdfast.wiring.stores",
     "store_file": "holdfast.wiring.stores",

@@ -1,0 +1,61 @@
+"""Live sessions for tests: a real store in a folder, the usual engine, a clock moved by hand."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.conversation import LiveSession, Options, Parts
+from holdfast.redaction import redact
+from holdfast.session import Session
+from holdfast.testing import FixedClock
+from holdfast.wiring import Compressor
+from tests.promises.conversations import turn
+
+WINDOW = 6_000
+
+
+def parts_on(store: SqliteStore, *, window: int = WINDOW, **options: object) -> Parts:
+    def engine() -> Compressor:
+        return Compressor(context_length=window)
+
+    numbers = count(1)
+    return Parts(
+        store=store,
+        engine=engine(),
+        another_engine=engine,
+        clock=FixedClock(1_000.0),
+        nonce=lambda: next(numbers),
+        redact=redact,
+        options=Options(**options),  # type: ignore[arg-type]
+    )
+
+
+def begun(path: Path, **options: object) -> LiveSession:
+    parts = parts_on(SqliteStore(path), **options)
+    session = parts.store.create(Session(id="20260101_000000_abcdef", source="api", started=1))
+    return LiveSession(parts, session)
+
+
+def another(chat: LiveSession, **options: object) -> LiveSession:
+    """Return the same session as another process has it, with a connection of its own."""
+    parts = parts_on(SqliteStore(Path(chat.parts.store.name)), **options)
+    return LiveSession(parts, parts.store.session(chat.id))
+
+
+def talk(chat: LiveSession, turns: Sequence[int]) -> None:
+    for number in turns:
+        for message in turn(number):
+            chat.record(message)
+
+
+def wire(messages: Sequence[dict[str, object]]) -> list[str]:
+    return [json.dumps(message, ensure_ascii=False) for message in messages]
+
+
+def closing_all(*chats: LiveSession) -> Iterator[None]:
+    for chat in chats:
+        chat.wait()
+        chat.parts.store.close()
+    yield

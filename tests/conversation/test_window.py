@@ -1,0 +1,213 @@
+"""The mirror of a window: like the store's, byte-stable, and cheap whatever its length."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.compaction.repair import repair
+from holdfast.conversation import LiveSession
+from holdfast.conversation.window import LiveWindow, with_goal
+from holdfast.session import Draft, Entry, Head, Session, Window
+from holdfast.testing.strategies import Material, transcripts
+from holdfast.tokens import Load
+from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript
+from holdfast.wire import DIALECTS
+from holdfast.wiring import Compressor
+from tests.conversation.talking import begun, talk, wire
+from tests.promises.conversations import turn
+
+
+def user(text: str) -> Message:
+    return Message(Role.USER, (Text(text),))
+
+
+def test_messages_of_another_process_arrive_in_order(
+    chat: LiveSession, beside: Callable[[], LiveSession]
+) -> None:
+    other = beside()
+    chat.user("one")
+    other.user("two")
+    chat.user("three")
+    other.user("four")
+    spoken = ["one", "two", "three", "four"]
+    assert [message["content"] for message in chat.window()] == spoken
+    assert [message["content"] for message in other.window()] == spoken
+
+
+def test_a_compaction_by_another_process_is_seen(
+    chat: LiveSession, beside: Callable[[], LiveSession]
+) -> None:
+    talk(chat, range(8))
+    before, other = chat.window(), beside()
+    assert other.compress().outcome == "folded"
+    chat.user("and now")
+    assert chat.window() == other.window() != before
+    assert other.undo()
+    assert chat.window() == [*before, {"role": "user", "content": "and now"}]
+
+
+def test_the_caller_may_do_what_it_likes_with_the_list(chat: LiveSession) -> None:
+    chat.user("one")
+    window = chat.window()
+    window[0]["content"] = "changed"
+    window.clear()
+    assert chat.window() == [{"role": "user", "content": "one"}]
+
+
+def test_a_goal_stands_at_the_end_of_the_system_prompt() -> None:
+    system = Message(Role.SYSTEM, (Text("Be careful."),))
+    (with_prompt, _) = with_goal((system, user("one")), "ship it")
+    assert with_prompt.text.startswith("Be careful.\n\n")
+    assert with_prompt.text.endswith("ship it")
+    (alone, _) = with_goal((user("one"),), "ship it")
+    assert alone.role is Role.SYSTEM
+    assert alone.text.endswith("ship it")
+    two = Message(Role.SYSTEM, (Text("a"), Text("b")))
+    assert with_goal((two,), "ship it")[0].text.endswith("ship it")
+    assert with_goal((system,), "") == (system,)
+
+
+@given(transcripts(Material(has_summaries=False)), st.lists(st.integers(1, 4), max_size=12))
+def test_each_window_begins_with_the_one_before(transcript: Transcript, cuts: list[int]) -> None:
+    """Only calls that wait for a result may be followed by something else later."""
+    with TemporaryDirectory() as folder:
+        chat = begun(Path(folder) / "store.db", automatic=False, tool_limits={"*": 10**9})
+        before: list[str] = []
+        at = 0
+        for size in [*cuts, len(transcript)]:
+            for message in transcript[at : at + size]:
+                chat.record(message)
+            at += size
+            after = wire(chat.window())
+            assert after[: len(before)] == before
+            before = after
+        chat.parts.store.close()
+
+
+@st.composite
+def _unruly(draw: st.DrawFn) -> Transcript:
+    """Messages in any order: results without calls, calls twice, calls that nobody answers."""
+    names = st.sampled_from("abc")
+    calls = st.lists(names, max_size=3)
+    messages: list[Message] = []
+    for kind in draw(st.lists(st.sampled_from(("user", "calls", "result")), max_size=12)):
+        match kind:
+            case "user":
+                messages.append(user(draw(st.sampled_from(("hello", "")))))
+            case "calls":
+                asked = tuple(ToolCall(name, "bash", "{}") for name in draw(calls))
+                messages.append(Message(Role.ASSISTANT, (Text("on it"), *asked)))
+            case _:
+                answers = [ToolResult(name, (Text("ok"),)) for name in draw(calls)]
+                messages.append(Message(Role.TOOL, tuple(answers)))
+    return tuple(messages)
+
+
+@given(st.one_of(_unruly(), transcripts()), st.sampled_from(("", "ship it")))
+@settings(max_examples=300)
+def test_what_is_added_is_written_as_if_all_were_written_anew(
+    transcript: Transcript, goal: str
+) -> None:
+    mirror = LiveWindow(_Log(transcript), Compressor(), "s")  # type: ignore[arg-type]
+    for size in range(len(transcript) + 1):
+        mirror.refresh(goal)
+        shown = with_goal(repair(transcript[:size]), goal)
+        assert wire(mirror.body("openai").messages) == wire(
+            DIALECTS["openai"].encode(shown).messages
+        )
+        _Log.size = size + 1
+    _Log.size = 0
+
+
+class _Log:
+    """A log that one more message is added to whenever somebody looks."""
+
+    size = 0
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        _Log.size = 0
+
+    def head(self, id_: str) -> Head:
+        return Head(0, None, min(_Log.size, len(self.transcript)))
+
+    def window(self, id_: str) -> Window:
+        return Window(self.head(id_), self.since(id_, 0))
+
+    def since(self, id_: str, position: int) -> tuple[Entry, ...]:
+        from holdfast.session import Kind
+
+        return tuple(
+            Entry(
+                id=at + 1,
+                session=id_,
+                position=at + 1,
+                kind=Kind.SAID,
+                message=message,
+                at=0,
+                tokens=0,
+            )
+            for at, message in enumerate(self.transcript[: _Log.size])
+            if at >= position
+        )
+
+
+class _Counting(Compressor):
+    """An engine that counts how many messages it was asked to weigh."""
+
+    weighed = 0
+
+    def load(self, messages: object) -> Load:
+        listed = list(messages)  # type: ignore[call-overload]
+        self.weighed += len(listed)
+        return super().load(listed)
+
+
+def test_a_call_costs_the_same_at_twenty_thousand_messages(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    store = SqliteStore(tmp_path / "store.db")
+    store.create(Session(id="s", source="test", started=1))
+    store.append("s", [Draft(message=user(f"word {n}"), at=1) for n in range(20_000)])
+    chat = begun(tmp_path / "other.db", automatic=False)
+    chat.parts.store.close()
+    engine = _Counting(context_length=10_000_000)
+    parts = replace(chat.parts, store=store, engine=engine)
+    long = LiveSession(parts, store.session("s"))
+    assert len(long.window()) == 20_000
+    read = _rows_read(store)
+    costs: list[tuple[int, int]] = []
+    for number in range(3):
+        engine.weighed = 0
+        read.clear()
+        for message in turn(number):
+            long.record(message)
+            long.window()
+        costs.append((engine.weighed, sum(read)))
+    assert costs[0] == costs[1] == costs[2]
+    assert costs[0][0] <= 4 * len(turn(0))
+    assert costs[0][1] <= len(turn(0))
+    store.close()
+
+
+def _rows_read(store: SqliteStore) -> list[int]:
+    """Count the entries that the store hands out from now on."""
+    counted: list[int] = []
+    since, window = store.since, store.window
+
+    def counting_since(id_: str, position: int) -> tuple[Entry, ...]:
+        found = since(id_, position)
+        counted.append(len(found))
+        return found
+
+    def counting_window(id_: str) -> Window:
+        found = window(id_)
+        counted.append(len(found.entries))
+        return found
+
+    store.since, store.window = counting_since, counting_window  # type: ignore[method-assign]
+    return counted
