@@ -22,6 +22,7 @@ PUBLIC = [
     "Policy",
     "Pruned",
     "Redactor",
+    "SessionSearch",
     "SessionStamp",
     "Status",
     "Unchanged",
@@ -30,6 +31,8 @@ PUBLIC = [
     "current_session",
     "estimate_tokens",
     "redact",
+    "session_search",
+    "session_search_tool",
 ]
 HEAVY = ("rich", "click", "yaml", "asyncio", "openai", "anthropic", "httpx", "splintr")
 

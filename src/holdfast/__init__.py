@@ -20,14 +20,16 @@ if TYPE_CHECKING:
         Pruned,
         Unchanged,
     )
-    from holdfast.conversation import SessionStamp, Status, current_session
+    from holdfast.conversation import SessionSearch, SessionStamp, Status, current_session
     from holdfast.engines import Compaction
     from holdfast.errors import HoldfastError
+    from holdfast.recall.tool_schema import session_search_tool
     from holdfast.redaction import Redactor, redact
     from holdfast.session import Usage
     from holdfast.wiring import Compressor, compress, estimate_tokens
     from holdfast.wiring.asynchronous import AsyncConversation
     from holdfast.wiring.conversations import Conversation
+    from holdfast.wiring.searching import session_search
 
 __all__ = [
     "Abandoned",
@@ -43,6 +45,7 @@ __all__ = [
     "Policy",
     "Pruned",
     "Redactor",
+    "SessionSearch",
     "SessionStamp",
     "Status",
     "Unchanged",
@@ -51,6 +54,8 @@ __all__ = [
     "current_session",
     "estimate_tokens",
     "redact",
+    "session_search",
+    "session_search_tool",
 ]
 
 __version__ = "0.1.0"
@@ -66,14 +71,16 @@ _HOMES = {
         "Pruned",
         "Unchanged",
     ),
-    "holdfast.conversation": ("SessionStamp", "Status", "current_session"),
+    "holdfast.conversation": ("SessionSearch", "SessionStamp", "Status", "current_session"),
     "holdfast.engines": ("Compaction",),
     "holdfast.errors": ("HoldfastError",),
+    "holdfast.recall.tool_schema": ("session_search_tool",),
     "holdfast.redaction": ("Redactor", "redact"),
     "holdfast.session": ("Usage",),
     "holdfast.wiring": ("Compressor", "compress", "estimate_tokens"),
     "holdfast.wiring.asynchronous": ("AsyncConversation",),
     "holdfast.wiring.conversations": ("Conversation",),
+    "holdfast.wiring.searching": ("session_search",),
 }
 
 

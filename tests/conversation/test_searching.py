@@ -171,11 +171,11 @@ def test_scrolling_pages_through_a_conversation_across_its_sessions(world: World
     later = world.say(SECOND, *many(6))
     everything = [entry.id for entry in (*begun, *later)]
     search, seen = world.search(), list[int]()
-    edge: object = begun[0].id
+    edge: int | None = begun[0].id
     while edge is not None:
-        page = search.session_search(around_message_id=cast("int", edge), window=2)
+        page = search.session_search(around_message_id=edge, window=2)
         seen += [each for each in ids(page["messages"]) if each not in seen]
-        edge = page["later"]
+        edge = cast("int | None", page["later"])
     assert seen == everything
     assert search.session_search(around_message_id=begun[0].id, window=2)["earlier"] is None
     back = search.session_search(around_message_id=later[0].id, window=2)
@@ -251,6 +251,28 @@ def test_a_branch_is_read_without_what_its_parent_said_afterwards(world: World) 
     assert ids(branch["messages"]) == [begun[0].id, begun[1].id, own[0].id]
     parent = world.search().session_search(session_id=FIRST)
     assert ids(parent["messages"]) == [*(entry.id for entry in begun), after[0].id]
+
+
+def test_what_a_parent_said_after_its_branch_is_seen_in_the_parent(world: World) -> None:
+    world.begin(FIRST, *many(2))
+    shared = world.store.window(FIRST).entries
+    (lost,) = world.say(FIRST, "said after the branch point")
+    world.fork(FIRST, SECOND, Fork.BRANCH, shared)
+    world.store.end(FIRST, EndReason.BRANCHED, 1)
+    world.say(SECOND, "in the branch")
+    seen = world.search().session_search(session_id=SECOND, around_message_id=lost.id)
+    assert seen["session_id"] == FIRST
+    assert ids(seen["messages"]) == [*(entry.id for entry in shared), lost.id]
+
+
+def test_matches_with_some_of_the_words_do_not_stand_in_for_one_in_the_context(
+    world: World,
+) -> None:
+    world.begin(FIRST, "the zebra runs", *many(6), "the zebra swims")
+    world.compact(FIRST, 2)
+    search = world.search(FIRST)
+    assert results(search.session_search(query="zebra swims")) == []
+    assert len(results(search.session_search(query="zebra flies"))) == 1
 
 
 def test_a_reset_begins_another_conversation(world: World) -> None:

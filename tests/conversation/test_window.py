@@ -1,6 +1,7 @@
 """The mirror of a window: like the store's, byte-stable, and cheap whatever its length."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +12,7 @@ from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction.repair import repair
 from holdfast.conversation import LiveSession
 from holdfast.conversation.window import LiveWindow, with_goal
-from holdfast.session import Draft, Entry, Head, Session, Window
+from holdfast.session import Draft, Entry, Head, Kind, Session, Window
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript
@@ -132,15 +133,13 @@ class _Log:
         self.transcript = transcript
         _Log.size = 0
 
-    def head(self, id_: str) -> Head:
+    def head(self, _id: str) -> Head:
         return Head(0, None, min(_Log.size, len(self.transcript)))
 
     def window(self, id_: str) -> Window:
         return Window(self.head(id_), self.since(id_, 0))
 
     def since(self, id_: str, position: int) -> tuple[Entry, ...]:
-        from holdfast.session import Kind
-
         return tuple(
             Entry(
                 id=at + 1,
@@ -168,8 +167,6 @@ class _Counting(Compressor):
 
 
 def test_a_call_costs_the_same_at_twenty_thousand_messages(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     store = SqliteStore(tmp_path / "store.db")
     store.create(Session(id="s", source="test", started=1))
     store.append("s", [Draft(message=user(f"word {n}"), at=1) for n in range(20_000)])

@@ -12,7 +12,7 @@ from holdfast.recall.arguments import SearchArguments, read_arguments
 from holdfast.recall.asked import Wrong
 from holdfast.recall.tool_schema import ToolStyle, session_search_tool
 
-STYLES: dict[ToolStyle, object] = {
+STYLES: dict[ToolStyle, type[object]] = {
     "openai": ChatCompletionFunctionToolParam,
     "responses": FunctionToolParam,
     "anthropic": ToolParam,

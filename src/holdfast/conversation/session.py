@@ -286,4 +286,7 @@ class LiveSession(Talk):
         )
         spawn = Spawn(child=child, shows=shown, parent_end=end)
         made = switched(parts, spawn) if end is not None else parts.store.spawn(spawn)
+        if session.goal and not keep_goal:
+            # A child without a goal takes its parent's.
+            made = parts.store.amend(made.id, Amendment(goal=""))
         return type(self)(parts.for_fork(), made)

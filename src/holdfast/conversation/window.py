@@ -144,7 +144,8 @@ def _grown(
         elif waiting:
             return None
         else:
-            waiting = [call.id for call in message.calls]
+            # An id that a message uses twice is answered once.
+            waiting = list(dict.fromkeys(call.id for call in message.calls))
     return [*wire, *DIALECTS["openai"].encode(fresh).messages]
 
 
@@ -154,6 +155,7 @@ def _waiting(entries: Sequence[Entry]) -> list[str]:
     for entry in reversed(entries):
         message = entry.message
         if message.role is not Role.TOOL:
-            return [call.id for call in message.calls if call.id not in answered]
+            asked = dict.fromkeys(call.id for call in message.calls)
+            return [id_ for id_ in asked if id_ not in answered]
         answered.update(result.call_id for result in message.results)
     return []

@@ -118,6 +118,18 @@ def test_a_path_that_cannot_be_a_file_is_a_sentence(tmp_path: Path) -> None:
             SqliteStore(path)
 
 
+def test_opening_for_reading_alone_creates_and_changes_nothing(tmp_path: Path, file: Path) -> None:
+    with pytest.raises(StoreError, match="no such file"):
+        SqliteStore(tmp_path / "none" / "store.db", read_only=True)
+    assert not (tmp_path / "none").exists()
+    before = file.read_bytes()
+    with closing(SqliteStore(file, read_only=True)) as store:
+        assert texts(store.window(FIRST).entries) == ["one walrus", "two"]
+        with pytest.raises(StoreError, match="read-only"):
+            store.append(FIRST, drafts("three"))
+    assert file.read_bytes() == before
+
+
 def test_strange_names_are_names(tmp_path: Path) -> None:
     for name in ("a b?mode=memory#x%41.db", "é ☕.db", ":memory:"):
         with closing(SqliteStore(tmp_path / name)) as store:

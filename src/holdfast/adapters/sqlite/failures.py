@@ -18,8 +18,8 @@ _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _UNDECODABLE = "Could not decode to UTF-8"
 """What Python says of a text that is none; SQLite does not look."""
-_LOST = ("no such table", "no such column")
-"""What SQLite says when the schema is not the one that was written."""
+_LOST = ("no such table", "no such column", "unsupported file format")
+"""What SQLite says when schema or header are not those that were written."""
 _REFUSAL = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 

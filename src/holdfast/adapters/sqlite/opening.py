@@ -65,7 +65,7 @@ def open_file(path: Path, patience: Patience, *, read_only: bool = False) -> Ope
     """
     _check_sqlite()
     try:
-        writable = _prepare(path)
+        writable = _prepare(path, is_created=not read_only)
         address = path.absolute().as_uri()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -128,11 +128,13 @@ def _check_sqlite() -> None:
         )
 
 
-def _prepare(path: Path) -> bool:
+def _prepare(path: Path, *, is_created: bool) -> bool:
     """Make sure that there is a file that we may read; say whether we may write it."""
     if path.is_dir():
         raise IsADirectoryError(0, "it is a directory; name a file in it")
     if not path.exists():
+        if not is_created:
+            raise FileNotFoundError(0, "there is no such file")
         _make_directory(path.parent)
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
