@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -23,11 +24,13 @@ from holdfast.compaction import Policy
 from holdfast.config import KEYS
 from holdfast.engines import Engine, Setup
 from holdfast.formats import FORMATS
+from holdfast.session import Session
 from holdfast.summary.record import HEADINGS
 from holdfast.tokens import Scale
 from holdfast.transcript import Transcript, shape
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring import Knobs
+from holdfast.wiring import Conversation, Knobs
+from tests.cli.stored import compacted
 from tests.conftest import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -143,8 +146,24 @@ def rollout() -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+@pytest.fixture(scope="session")
+def stored_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with a session to undo and redo, an old one, and one in the trash."""
+    home = tmp_path_factory.mktemp("stored")
+    place = home / "profiles" / "default" / "holdfast.db"
+    with Conversation.open(compacted(place), store=place, active=False) as chat:
+        chat.rewind()
+        assert chat.undo()
+        chat.user("Where is the staging key?")
+        store = chat.parts.store
+        for id_ in ("20260101_120000_00c0de", "20260102_120000_00c0de"):
+            store.create(Session(id=id_, source="cli", started=1, title="Old"))
+        store.trash(["20260101_120000_00c0de"], 2)
+    return home
+
+
 @pytest.fixture
-def shell(tmp_path: Path) -> Mapping[str, str]:
+def shell(tmp_path: Path, stored_home: Path) -> Mapping[str, str]:
     """Return an environment in which `holdfast` is the command and examples find their files."""
     (tmp_path / "session.json").write_bytes(SESSION.read_bytes())
     (tmp_path / "rollout.jsonl").write_text(rollout(), "utf-8")
@@ -154,12 +173,12 @@ def shell(tmp_path: Path) -> Mapping[str, str]:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m holdfast "$@"\n', "utf-8")
     command.chmod(0o755)
     outside = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
-    home = str(tmp_path / "home")
+    home = shutil.copytree(stored_home, tmp_path / "home")
     return {
         **outside,
         "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join(sys.path),
-        "HOLDFAST_HOME": home,
+        "HOLDFAST_HOME": str(home),
     }
 
 

@@ -1,9 +1,14 @@
 """`holdfast doctor`: what is in place, what is not, and never a credential."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+from holdfast.ports import Lease
+from holdfast.wiring import open_store
 from tests.cli.running import run
+from tests.cli.stored import conversation, store_in
 
 MODEL = {"HOLDFAST_AUXILIARY_COMPRESSION_MODEL": "claude-next"}
 
@@ -75,3 +80,98 @@ def test_a_summary_model_with_a_window_under_the_threshold_is_a_warning() -> Non
     assert (
         "is under the threshold of 100,000" in run("doctor", env={**model, variable: "8000"}).text
     )
+
+
+def words_of(name: str) -> str:
+    found = json.loads(run("doctor", "--json").output)
+    return next(each["words"] for each in found["checks"] if each["name"] == name)
+
+
+def test_a_store_that_is_not_made_yet_is_not_made_by_looking(home: Path) -> None:
+    assert words_of("store") == f"{store_in(home)} (not made yet)"
+    nothing = run("doctor", "--repair")
+    assert (nothing.code, "nothing to repair" in nothing.errors) == (3, True)
+    assert list(home.iterdir()) == []
+
+
+def test_a_store_is_looked_at(home: Path) -> None:
+    with conversation(store_in(home)) as chat:
+        name = chat.id
+        chat.branch()
+    run("sessions", "delete", name, "--yes")
+    assert words_of("store").startswith(f"{store_in(home)}: 1 session, 9 messages, ")
+    assert words_of("store pages") == "a quick check found no damage"
+    assert words_of("store space").endswith(" free")
+    assert words_of("trash") == "1 session in the trash"
+    ended = run("doctor", "--repair", "--json")
+    found = json.loads(ended.output)
+    assert (ended.code, found["healthy"], found["problems"], found["done"]) == (0, True, [], [])
+    assert "nothing is wrong; 2 sessions, 9 messages" in run("doctor", "--repair").text
+
+
+def test_a_lease_that_ran_out_is_a_warning_and_one_that_holds_is_not(home: Path) -> None:
+    with conversation(store_in(home)) as chat:
+        chat.parts.store.acquire(Lease(chat.id, "1:main:agent:abc", 5_000), 0)
+        assert "left session" in words_of("lease")
+        assert states({})["lease"] == "warn"
+        far = chat.parts.clock.moment() + 60_000
+        chat.parts.store.acquire(Lease(chat.id, "2:main:agent:def", far), far - 1)
+        assert words_of("lease") == f"session {chat.id} is being compacted by 2:main:agent:def"
+        assert states({})["lease"] == "ok"
+
+
+def test_another_profile_can_be_looked_at(home: Path) -> None:
+    conversation(store_in(home, "work")).close()
+    assert "(not made yet)" in run("doctor").text
+    assert "1 session, 9 messages" in run("doctor", "--profile", "work").text
+    assert "1 session, 9 messages" in run("doctor", "--repair", "--profile", "work").text
+
+
+def test_a_file_that_is_no_store_fails_with_a_sentence(home: Path) -> None:
+    place = store_in(home)
+    place.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA user_version = 3")
+        connection.execute("CREATE TABLE theirs (value)")
+    assert words_of("store").endswith("is the database of another program; name another file")
+    assert run("doctor", "--repair").code == 1
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA application_id = 0x484F4C44")
+        connection.execute("PRAGMA user_version = 99")
+    assert words_of("store").endswith("install a newer holdfast")
+
+
+def test_a_file_that_cannot_be_opened_is_repaired_and_kept(home: Path) -> None:
+    place = store_in(home)
+    with conversation(place, 30) as chat:
+        name = chat.id
+    content = bytearray(place.read_bytes())
+    content[:60] = b"x" * 60
+    place.write_bytes(content)
+    assert states({})["store"] == "fail"
+    ended = run("doctor", "--repair")
+    assert ended.code == 0
+    (kept,) = place.parent.glob("*.damaged-*")
+    assert f"kept the damaged file as {kept}" in ended.text
+    assert kept.read_bytes() == bytes(content)
+    assert ended.text.splitlines()[-1].startswith(f"ok    {place}: all is readable; 1 session, 121")
+    assert states({})["store"] == "ok"
+    store = open_store(place, {})
+    assert len(store.since(name, 0)) == 121
+    store.close()
+
+
+def test_a_file_of_which_nothing_is_left_stays_as_it_is(home: Path) -> None:
+    place = store_in(home)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"nothing of ours " * 1_000)
+    ended = run("doctor", "--repair")
+    assert (ended.code, ended.text) == (1, "")
+    assert ended.errors.startswith("holdfast: ")
+    assert place.read_bytes() == b"nothing of ours " * 1_000
+
+
+def test_an_address_of_another_kind_of_store_fails(home: Path) -> None:
+    env = {"HOLDFAST_STORE_URL": "postgres://example"}
+    assert states(env).get("store", "fail") == "fail"
+    assert run("doctor", "--repair", env=env).code == 1

@@ -10,11 +10,14 @@ import pytest
 
 from holdfast import __version__
 from holdfast.cli.root import COMMANDS, root
+from holdfast.cli.sessions import SUBCOMMANDS as SESSION_COMMANDS
+from holdfast.cli.sessions import command as sessions
 from tests.cli.running import REPOSITORY, SESSION, launch, run
 
 assert isinstance(root, click.Group)
 CONTEXT = click.Context(root)
-SUBCOMMANDS = [("config", name) for name in ("show", "path", "init")]
+GROUPS = {"config": ("show", "path", "init"), "sessions": tuple(SESSION_COMMANDS)}
+SUBCOMMANDS = [(group, name) for group, names in GROUPS.items() for name in names]
 EVERY = [*((name,) for name in COMMANDS), *SUBCOMMANDS]
 
 
@@ -26,6 +29,12 @@ def test_the_overview_says_what_each_command_says_of_itself() -> None:
     loaded = {name: root.get_command(CONTEXT, name) for name in COMMANDS}
     first = {name: (each.help or "").partition("\n")[0] for name, each in loaded.items() if each}
     assert first == COMMANDS
+
+
+def test_the_overview_of_sessions_says_what_each_command_says_of_itself() -> None:
+    loaded = {name: sessions.get_command(CONTEXT, name) for name in SESSION_COMMANDS}
+    first = {name: (each.help or "").partition("\n")[0] for name, each in loaded.items() if each}
+    assert first == SESSION_COMMANDS
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
@@ -44,7 +53,7 @@ def test_the_documentation_has_the_help_of_every_command(command: tuple[str, ...
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
 def test_every_command_has_json(command: tuple[str, ...]) -> None:
-    if command != ("config",):
+    if " ".join(command) not in GROUPS:
         assert "--json" in run(*command, "--help").text
 
 
@@ -190,7 +199,7 @@ def test_a_terminal_without_unicode_gets_question_marks() -> None:
     assert os.linesep.encode() in ended.output
 
 
-@pytest.mark.parametrize("arguments", [(), ("config",)])
+@pytest.mark.parametrize("arguments", [(), ("config",), ("sessions",)])
 def test_a_command_without_its_command_shows_the_help_and_nothing_else(
     arguments: tuple[str, ...],
 ) -> None:

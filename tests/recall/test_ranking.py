@@ -1,11 +1,14 @@
 """The arithmetic of ranking."""
 
+import pytest
+
 from holdfast.recall import parse
 from holdfast.recall.ranking import (
     NEAR,
     Candidate,
     Clue,
     closeness,
+    exact_name,
     leading,
     prior,
     rarity,
@@ -73,3 +76,27 @@ def test_words_close_together_and_verbatim_fit_better() -> None:
     near = closeness("a fox, brown, ran", terms, "brown fox")
     far = closeness("a fox " + "and a dog " * 30 + "brown", terms, "brown fox")
     assert verbatim > near > far > closeness("a bear", terms, "brown fox")
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("maxRetries", "maxRetries"),
+        (" --base ", "--base"),
+        ("VERSION", "VERSION"),
+        ("_sessionManager", "_sessionManager"),
+        ("retries", ""),
+        ("Retries", ""),
+        ("two words", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_is_one_word_with_capitals_inside_or_signs(query: str, name: str) -> None:
+    assert exact_name(query) == name
+
+
+def test_a_name_letter_for_letter_beats_the_same_letters_in_another_case() -> None:
+    (term,) = parse("maxRetries").terms
+    near = closeness("maxretries maxretries maxretries", [term], "maxretries", "maxRetries")
+    same = closeness("a long line that ends in maxRetries", [term], "maxretries", "maxRetries")
+    assert same > near

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
-from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from holdfast.cli.check import Check, State
 from holdfast.cli.lines import crop
+from holdfast.cli.store_checks import store_checks
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError
 from holdfast.wiring import policy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Check", "State", "checks"]
+    from holdfast.config import Setting
+
+__all__ = ["checks", "provider_of"]
 
 _LONGEST_SHOWN = 200
 _OLDEST = (3, 11)
@@ -31,34 +33,16 @@ _EXTRAS = {
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
-class State(StrEnum):
-    """How a check went."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    state: State
-    words: str
-    advice: str = ""
-
-
-def checks(environ: Mapping[str, str]) -> tuple[Check, ...]:
+def checks(environ: Mapping[str, str], flags: Sequence[Setting] = ()) -> tuple[Check, ...]:
     """Look at everything there is to look at; nothing is sent and nothing is changed."""
-    return tuple(_all(environ))
+    return tuple(_all(environ, flags))
 
 
-def _all(environ: Mapping[str, str]) -> Iterator[Check]:
+def _all(environ: Mapping[str, str], flags: Sequence[Setting]) -> Iterator[Check]:
     yield _python()
     yield _home(home(environ))
     try:
-        settings = load(environ).settings
+        settings = load(environ, flags).settings
     except ConfigError as error:
         yield Check("configuration", State.FAIL, str(error), f"edit {config_file(environ)}")
         settings = Settings()
@@ -66,6 +50,7 @@ def _all(environ: Mapping[str, str]) -> Iterator[Check]:
         yield _configuration(config_file(environ))
     yield _window(settings)
     yield from _summary_model(settings, environ)
+    yield from store_checks(settings, environ)
     yield from _extras(settings)
 
 

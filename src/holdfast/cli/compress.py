@@ -12,7 +12,12 @@ from holdfast.cli.compressing import Compressed, Wish, compress_input
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, about, read_input, same_file, write_output
-from holdfast.cli.flags import configuration, conversation_flag, setting_flags
+from holdfast.cli.flags import (
+    configuration,
+    conversation_flag,
+    setting_flags,
+    summarizer_flag,
+)
 from holdfast.cli.outcome import drawn
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.targets import Target, targets
@@ -70,11 +75,7 @@ class _Options(TypedDict):
 @setting_flags
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Make it fit into N tokens.")
 @click.option("--focus", default="", metavar="TEXT", help="What deserves most of the record.")
-@click.option(
-    "--summarizer",
-    metavar="deterministic|none|MODEL",
-    help="Who writes the record: a model, or no model (deterministic and none are the same).",
-)
+@summarizer_flag
 @click.option("--force", is_flag=True, help="Compact even what fits already.")
 @click.option("--dry-run", is_flag=True, help="Write no transcript and ask no model.")
 @click.option("--report", metavar="FILE", help="Write a JSON report; - for standard output.")

@@ -11,7 +11,15 @@ from holdfast.cli.lines import Line, Span, cells
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Frame", "conversation_strip", "fold_strip", "legend", "window_bar"]
+__all__ = [
+    "Frame",
+    "columns_of",
+    "conversation_strip",
+    "fold_strip",
+    "joined",
+    "legend",
+    "window_bar",
+]
 
 _LETTERS = {
     Kind.SYSTEM: "S",
@@ -68,24 +76,24 @@ def window_bar(census: Census, frame: Frame) -> list[Line]:
 
 def conversation_strip(census: Census, frame: Frame) -> Line:
     """Return the conversation from left to right, each column an equal number of tokens."""
-    columns = _columns(
+    columns = columns_of(
         ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
         census.tokens,
         frame.width - 4,
     )
     runs = [_run(kind, 1, frame) for kind in columns]
-    return (Span(" ["), *_joined(runs), Span("]"))
+    return (Span(" ["), *joined(runs), Span("]"))
 
 
 def fold_strip(census: Census, folded: frozenset[int], frame: Frame) -> Line:
     """Return below the conversation which part of it would be folded and which would stay."""
-    columns = _columns(
+    columns = columns_of(
         ((index in folded, weight) for index, weight in enumerate(census.weights)),
         census.tokens,
         frame.width - 4,
     )
     signs = [Span("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
-    return (Span(" ["), *_joined(signs), Span("]"))
+    return (Span(" ["), *joined(signs), Span("]"))
 
 
 def legend(census: Census, frame: Frame) -> list[Line]:
@@ -117,7 +125,7 @@ def _shared_out(weights: Mapping[Kind, int], columns: int) -> dict[Kind, int]:
     return given
 
 
-def _columns(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:
+def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:
     """Return for each column the mark with the most tokens in it."""
     width = max(total, 1) / room
     tallies: list[dict[Mark, float]] = [{} for _ in range(room)]
@@ -134,7 +142,7 @@ def _columns(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[
     return [max(tally, key=tally.__getitem__) for tally in tallies if tally]
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
+def joined(spans: Sequence[Span]) -> list[Span]:
     """Join neighbors that look the same, so that a terminal gets few color changes."""
     found: list[Span] = []
     for span in spans:

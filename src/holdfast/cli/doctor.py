@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.checks import State, checks
+from holdfast.cli.check import State
+from holdfast.cli.checks import checks
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.lines import Line, Span
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.screen import screen, show_json, tell
+from holdfast.wiring.stores import store_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.config import Setting
+    from holdfast.wiring.upkeep import Repaired
 
 __all__ = ["command"]
 
 _STYLES = {State.OK: "bold green", State.WARN: "bold yellow", State.FAIL: "bold red"}
 
 
-@click.command("doctor", epilog=examples("holdfast doctor", "holdfast doctor --json"))
+@click.command(
+    "doctor",
+    epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --repair"),
+)
+@click.option("--repair", is_flag=True, help="Check all that is stored, and mend what is damaged.")
+@profile_flag
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, as_json: bool) -> Exit:
+def command(*, repair: bool, profile: Setting | None, as_json: bool) -> Exit:
     """Check that everything is in place.
 
     Nothing is sent anywhere, and no credential is shown. The exit code is 1 when a check fails.
+
+    --repair reads everything in the store instead. Where something is wrong, indexes are built
+    again from the messages and what can be read is saved; a file that is damaged itself is kept
+    beside the mended one. Nothing is thrown away.
     """
-    found = checks(os.environ)
+    if repair:
+        settings = configuration({"profile": profile}).settings
+        file = store_file(settings.store.url, settings.store.profile, os.environ)
+        return _repair(file, as_json=as_json)
+    found = checks(os.environ, [profile] if profile else [])
     healthy = not any(each.state is State.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
@@ -39,3 +62,43 @@ def command(*, as_json: bool) -> Exit:
             lines.append((Span(f"     {each.advice}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
+
+
+def _repair(file: Path, *, as_json: bool) -> Exit:
+    if not file.exists():
+        tell(f"there is nothing to repair: {file} does not exist")
+        return Exit.NOTHING_TO_DO
+    # Imported only here: checks that touch no store need no SQLite.
+    from holdfast.wiring.upkeep import repair_file
+
+    found = repair_file(file)
+    if as_json:
+        show_json({"file": str(file), **_fields(found)})
+    else:
+        screen().show(_drawn(file, found))
+    return Exit.FAILED if found.health.problems else Exit.DONE
+
+
+def _fields(found: Repaired) -> dict[str, object]:
+    return {
+        "healthy": not found.health.problems,
+        "problems": list(found.problems),
+        "done": list(found.done),
+        "left": list(found.health.problems),
+        "sessions": found.health.sessions,
+        "messages": found.health.messages,
+        "bytes": found.health.bytes,
+    }
+
+
+def _drawn(file: Path, found: Repaired) -> list[Line]:
+    health = found.health
+    size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
+    lines: list[Line] = [(Span("found ", "yellow"), Span(each)) for each in found.problems]
+    lines += [(Span("done  ", "green"), Span(each)) for each in found.done]
+    lines += [(Span("left  ", "bold red"), Span(each)) for each in health.problems]
+    if not found.problems:
+        lines.append((Span("ok    ", "bold green"), Span(f"{file}: nothing is wrong; {size}")))
+    elif not health.problems:
+        lines.append((Span("ok    ", "bold green"), Span(f"{file}: all is readable; {size}")))
+    return lines

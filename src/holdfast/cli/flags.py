@@ -15,7 +15,14 @@ from holdfast.errors import ConfigError
 if TYPE_CHECKING:
     from holdfast.config import Configuration, Key
 
-__all__ = ["configuration", "conversation_flag", "setting_flags"]
+__all__ = [
+    "SETTING_NAMES",
+    "configuration",
+    "conversation_flag",
+    "profile_flag",
+    "setting_flags",
+    "summarizer_flag",
+]
 
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[Wrapped], Wrapped]
@@ -44,6 +51,8 @@ _FLAGS: dict[str, tuple[str, str, str]] = {
         "Messages at the end that pruning never touches.",
     ),
 }
+SETTING_NAMES = frozenset({*_FLAGS, "profile"})
+"""The names under which click hands over flags that are settings."""
 _WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
 _NO_MODEL = frozenset({"deterministic", "none"})
@@ -89,6 +98,22 @@ def conversation_flag(function: Wrapped) -> Wrapped:
         type=click.IntRange(min=1),
         metavar="N",
         help="Which one, when a file holds several; the first is 1.",
+    )(function)
+
+
+def profile_flag(function: Wrapped) -> Wrapped:
+    """Give a command the flag that picks whose sessions are meant."""
+    kind = _SettingType(KEYS["store.profile"], "--profile")
+    words = "Whose sessions; see the setting store.profile."
+    return click.option("--profile", type=kind, metavar="NAME", help=words)(function)
+
+
+def summarizer_flag(function: Wrapped) -> Wrapped:
+    """Give a command the flag that says who writes the record."""
+    return click.option(
+        _WRITER,
+        metavar="deterministic|none|MODEL",
+        help="Who writes the record: a model, or no model (deterministic and none are the same).",
     )(function)
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
+from holdfast.cli.desk import opened_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.files import about, read_input
-from holdfast.cli.flags import configuration, conversation_flag, setting_flags
-from holdfast.cli.inspection import as_json, inspect_document
+from holdfast.cli.finding import find_session, is_session_name
+from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
+from holdfast.cli.inspection import as_json, inspect_document, stored_document
 from holdfast.cli.inspection_view import drawn
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS, read
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
+    from holdfast.formats import Document
 
 __all__ = ["command"]
 
@@ -35,10 +39,11 @@ class _Options(TypedDict):
     epilog=examples(
         "holdfast inspect session.json",
         "holdfast inspect session.json --context-length 128000 --messages",
+        "holdfast inspect last",
         "holdfast inspect ~/.codex/sessions/rollout.jsonl --json",
     ),
 )
-@click.argument("file")
+@click.argument("file", metavar="FILE|SESSION")
 @click.option(
     "--format",
     "format_name",
@@ -49,6 +54,7 @@ class _Options(TypedDict):
 )
 @conversation_flag
 @setting_flags
+@profile_flag
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Ask about a fit of N tokens.")
 @click.option(
     "--top",
@@ -65,17 +71,29 @@ def command(**options: Unpack[_Options]) -> None:
 
     The first bar is the window with everything in it, the second the conversation from its
     beginning to its end, and below it what a compaction would fold. FILE is a transcript in any
-    known format, or - for standard input. Nothing is changed.
+    known format, or - for standard input. SESSION is the id of a stored session or the beginning
+    of one, or last: then its window is shown. Nothing is changed.
     """
     settings: Settings = configuration(options).settings
-    source = read_input(options["file"])
-    with about(source.name):
-        document = read(
-            source.content, format=options["format_name"], conversation=options["conversation"]
-        )
-        found = inspect_document(source.name, document, settings, fit=options["fit"])
+    name, document = _document(options, settings)
+    with about(name):
+        found = inspect_document(name, document, settings, fit=options["fit"])
     if options["as_json"]:
         show_json(as_json(found, top=options["top"], messages=options["messages"]))
         return
     view = screen()
     view.show(drawn(found, view, top=options["top"], messages=options["messages"]))
+
+
+def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
+    """Return the file, or the window of the stored session, with the name it goes by."""
+    name = options["file"]
+    if is_session_name(name) and not Path(name).exists():
+        with opened_desk(settings, as_json=options["as_json"]) as desk:
+            session = find_session(desk.store, name)
+            return session.id, stored_document(desk.store.window(session.id).transcript)
+    source = read_input(name)
+    with about(source.name):
+        return source.name, read(
+            source.content, format=options["format_name"], conversation=options["conversation"]
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from holdfast.cli.census import Census, take_census
 from holdfast.cli.compressing import window_of
 from holdfast.compaction import Enough, Impossible, Means, Nothing, Plan, decide, due, hygiene_due
+from holdfast.formats.document import Document, Envelope
 from holdfast.redaction import Redactor
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
@@ -16,10 +17,16 @@ from holdfast.wiring import counter_of, policy_of
 if TYPE_CHECKING:
     from holdfast.compaction import Decision, Policy
     from holdfast.config import Settings
-    from holdfast.formats import Document
     from holdfast.transcript import Transcript
 
-__all__ = ["Inspection", "as_json", "heaviest", "inspect_document", "would"]
+__all__ = [
+    "Inspection",
+    "as_json",
+    "heaviest",
+    "inspect_document",
+    "stored_document",
+    "would",
+]
 
 _SKETCH = 160
 
@@ -79,6 +86,12 @@ def inspect_document(
         decision=decide(transcript, policy, Means(scale, redactor.redact)),
         counter=counter.name,
     )
+
+
+def stored_document(window: Transcript) -> Document:
+    """Return the window of a stored session as what a file would hold."""
+    # With an envelope, all of it counts as what the model sees.
+    return Document("stored session", "openai", window, Envelope(rest=None))
 
 
 def heaviest(found: Inspection, count: int) -> list[int]:

@@ -5,7 +5,6 @@ Whatever goes wrong below ends here as a sentence and an exit code, never as a t
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import click
 from holdfast import __version__
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
+from holdfast.cli.lazy_group import LazyGroup
 from holdfast.cli.screen import tell
 from holdfast.cli.streams import flush_output, forgive
 from holdfast.errors import HoldfastError
@@ -28,6 +28,8 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show where the context went, drawn to scale.",
     "validate": "Check a transcript against a provider's rules.",
     "redact": "Mask the secrets in a text.",
+    "search": "Find what was said in stored conversations.",
+    "sessions": "Look at stored conversations, and care for them.",
     "formats": "List the formats that can be read and written.",
     "config": "Show the settings, or write a file to edit.",
     "doctor": "Check that everything is in place.",
@@ -36,36 +38,8 @@ COMMANDS: dict[str, str] = {
 """Each command with its line in the overview; a command is imported when it is run."""
 
 
-class Root(click.Group):
+class Root(LazyGroup):
     """The group of all commands, with the error boundary around them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the commands in the order in which a person meets them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        return cast("click.Command", import_module(f"holdfast.cli.{cmd_name}").command)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and name the nearest one when there is none."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], COMMANDS, 1)
-            if not close:
-                raise
-            hint = f"there is no command {args[0]!r}; did you mean {close[0]}?"
-            raise click.UsageError(hint, ctx) from error
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
 
     def main(self, *args: object, **extra: object) -> NoReturn:
         """Run a command line and end the process with its exit code."""
@@ -142,6 +116,10 @@ def _let_go_of_output() -> None:
         return
 
 
+def _load(name: str) -> click.Command:
+    return cast("click.Command", import_module(f"holdfast.cli.{name}").command)
+
+
 _EXAMPLES = examples(
     "holdfast inspect session.json",
     "holdfast compress session.json --context-length 128000 -o smaller.json",
@@ -157,6 +135,8 @@ serve the other shells.
 
 @click.group(
     cls=Root,
+    lines=COMMANDS,
+    load=_load,
     epilog=f"{_EXAMPLES}\n{_NOTES}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -23,6 +23,7 @@ __all__ = [
     "Candidate",
     "Clue",
     "closeness",
+    "exact_name",
     "leading",
     "prior",
     "rarity",
@@ -45,6 +46,8 @@ _ROLE_WEIGHTS = (0.8, 1.0, 1.0, 0.85)
 _FRESHNESS = 0.1
 _HALF_LIFE = 30 * 86_400_000.0
 """A month in milliseconds: a fresh message weighs a tenth more than one that is old."""
+_EXACT = 2.0
+"""What a name counts that stands in the text exactly as it was typed."""
 _READ = 4_000
 """Characters of a message that are read for its ranking."""
 
@@ -148,8 +151,26 @@ def _presence(own: Sequence[int], near: Sequence[tuple[int, float]]) -> dict[int
     return found
 
 
-def closeness(text: str, terms: Sequence[Term], phrase: str) -> float:
-    """Return how well a text fits beyond holding the words: repeated, side by side, verbatim."""
+def exact_name(query: str) -> str:
+    """Return a query that spells a name letter for letter, such as `--base` or `maxRetries`.
+
+    Capitals inside a word and signs are what people type on purpose. A sentence is no name.
+    """
+    name = query.strip()
+    if not name or len(name.split()) > 1 or (name.isalnum() and name[1:].islower()):
+        return ""
+    return name
+
+
+def closeness(text: str, terms: Sequence[Term], phrase: str, exact: str = "") -> float:
+    """Return how well a text fits beyond holding the words: repeated, side by side, verbatim.
+
+    Args:
+        text: The text of a message that holds the words.
+        terms: What was asked for.
+        phrase: The whole query as the index reads it.
+        exact: A name that counts only letter for letter, wherever it stands in the text.
+    """
     bare = plain(text[:_READ])
     score = 0.0
     spots: list[int] = []
@@ -165,6 +186,8 @@ def closeness(text: str, terms: Sequence[Term], phrase: str) -> float:
         score += 0.5 * _near(spread, terms)
     if phrase in bare:
         score += 0.5
+    if exact and exact in text:
+        score += _EXACT
     return score
 
 

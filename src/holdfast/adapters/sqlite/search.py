@@ -18,7 +18,15 @@ from holdfast.adapters.sqlite.lookup import Lookup
 from holdfast.adapters.sqlite.scope import ROLES, scope_of
 from holdfast.recall import All, Hit, Rung, plain
 from holdfast.recall.folding import is_paired, normal, root_of
-from holdfast.recall.ranking import NEAR, Candidate, closeness, leading, prior, weigh
+from holdfast.recall.ranking import (
+    NEAR,
+    Candidate,
+    closeness,
+    exact_name,
+    leading,
+    prior,
+    weigh,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -125,11 +133,12 @@ class _Ladder:
         candidates = self._lookup.newest(written, _POOL)
         now = self._request.now
         phrased = plain(self._query.text[:_PHRASE]).strip()
+        exact = exact_name(self._query.text[:_PHRASE])
         terms = self._query.telling
         ordered = sorted(((prior(each, now), each) for each in candidates), key=_best_first)
         texts = self._texts_of([each.id for _, each in ordered[:_READ]])
         read = [
-            (weight * (1 + closeness(texts.get(each.id, ""), terms, phrased)), each)
+            (weight * (1 + closeness(texts.get(each.id, ""), terms, phrased, exact)), each)
             for weight, each in ordered[:_READ]
         ]
         return sorted([*read, *ordered[_READ:]], key=_best_first)

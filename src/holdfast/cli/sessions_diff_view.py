@@ -1,0 +1,174 @@
+"""Draws a compaction: its figures, both windows to one scale, what went and what is left."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from holdfast.cli.context_map import columns_of, joined
+from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
+from holdfast.cli.session_fields import title_of
+from holdfast.cli.times import clock_time
+from holdfast.transcript import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.conversation import Difference
+    from holdfast.facts import Evidence
+    from holdfast.session import Entry, Session
+
+__all__ = ["Compared", "drawn"]
+
+_KEPT, _FOLDED, _REPLACED, _ADDED = "=", "-", "~", "+"
+_STYLES = {_KEPT: "", _FOLDED: "red", _REPLACED: "yellow", _ADDED: "green"}
+_LABEL = 10
+_INDENT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A compaction with the two windows around it, in their order."""
+
+    session: Session
+    number: int
+    """Which compaction of the session, counted from 1."""
+    total: int
+    difference: Difference
+    before: tuple[Entry, ...]
+    after: tuple[Entry, ...]
+
+
+def drawn(found: Compared, limit: int, width: int) -> list[Line]:
+    """Return the picture; of each kind, at most `limit` things are listed, 0 means all."""
+    most = limit or sys.maxsize
+    facts = partial(_facts, most=most, width=width)
+    return [
+        *_heading(found, width),
+        (),
+        *_strips(found, width),
+        *_folded(found.difference, most, width),
+        *_replaced(found.difference, most, width),
+        *_record(found.difference, limit, width),
+        *facts("facts that still stand in the window", found.difference.retained, "green"),
+        *facts("facts that only the store has", found.difference.stored, "yellow"),
+    ]
+
+
+def _heading(found: Compared, width: int) -> Iterator[Line]:
+    record, report = found.difference.record, found.difference.record.report
+    yield (Span(crop(title_of(found.session), width - 2), "bold"),)
+    words = [f"compaction {found.number} of {found.total}", clock_time(record.at), record.trigger]
+    words += [f"focus {record.focus!r}"] if record.focus else []
+    yield (Span(crop(", ".join(words), width - 2)),)
+    facts, stored = len(found.difference.retained), len(found.difference.stored)
+    yield from _figure("tokens", report.get("tokens_before"), report.get("tokens_after"))
+    yield from _figure("messages", len(found.before), len(found.after))
+    if facts + stored:
+        told = f"{facts:,} of {facts + stored:,} that went still stand in the window"
+        yield (Span(f"  {'facts':<{_LABEL}}", "dim"), Span(told))
+
+
+def _figure(label: str, before: object, after: object) -> Iterator[Line]:
+    if isinstance(before, int) and isinstance(after, int):
+        change = f" ({after / before - 1:+.0%})" if before else ""
+        yield (Span(f"  {label:<{_LABEL}}", "dim"), Span(f"{before:,} -> {after:,}{change}"))
+
+
+def _strips(found: Compared, width: int) -> Iterator[Line]:
+    difference = found.difference
+    folded = {entry.id for entry in difference.folded}
+    replaced = {entry.id for pair in difference.replaced for entry in pair}
+    added = {entry.id for entry in difference.added}
+
+    def mark(entry: Entry) -> str:
+        if entry.id in folded:
+            return _FOLDED
+        if entry.id in added:
+            return _ADDED
+        return _REPLACED if entry.id in replaced else _KEPT
+
+    room = width - _LABEL - 2
+    heaviest = max(_weight(found.before), _weight(found.after), 1)
+    for label, entries in (("before", found.before), ("after", found.after)):
+        share = max(round(_weight(entries) / heaviest * room), 1)
+        signs = columns_of(
+            ((mark(entry), entry.tokens) for entry in entries), _weight(entries), share
+        )
+        spans = joined([Span(sign, _STYLES[sign] or "dim") for sign in signs])
+        yield (Span(f"  {label:<{_LABEL - 3}}["), *spans, Span("]"))
+    yield (
+        Span("  = kept  ", "dim"),
+        Span("- folded  ", "red"),
+        Span("~ replaced  ", "yellow"),
+        Span("+ record  ", "green"),
+        Span(f"(a column is about {counted(max(round(heaviest / room), 1), 'token')})", "dim"),
+    )
+
+
+def _folded(difference: Difference, most: int, width: int) -> Iterator[Line]:
+    if difference.folded:
+        weight = f"about {_weight(difference.folded):,} tokens"
+        words = f"folded: {counted(len(difference.folded), 'message')}, {weight}"
+        yield from _section(words)
+        for entry in difference.folded[:most]:
+            yield (_row(_FOLDED, entry, width),)
+        yield from _more(len(difference.folded) - most)
+
+
+def _replaced(difference: Difference, most: int, width: int) -> Iterator[Line]:
+    if difference.replaced:
+        yield from _section(f"replaced: {counted(len(difference.replaced), 'message')}")
+        for before, after in difference.replaced[:most]:
+            yield (_row(_FOLDED, before, width),)
+            yield (_row(_ADDED, after, width),)
+        yield from _more(len(difference.replaced) - most)
+
+
+def _record(difference: Difference, limit: int, width: int) -> Iterator[Line]:
+    if difference.record.summary:
+        weight = f"{_weight(difference.added):,} tokens"
+        yield from _section(f"the record: about {weight}")
+        lines = wrapped(difference.record.summary, width - _INDENT - 2)
+        shown = lines[: limit * 2] if limit else lines
+        for line in shown:
+            yield (Span(f"{' ' * _INDENT}{_ADDED} {line}".rstrip(), "green"),)
+        left = len(lines) - len(shown)
+        if left:
+            yield (Span(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
+
+
+def _facts(
+    title: str, facts: Sequence[Evidence], style: str, *, most: int, width: int
+) -> Iterator[Line]:
+    if not facts:
+        return
+    yield from _section(f"{title}: {len(facts):,}")
+    for each in facts[:most]:
+        kind = f"{' ' * _INDENT}{each.fact.kind:<12}"
+        yield (
+            Span(kind, "dim"),
+            Span(crop(" ".join(each.fact.text.split()), width - cells(kind)), style),
+        )
+    yield from _more(len(facts) - most)
+
+
+def _section(words: str) -> Iterator[Line]:
+    yield ()
+    yield (Span(words, "bold"),)
+
+
+def _row(sign: str, entry: Entry, width: int) -> Span:
+    lead = f"{' ' * _INDENT}{sign} {entry.id:>6} {entry.message.role:<9} {entry.tokens:>7,}  "
+    return Span(lead + crop(one_line(entry.message, width), width - cells(lead)), _STYLES[sign])
+
+
+def _more(count: int) -> Iterator[Line]:
+    if count > 0:
+        yield (Span(f"    {count:,} more; --limit 0 lists all", "dim"),)
+
+
+def _weight(entries: Sequence[Entry]) -> int:
+    return sum(entry.tokens for entry in entries)

@@ -1,0 +1,120 @@
+"""`holdfast sessions show`: one session with its window to scale and its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from holdfast.cli.census import take_census
+from holdfast.cli.desk import Desk, at_desk, session_argument
+from holdfast.cli.examples import examples
+from holdfast.cli.finding import find_session
+from holdfast.cli.flags import setting_flags
+from holdfast.cli.said import said_until
+from holdfast.cli.session_fields import compaction_fields, entry_fields, session_fields
+from holdfast.cli.sessions_message_view import full_text, message_drawn
+from holdfast.cli.sessions_show_view import Shown, drawn
+from holdfast.session import path_to
+from holdfast.tokens import Scale
+from holdfast.transcript import one_line
+from holdfast.wiring import counter_of, policy_of
+
+if TYPE_CHECKING:
+    from holdfast.session import Entry, Session
+
+__all__ = ["show_command"]
+
+_SKETCH = 160
+
+
+class _Options(TypedDict):
+    scope: str
+    message: int | None
+    whole: bool
+    limit: int
+
+
+@click.command(
+    "show",
+    epilog=examples(
+        "holdfast sessions show last",
+        "holdfast sessions show 20261116_0930 --all --limit 0",
+        "holdfast sessions show last --message 1204 --whole",
+    ),
+)
+@session_argument
+@click.option("--window", "scope", flag_value="window", default="window", help="The window only.")
+@click.option("--all", "scope", flag_value="all", help="List everything that was ever said.")
+@click.option("--message", type=int, metavar="N", help="Show the message with this id in full.")
+@click.option("--whole", is_flag=True, help="With --message: as it was said, not as shortened.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many messages to list, the newest; 0 for all.",
+)
+@setting_flags
+@at_desk
+def show_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
+    """Show a session: its window to scale, and its messages.
+
+    The window is what the model sees now. --all lists everything that was said instead, also what
+    was folded or rewound and what the sessions before this one said. The number in front of a
+    message is its id, which --message, fork and pin take.
+    """
+    session = find_session(desk.store, name)
+    if options["message"] is not None:
+        _show_message(desk, options["message"], whole=options["whole"])
+        return
+    if options["whole"]:
+        raise click.UsageError("--whole goes with --message")
+    shown = _shown(desk, session)
+    entries = said_until(desk.store, session.id) if options["scope"] == "all" else shown.window
+    kept = entries[-options["limit"] :] if options["limit"] else entries
+    desk.answer(
+        _fields(shown, kept, len(entries)),
+        lambda view: drawn(shown, kept, len(entries) - len(kept), view),
+    )
+
+
+def _shown(desk: Desk, session: Session) -> Shown:
+    store = desk.store
+    window = store.window(session.id)
+    policy = policy_of(desk.settings)
+    return Shown(
+        session=session,
+        path=path_to(store.lineage(session.id), session.id),
+        window=window.entries,
+        census=take_census(window.transcript, Scale(counter_of(desk.settings))),
+        limits=(policy.context_length, policy.threshold_tokens),
+        compactions=store.compactions(session.id),
+        is_undone=window.head.view != store.tip(session.id),
+    )
+
+
+def _fields(shown: Shown, entries: tuple[Entry, ...], total: int) -> dict[str, object]:
+    return {
+        **session_fields(shown.session),
+        "path": [each.id for each in shown.path],
+        "window": {
+            "messages": len(shown.window),
+            "tokens": shown.census.tokens,
+            "context_length": shown.limits[0],
+            "threshold_tokens": shown.limits[1],
+            "kinds": {str(kind): tokens for kind, tokens in shown.census.kinds.items()},
+            "undone": shown.is_undone,
+        },
+        "compactions": [compaction_fields(each) for each in shown.compactions],
+        "messages": [entry_fields(each, one_line(each.message, _SKETCH)) for each in entries],
+        "messages_left_out": total - len(entries),
+    }
+
+
+def _show_message(desk: Desk, number: int, *, whole: bool) -> None:
+    entry = desk.store.entry(number)
+    message = desk.store.whole(number) if whole else entry.message
+    fields = {**entry_fields(entry, one_line(message, _SKETCH)), "text": full_text(message)}
+    desk.answer(fields, lambda _: message_drawn(entry, message))

@@ -1,0 +1,180 @@
+"""`holdfast search`: what was said is found, shown with its match, or said not to be there."""
+
+import os
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import holdfast
+from holdfast.cli.lines import cells
+from holdfast.cli.screen import Screen
+from holdfast.cli.search_view import drawn
+from holdfast.recall.shapes import Excerpt, Excerpts
+from holdfast.recall.told import Told
+from holdfast.recall.values import Rung
+from holdfast.session import Session
+from holdfast.transcript import Role
+from holdfast.wiring.stores import store_file
+from tests.cli.running import run
+
+SESSION = Session(id="20261116_090000_abcdef", source="cli", started=0, title="Animals")
+
+
+def talk(*words: str, profile: str = "default", source: str = "cli", title: str = "") -> str:
+    """Store a conversation and return its id."""
+    place = store_file("sqlite", profile, os.environ)
+    with holdfast.Conversation.open(
+        store=place, active=False, source=source, title=title, model="gpt-5"
+    ) as chat:
+        for number, each in enumerate(words):
+            (chat.assistant if number % 2 else chat.user)(each)
+        return chat.id
+
+
+def found(*arguments: str) -> list[str]:
+    ended = run("search", *arguments, "--json")
+    document = cast("dict[str, list[dict[str, str]]]", ended.json)
+    return [each["session_id"] for each in document["results"]]
+
+
+def test_a_match_is_listed_with_title_place_and_words() -> None:
+    id_ = talk("Where do zebras live?", "A zebra lives in the savanna.", title="Animals")
+    ended = run("search", "savanna")
+    title, place, words = ended.text.splitlines()
+    assert ended.code == 0
+    assert title == "Animals"
+    assert place.startswith(f"  {id_}  message 2  assistant  ")
+    assert words == "    A zebra lives in the >>>savanna<<<."
+
+
+def test_several_words_need_no_quotes() -> None:
+    id_ = talk("A zebra lives in the savanna.")
+    assert found("zebra", "savanna") == [id_]
+
+
+def test_json_is_the_shape_that_models_get() -> None:
+    id_ = talk("A zebra lives here.", "Yes.", title="Animals")
+    document = cast("dict[str, object]", run("search", "zebra", "--json").json)
+    (result,) = cast("list[dict[str, object]]", document["results"])
+    assert document["shape"] == "discovery"
+    assert document["query"] == "zebra"
+    assert (result["session_id"], result["title"]) == (id_, "Animals")
+    match = cast("dict[str, object]", result["match"])
+    assert match["snippet"] == "A >>>zebra<<< lives here."
+    assert len(cast("list[object]", result["around"])) == 2
+
+
+def test_the_flags_narrow_the_search() -> None:
+    mine = talk("zebra", "a zebra it is")
+    helper = talk("zebra", source="subagent")
+    imported = talk("zebra", source="api")
+    assert sorted(found("zebra")) == sorted([mine, imported])
+    assert sorted(found("zebra", "--all-sources")) == sorted([mine, helper, imported])
+    assert found("zebra", "--source", "api") == [imported]
+    assert found("zebra", "--role", "assistant") == [mine]
+    assert found("zebra", "--limit", "1", "--sort", "newest") == [imported]
+    assert found("zebra", "--since", "1h", "--until", "1h") == []
+    assert found("zebra", "--model", "other") == []
+    assert found("zebra", "--session", mine) == [mine, mine]
+    assert found("zebra", "--session", "last", "--model", "gpt-5") == [imported]
+
+
+def test_another_profile_has_its_own_sessions() -> None:
+    talk("lion")
+    id_ = talk("zebra", profile="work")
+    assert found("zebra", "--profile", "work") == [id_]
+    assert found("zebra") == []
+
+
+def test_nothing_found_is_a_sentence_and_an_exit_code(home: Path) -> None:
+    talk("lion")
+    ended = run("search", "zebra")
+    place = home / "profiles" / "default" / "holdfast.db"
+    assert (ended.code, ended.text) == (3, "")
+    assert ended.errors == (
+        f"nothing was found in {place}; try fewer or other words, or part* for the beginning of "
+        "one\n"
+    )
+    narrowed = run("search", "lion", "--role", "tool")
+    assert narrowed.code == 3
+    assert "try without some of the flags" in narrowed.errors
+    assert run("search", "zebra", "--json").code == 3
+
+
+def test_a_query_that_cannot_match_says_so() -> None:
+    talk("lion")
+    ended = run("search", "?!")
+    assert ended.code == 3
+    assert ended.errors == "The query has no letter and no digit, so that nothing can match it.\n"
+
+
+def test_searching_where_nothing_was_ever_stored_creates_nothing(home: Path) -> None:
+    ended = run("search", "zebra")
+    assert ended.code == 3
+    assert "there are no sessions yet" in ended.errors
+    assert cast("dict[str, object]", run("search", "zebra", "--json").json)["results"] == []
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Missing argument"),
+        (("x", "--since", "soon"), "'soon' is no time; write a date"),
+        (("x", "--limit", "0"), "--limit"),
+        (("x", "--sort", "oldest"), "--sort"),
+        (("x", "--role", "robot"), "--role"),
+    ],
+)
+def test_a_wrong_flag_is_a_sentence(arguments: tuple[str, ...], words: str) -> None:
+    ended = run("search", *arguments)
+    assert ended.code == 2
+    assert words in ended.errors
+
+
+def test_an_unknown_session_is_a_sentence() -> None:
+    talk("lion")
+    ended = run("search", "lion", "--session", "nope")
+    assert ended.code == 1
+    assert "there is no session 'nope'" in ended.errors
+
+
+def excerpt(snippet: str, title: str = "Animals") -> Excerpt:
+    focus = Told(id=7, role=Role.TOOL, text="", at=0, tool="read_file")
+    return Excerpt(
+        session=SESSION,
+        title=title,
+        last_active=0,
+        snippet=snippet,
+        rung=Rung.WORDS,
+        focus=focus,
+    )
+
+
+def lines_of(snippet: str, view: Screen, title: str = "Animals") -> list[str]:
+    each = Excerpts("zebra", (excerpt(snippet, title),))
+    return ["".join(span.text for span in line) for line in drawn(each, view, 0, is_within=False)]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    snippet = "a long >>>zebra<<< " * 12 + "x" * 300 + " 斑马" * 60
+    lines = lines_of(snippet, Screen(width, colored=False), "斑马 " * 90)
+    assert max(map(cells, lines)) <= width
+    assert len(lines) > 3
+
+
+def test_a_match_is_colored_and_loses_its_marks() -> None:
+    each = Excerpts("zebra", (excerpt("prompt >>> the >>>zebra<<< ran"),))
+    *_, line = drawn(each, Screen(80, colored=True), 0, is_within=False)
+    assert [span.text for span in line if span.style] == ["zebra"]
+    assert "".join(span.text for span in line) == "    prompt >>> the zebra ran"
+
+
+def test_places_in_one_conversation_name_it_once() -> None:
+    each = Excerpts("zebra", (excerpt("one >>>zebra<<<"), excerpt("two >>>zebra<<<")))
+    lines = drawn(each, Screen(80, colored=False), 0, is_within=True)
+    texts = ["".join(span.text for span in line) for line in lines]
+    assert texts.count("Animals") == 1
+    assert texts[-1] == "    two >>>zebra<<<"

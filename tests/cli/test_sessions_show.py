@@ -1,0 +1,246 @@
+"""`holdfast sessions show`, `tree`, `export` and `diff`: looking without changing anything."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.session import Fork, Session, Spawn
+from holdfast.transcript import Role
+from holdfast.wire import DIALECTS, Body
+from holdfast.wiring import Conversation, open_store
+from tests.cli.running import launch, run
+from tests.cli.stored import compacted, conversation, store_in, talk
+
+DIFFERENT = ("openai", "responses", "anthropic", "gemini", "sharegpt")
+
+
+@pytest.fixture
+def session(home: Path) -> str:
+    """Return the id of a stored session with one compaction."""
+    return compacted(store_in(home))
+
+
+def test_the_window_is_shown_to_scale_with_its_newest_messages(session: str) -> None:
+    ended = run("sessions", "show", session, "--limit", "3", "--context-length", "8000")
+    bars = [line for line in ended.text.splitlines() if line.startswith(" [")]
+    assert {len(bar) for bar in bars} == {79}
+    assert "compacted 1 time" in ended.text
+    assert "earlier messages not listed; --limit 0 lists all" in ended.text
+    found = json.loads(run("sessions", "show", session, "--limit", "3", "--json").output)
+    assert [each["role"] for each in found["messages"]] == ["assistant", "tool", "assistant"]
+    assert found["window"]["messages"] == found["messages_left_out"] + 3
+    assert sum(found["window"]["kinds"].values()) == found["window"]["tokens"]
+
+
+def test_everything_that_was_said_can_be_listed(session: str) -> None:
+    window = json.loads(run("sessions", "show", session, "--limit", "0", "--json").output)
+    log = json.loads(run("sessions", "show", session, "--all", "--limit", "0", "--json").output)
+    assert len(log["messages"]) == 1 + 17 * 4
+    assert not any(each["derived"] for each in log["messages"])
+    assert len(window["messages"]) < len(log["messages"])
+    assert any(each["derived"] for each in window["messages"])
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("command", ["show", "tree", "diff"])
+def test_no_line_is_wider_than_the_terminal(session: str, command: str, columns: int) -> None:
+    ended = run("sessions", command, session, env={"COLUMNS": str(columns)})
+    assert ended.code == 0
+    wide = [line for line in ended.text.splitlines() if len(line) > columns]
+    assert [line for line in wide if "= kept" not in line] == []
+
+
+def test_a_message_that_was_cut_is_shown_whole_on_request(home: Path) -> None:
+    with conversation(store_in(home), 1) as chat:
+        output = "".join(f"line {number}\n" for number in range(30_000))
+        number = str(chat.tool("call-9", output, name="bash"))
+    part = run("sessions", "show", "last", "--message", number)
+    whole = run("sessions", "show", "last", "--message", number, "--whole")
+    assert "shown in part; --whole shows all of it" in part.text
+    assert "line 15000\n" not in part.text
+    assert "line 15000\n" in whole.text
+    assert "shown in part" not in whole.text
+    assert run("sessions", "show", "last", "--whole").code == 2
+    missing = run("sessions", "show", "last", "--message", "99999")
+    assert missing.code == 1
+
+
+def test_nothing_in_a_message_can_command_the_terminal(home: Path) -> None:
+    with conversation(store_in(home), 1) as chat:
+        number = str(chat.user("red \x1b[31malert\x07"))
+    assert "\x1b" not in run("sessions", "show", "last").text
+    assert "\x1b" not in run("sessions", "show", "last", "--message", number).text
+
+
+def test_a_tree_marks_the_session_and_where_it_goes_on(home: Path) -> None:
+    with conversation(store_in(home), 16, title="Task", strategy="rotation") as chat:
+        first = chat.id
+        assert chat.compress().outcome == "folded"
+        chat.branch(keep_parent=True)
+        second = chat.id
+    drawn = run("sessions", "tree", first, "--views").text.splitlines()
+    assert drawn[0].startswith(f"{first} *  ended (compression), 65 entries  Task")
+    assert drawn[1].startswith(f"{second} >  by compression, live, ")
+    assert drawn[2].startswith("│  compaction ")
+    assert drawn[3].startswith("└─ ")
+    assert drawn[3].endswith("by branch, live, 0 entries  Task #3")
+    found = json.loads(run("sessions", "tree", first, "--views", "--json").output)
+    assert (found["session"], found["leaf"]) == (first, second)
+    assert [each["parent"] for each in found["sessions"]] == [None, first, second]
+    assert [each["cause"] for each in found["sessions"][1]["views"]] == ["fork", "compaction"]
+
+
+def test_branches_of_a_tree_are_drawn_beside_each_other(home: Path) -> None:
+    with conversation(store_in(home), 1, title="Task") as chat:
+        inner = chat.branch(keep_parent=True)
+        inner.branch(keep_parent=True)
+        chat.branch(keep_parent=True)
+    drawn = run("sessions", "tree", chat.id).text.splitlines()
+    assert [line[: line.index("2")] for line in drawn[:4]] == ["", "├─ ", "│  └─ ", "└─ "]
+
+
+def test_a_very_deep_lineage_is_drawn_too(home: Path) -> None:
+    store = open_store(store_in(home), {})
+    store.create(Session(id="s0", source="cli", started=0))
+    forks = [Fork.COMPRESSION] * 1_100 + [Fork.BRANCH] * 3
+    for number, fork in enumerate(forks, 1):
+        child = Session(
+            id=f"s{number}", source="cli", started=number, parent=f"s{number - 1}", fork=fork
+        )
+        store.spawn(Spawn(child=child))
+    store.close()
+    drawn = run("sessions", "tree", "s0").text.splitlines()
+    assert drawn[1_100].startswith("s1100  by compression, live")
+    assert drawn[1_103].startswith("      └─ s1103")
+    assert len(json.loads(run("sessions", "tree", "s0", "--json").output)["sessions"]) == 1_104
+
+
+def test_a_tree_is_drawn_in_ascii_where_nothing_else_can_be_shown(home: Path) -> None:
+    with conversation(store_in(home), 1, title="Task") as chat:
+        chat.branch()
+    ended = launch("sessions", "tree", "last", env={"PYTHONIOENCODING": "ascii"})
+    assert "`- " in ended.text
+    assert "?" not in ended.text
+
+
+@pytest.mark.parametrize("dialect", DIFFERENT)
+def test_an_export_is_a_request_that_the_provider_takes(session: str, dialect: str) -> None:
+    found = json.loads(run("sessions", "export", session, "--format", dialect).output)
+    keys = {"responses": "input", "gemini": "contents", "sharegpt": "conversations"}
+    body = Body(found[keys.get(dialect, "messages")])
+    assert len(body.messages) > 10
+    assert DIALECTS[dialect].validate(body) == ()
+
+
+def test_the_window_is_exported_with_its_goal_and_the_log_word_for_word(home: Path) -> None:
+    output = "".join(f"line {number}\n" for number in range(30_000))
+    with conversation(store_in(home), 1) as chat:
+        chat.goal = "ship it"
+        chat.tool("call-0", output, name="bash")
+        window = chat.window()
+        said = [entry.message.role for entry in chat.log]
+    exported = json.loads(run("sessions", "export", "last").output)["messages"]
+    assert exported == window
+    assert exported[0]["content"].endswith("ship it")
+    log = json.loads(run("sessions", "export", "last", "--log").output)["messages"]
+    assert log[0]["content"] == "You are careful."
+    assert said.count(Role.USER) == sum(each["role"] == "user" for each in log)
+
+
+def test_the_log_of_a_branch_ends_its_parent_s_part_at_the_branch(home: Path) -> None:
+    place = store_in(home)
+    with conversation(place, 16, strategy="rotation") as chat:
+        chat.compress()
+        talk(chat, 1, 40)
+        at = chat.user("the last shared word")
+        child = chat.branch(at, keep_parent=True)
+        chat.user("said later in the parent")
+        child.user("said in the branch")
+        name = child.id
+    found = json.loads(run("sessions", "export", name, "--log").output)["messages"]
+    words = [each["content"] for each in found if each["role"] == "user"]
+    assert len(words) == 16 + 1 + 2
+    assert words[-2:] == ["the last shared word", "said in the branch"]
+
+
+def test_markdown_is_for_reading_and_its_fences_hold(home: Path) -> None:
+    with conversation(store_in(home), 1, title="Fences") as chat:
+        chat.tool("call-9", "```python\nprint()\n```", name="bash")
+    text = run("sessions", "export", "last", "--format", "markdown", "--log").text
+    assert text.startswith("# Fences\n\nsession ")
+    assert "## User\n\nQuestion 0: " in text
+    assert "````\n```python\nprint()\n```\n````" in text
+
+
+def test_an_export_goes_to_a_file_and_says_so(session: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    ended = run("sessions", "export", session, "-o", str(file))
+    assert (ended.code, ended.text) == (0, "")
+    assert ended.errors.startswith("wrote ")
+    told = json.loads(run("sessions", "export", session, "-o", str(file), "--json").output)
+    assert told == {
+        "session": session,
+        "file": str(file),
+        "messages": len(json.loads(file.read_bytes())["messages"]),
+    }
+    assert run("sessions", "export", session, "--json").code == 2
+
+
+def test_a_difference_accounts_for_every_message(session: str, home: Path) -> None:
+    found = json.loads(run("sessions", "diff", session, "--json").output)
+    report = found["compaction"]["report"]
+    gone = len(found["folded"]) + len(found["replaced"])
+    assert gone + len(found["kept"]) == report["messages_before"]
+    assert found["added"]
+    assert found["facts_in_window"]
+    with Conversation.open(session, store=store_in(home), active=False) as chat:
+        difference = chat.diff()
+    assert len(difference.folded) == len(found["folded"])
+    assert len(difference.stored) == len(found["facts_in_store_only"])
+
+
+def test_a_difference_is_red_green_and_yellow(session: str) -> None:
+    colored = run("sessions", "diff", session, env={"FORCE_COLOR": "1", "COLUMNS": "80"}).text
+    plain = run("sessions", "diff", session, env={"COLUMNS": "80"}).text
+    for style, words in (("31", "  - "), ("32", "  + ")):
+        assert f"\x1b[{style}m{words}" in colored
+    assert "\x1b" not in plain
+    before, after = (
+        next(line for line in plain.splitlines() if line.startswith(f"  {label} "))
+        for label in ("before", "after")
+    )
+    assert len(after) < len(before) <= 80
+    assert {"=", "-"} <= set(before.partition("[")[2])
+    assert {"=", "+"} <= set(after.partition("[")[2])
+    assert "-" not in after.partition("[")[2]
+
+
+def test_lists_of_a_difference_can_be_short_or_complete(session: str) -> None:
+    assert "more; --limit 0 lists all" in run("sessions", "diff", session, "--limit", "1").text
+    full = run("sessions", "diff", session, "--limit", "0").text
+    assert "--limit 0" not in full
+    found = json.loads(run("sessions", "diff", session, "--json").output)
+    assert full.count("\n  - ") >= len(found["folded"])
+
+
+def test_there_must_have_been_such_a_compaction(session: str, home: Path) -> None:
+    ended = run("sessions", "diff", session, "--number", "7")
+    assert (ended.code, ended.errors) == (
+        1,
+        f"holdfast: session {session} has had 1 compactions, not 7\n",
+    )
+    with conversation(store_in(home), 1) as chat:
+        other = chat.id
+    ended = run("sessions", "diff", other)
+    assert (ended.code, ended.errors) == (3, f"session {other} has had no compaction\n")
+
+
+def test_inspect_takes_a_session_too(session: str, home: Path) -> None:
+    found = json.loads(run("inspect", "last", "--json").output)
+    assert (found["file"], found["format"]) == (session, "stored session")
+    store = open_store(store_in(home), {})
+    assert found["messages"] == len(store.window(session).entries)
+    store.close()
+    assert json.loads(run("inspect", session[:10], "--json").output)["file"] == session
+    assert run("inspect", "lasting").errors.startswith("holdfast: cannot read lasting")
