@@ -1,9 +1,10 @@
 """Live sessions for tests: a real store in a folder, the usual engine, a clock moved by hand."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.conversation import LiveSession, Options, Parts
@@ -16,7 +17,7 @@ from tests.promises.conversations import turn
 WINDOW = 6_000
 
 
-def parts_on(store: SqliteStore, *, window: int = WINDOW, **options: object) -> Parts:
+def parts_on(store: SqliteStore, *, window: int = WINDOW, **options: Any) -> Parts:
     def engine() -> Compressor:
         return Compressor(context_length=window)
 
@@ -28,17 +29,17 @@ def parts_on(store: SqliteStore, *, window: int = WINDOW, **options: object) -> 
         clock=FixedClock(1_000.0),
         nonce=lambda: next(numbers),
         redact=redact,
-        options=Options(**options),  # type: ignore[arg-type]
+        options=Options(**options),
     )
 
 
-def begun(path: Path, **options: object) -> LiveSession:
+def begun(path: Path, **options: Any) -> LiveSession:
     parts = parts_on(SqliteStore(path), **options)
     session = parts.store.create(Session(id="20260101_000000_abcdef", source="api", started=1))
     return LiveSession(parts, session)
 
 
-def another(chat: LiveSession, **options: object) -> LiveSession:
+def another(chat: LiveSession, **options: Any) -> LiveSession:
     """Return the same session as another process has it, with a connection of its own."""
     parts = parts_on(SqliteStore(Path(chat.parts.store.name)), **options)
     return LiveSession(parts, parts.store.session(chat.id))
@@ -52,10 +53,3 @@ def talk(chat: LiveSession, turns: Sequence[int]) -> None:
 
 def wire(messages: Sequence[dict[str, object]]) -> list[str]:
     return [json.dumps(message, ensure_ascii=False) for message in messages]
-
-
-def closing_all(*chats: LiveSession) -> Iterator[None]:
-    for chat in chats:
-        chat.wait()
-        chat.parts.store.close()
-    yield

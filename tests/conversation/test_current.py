@@ -3,7 +3,6 @@
 import contextvars
 import logging
 import os
-from collections.abc import Generator
 
 import pytest
 
@@ -18,10 +17,9 @@ from holdfast.conversation.current import follow
 
 
 @pytest.fixture(autouse=True)
-def pointers(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+def pointers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SESSION_VARIABLE, "")
     monkeypatch.setattr(SessionStamp, "session", None)
-    yield
 
 
 def stamped() -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.conversation import LiveSession
+from holdfast.conversation.compacting import Order, compact
 from holdfast.conversation.holding import Free, Taken, holding
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock
@@ -84,8 +85,6 @@ def test_a_broken_lock_warns_once_and_nothing_is_lost(
     talk(chat, range(8, 16))
     assert chat.compress().outcome == "folded"
     assert caplog.text.count("does not work") == 1
-    from holdfast.conversation.compacting import Order, compact
-
     late = compact(snapshot.parts, snapshot.session, window, Order("manual"))
     assert late.report.outcome in ("abandoned", "unchanged")
     assert len(chat.log) == 16 * 6

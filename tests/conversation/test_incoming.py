@@ -82,7 +82,7 @@ RESPONSE = Response.model_validate(
         ],
         "usage": {
             "input_tokens": 100,
-            "input_tokens_details": {"cached_tokens": 60},
+            "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 0},
             "output_tokens": 7,
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": 107,
@@ -116,7 +116,7 @@ def test_a_response_is_recorded_with_its_usage(chat: LiveSession) -> None:
     chat.user("Do it.")
     chat.record(RESPONSE)
     assert chat.usage == Usage(1, 40, 7, 60)
-    assert chat.window()[-1]["content"] == "Done."
+    assert chat.window()[-1]["content"] == [{"type": "text", "text": "Done."}]
 
 
 def test_words_messages_and_dictionaries_are_answers_too() -> None:

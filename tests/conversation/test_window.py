@@ -1,11 +1,13 @@
 """The mirror of a window: like the store's, byte-stable, and cheap whatever its length."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.adapters.sqlite import SqliteStore
@@ -18,8 +20,11 @@ from holdfast.tokens import Load
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript
 from holdfast.wire import DIALECTS
 from holdfast.wiring import Compressor
-from tests.conversation.talking import begun, talk, wire
+from tests.conversation.talking import begun, parts_on, talk, wire
 from tests.promises.conversations import turn
+
+NUMBERS = count()
+ENGINE = Compressor()
 
 
 def user(text: str) -> Message:
@@ -72,21 +77,31 @@ def test_a_goal_stands_at_the_end_of_the_system_prompt() -> None:
     assert with_goal((system,), "") == (system,)
 
 
-@given(transcripts(Material(has_summaries=False)), st.lists(st.integers(1, 4), max_size=12))
-def test_each_window_begins_with_the_one_before(transcript: Transcript, cuts: list[int]) -> None:
-    """Only calls that wait for a result may be followed by something else later."""
-    with TemporaryDirectory() as folder:
-        chat = begun(Path(folder) / "store.db", automatic=False, tool_limits={"*": 10**9})
-        before: list[str] = []
-        at = 0
-        for size in [*cuts, len(transcript)]:
-            for message in transcript[at : at + size]:
-                chat.record(message)
-            at += size
-            after = wire(chat.window())
-            assert after[: len(before)] == before
-            before = after
-        chat.parts.store.close()
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[SqliteStore]:
+    with closing(SqliteStore(tmp_path_factory.mktemp("window") / "store.db")) as made:
+        yield made
+
+
+@given(
+    transcript=transcripts(Material(has_summaries=False)),
+    cuts=st.lists(st.integers(1, 4), max_size=12),
+)
+def test_each_window_begins_with_the_one_before(
+    store: SqliteStore, transcript: Transcript, cuts: list[int]
+) -> None:
+    parts = parts_on(store, automatic=False, tool_limits={"*": 10**9})
+    session = Session(id=f"s{next(NUMBERS)}", source="test", started=1)
+    chat = LiveSession(parts, store.create(session))
+    before: list[str] = []
+    at = 0
+    for size in [*cuts, len(transcript)]:
+        for message in transcript[at : at + size]:
+            chat.record(message)
+        at += size
+        after = wire(chat.window())
+        assert after[: len(before)] == before
+        before = after
 
 
 @st.composite
@@ -109,11 +124,10 @@ def _unruly(draw: st.DrawFn) -> Transcript:
 
 
 @given(st.one_of(_unruly(), transcripts()), st.sampled_from(("", "ship it")))
-@settings(max_examples=300)
 def test_what_is_added_is_written_as_if_all_were_written_anew(
     transcript: Transcript, goal: str
 ) -> None:
-    mirror = LiveWindow(_Log(transcript), Compressor(), "s")  # type: ignore[arg-type]
+    mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
     for size in range(len(transcript) + 1):
         mirror.refresh(goal)
         shown = with_goal(repair(transcript[:size]), goal)

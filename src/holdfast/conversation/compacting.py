@@ -22,8 +22,11 @@ from holdfast.session import (
     Spawn,
     next_title,
 )
+from holdfast.transcript import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.conversation.parts import Listener, Parts
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
@@ -77,11 +80,17 @@ def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tup
     Messages that a compaction leaves alone are the same objects afterwards.
     """
     same = {id(entry.message): entry for entry in entries}
-    owners = {id(part): entry.id for entry in entries for part in entry.message.parts}
-    calls = _results(entries)
+    owners: dict[object, int] = {}
+    for entry in entries:
+        for mark in _marks(entry.message):
+            owners.setdefault(mark, entry.id)
     return tuple(
         same.get(id(message))
-        or Draft(message=message, at=at, stands_for=_original(message, owners, calls))
+        or Draft(
+            message=message,
+            at=at,
+            stands_for=next((owners[mark] for mark in _marks(message) if mark in owners), None),
+        )
         for message in result
     )
 
@@ -123,11 +132,13 @@ def _tell(listener: Listener, back: Switch) -> None:
         _log.warning("a listener did not go back to session %s", back.new, exc_info=True)
 
 
-def _original(message: Message, owners: dict[int, int], calls: dict[str, int]) -> int | None:
-    for part in message.parts:
-        if id(part) in owners:
-            return owners[id(part)]
-    return next((calls[each.call_id] for each in message.results if each.call_id in calls), None)
+def _marks(message: Message) -> Iterator[object]:
+    """Yield what a message is known by although a compaction has rewritten some of it."""
+    yield from map(id, message.parts)
+    yield from (("call", call.id) for call in message.calls)
+    yield from (("result", result.call_id) for result in message.results)
+    if message.role is Role.SYSTEM:
+        yield Role.SYSTEM
 
 
 def _results(entries: tuple[Entry, ...]) -> dict[str, int]:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Talk"]
 
-_OPENING = 6
-"""The title is made while the conversation has at most this many entries."""
-
 
 class Talk(Keeping):
     """A session to which messages are added, and whose window is kept within its limits.
@@ -157,7 +154,7 @@ class Talk(Keeping):
             self._begin_ahead()
 
     def _entitle(self, window: Window) -> None:
-        if self._session.title or len(window.entries) > _OPENING:
+        if self._session.title:
             return
         title = self.parts.redact(title_from(window.transcript))
         if title:

@@ -107,7 +107,8 @@ class LiveWindow:
         if self._load is not None:
             self._load += self._engine.load(fresh)
         if self._wire is not None:
-            self._wire = _grown(self._wire, _waiting(before), fresh)
+            # The first message may be the system prompt, which takes the goal in.
+            self._wire = _grown(self._wire, _waiting(before), fresh) if before else None
 
     def _shown(self) -> Transcript:
         return with_goal(repair(self._window.transcript), self._goal)

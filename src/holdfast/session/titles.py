@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Role, is_user_word
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["title_from"]
 
+_ASKED = 3
+"""How many messages with words are asked for a title."""
 _LONGEST = 60
 _TOO_SHORT = 8
 """A greeting says nothing about a conversation."""
@@ -28,18 +32,18 @@ def title_from(messages: Sequence[Message]) -> str:
     The user's first words are the best title. Where they are a greeting or a lone block of code,
     the words after them are asked.
     """
-    spoken = [
-        message.text
-        for message in messages
-        if is_user_word(message) or (message.role is Role.ASSISTANT and message.text.strip())
-    ]
+    spoken = list(islice(map(attrgetter("text"), filter(_speaks, messages)), _ASKED))
     first = ""
-    for text in spoken[:3]:
+    for text in spoken:
         title = _title_of(text)
         if len(title) >= _TOO_SHORT:
             return title
         first = first or title
     return first if len(spoken) > 1 else ""
+
+
+def _speaks(message: Message) -> bool:
+    return is_user_word(message) or (message.role is Role.ASSISTANT and bool(message.text.strip()))
 
 
 def _title_of(text: str) -> str:

@@ -1,0 +1,62 @@
+"""Opening a conversation: anew, again, at its newest end, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.errors import ConfigError, SessionEnded, UnknownSession
+from holdfast.wiring import Conversation
+
+
+def test_a_conversation_is_resumed_with_all_that_was_said(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, active=False, title="Bills") as chat:
+        chat.user("one")
+        before = chat.window()
+    with Conversation.open(chat.id, store=path, active=False) as again:
+        assert (again.title, again.window()) == ("Bills", before)
+
+
+def test_it_goes_on_in_the_latest_leaf(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, active=False) as chat:
+        chat.user("one")
+        leaf = chat.branch().branch()
+        leaf.delegate("aside")
+    with Conversation.open(chat.id, store=path, active=False) as again:
+        assert again.id == leaf.id
+
+
+def test_a_closed_conversation_is_opened_again(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, active=False) as chat:
+        chat.user("one")
+        chat.end()
+    with Conversation.open(chat.id, store=path, active=False) as again:
+        again.user("two")
+        assert len(again.window()) == 2
+
+
+def test_what_is_in_the_trash_or_unknown_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, active=False) as chat:
+        chat.user("one")
+        chat.parts.store.trash([chat.id], 1)
+    with pytest.raises(SessionEnded, match=f"sessions restore {chat.id}"):
+        Conversation.open(chat.id, store=path)
+    with pytest.raises(UnknownSession):
+        Conversation.open("20260101_000000_ffffff", store=path)
+
+
+def test_an_unknown_strategy_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'in_place' or 'rotation'"):
+        Conversation.open(store=tmp_path / "store.db", strategy="bogus")  # type: ignore[arg-type]
+
+
+def test_a_store_that_was_handed_in_stays_open(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    with Conversation.open(store=store, active=False) as chat:
+        chat.user("one")
+    assert store.session(chat.id).size == 1
+    store.close()
