@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -85,6 +85,6 @@ def test_a_broken_lock_warns_once_and_nothing_is_lost(
     talk(chat, range(8, 16))
     assert chat.compress().outcome == "folded"
     assert caplog.text.count("does not work") == 1
-    late = compact(snapshot.parts, snapshot.session, window, Order("manual"))
+    late = compact(snapshot.parts, snapshot.session, window, Order("manual"), nullcontext())
     assert late.report.outcome in ("abandoned", "unchanged")
     assert len(chat.log) == 16 * 6

@@ -31,6 +31,8 @@ __all__ = [
 
 PIPE = "-"
 """What stands for standard input or standard output."""
+_DATABASE = b"SQLite format 3\0"
+"""How a database begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,24 @@ def write_output(name: str, content: bytes) -> None:
             with Path(name).open("wb") as stream:
                 stream.write(content)
         else:
-            _replace(Path(os.path.realpath(name)), content)
+            path = Path(os.path.realpath(name))
+            _spare_database(path)
+            _replace(path, content)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise refused("write", shown, error) from error
+
+
+def _spare_database(path: Path) -> None:
+    """Refuse to put a file in the place of a database: it may hold everything ever said."""
+    beside = path.name.endswith(("-wal", "-shm", "-journal"))
+    whole = path.with_name(path.name.rpartition("-")[0]) if beside else path
+    with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        with whole.open("rb") as stream:
+            is_database = stream.read(len(_DATABASE)) == _DATABASE
+        if is_database:
+            raise Unusable(f"{path} is a database and is not overwritten; name another file")
 
 
 def _replace(path: Path, content: bytes) -> None:

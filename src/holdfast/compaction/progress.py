@@ -31,6 +31,8 @@ class Progress:
     """The passes in a row that saved less than a tenth, and why."""
 
     poor: tuple[Cause, ...] = ()
+    tokens: int = 0
+    """What was left after the newest of them."""
 
     def after(self, outcome: Outcome) -> Progress:
         """Return the progress after one more automatic pass."""
@@ -41,12 +43,21 @@ class Progress:
         written = report.summary.tokens if report.summary else 0
         heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
         cause = Cause.POOR_SUMMARY if heavy else Cause.DENSE_SESSION
-        return Progress((*self.poor, cause)[-_TRIES:])
+        return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after)
 
     @property
     def blocked(self) -> Cause | None:
         """Return why automatic compaction has stopped; None while it goes on."""
         return self.poor[-1] if len(self.poor) >= _TRIES else None
+
+    def at(self, tokens: int) -> Progress:
+        """Return the progress for a window of this size.
+
+        What was true of one window need not be true of a larger one: once it has grown by a
+        tenth, there is something new to fold, and passes are tried again.
+        """
+        grown = self.blocked and tokens * _ENOUGH >= self.tokens * (_ENOUGH + 1)
+        return Progress() if grown else self
 
 
 def advice(cause: Cause) -> str:

@@ -1,8 +1,8 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `difference`, `status`,
-`session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
+`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `forking`, `difference`,
+`status`, `session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
 """
 
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session

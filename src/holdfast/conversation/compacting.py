@@ -26,6 +26,7 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from holdfast.conversation.parts import Listener, Parts
     from holdfast.session import Entry, Piece, Window
@@ -50,18 +51,35 @@ class Pass:
 
     report: CompactionReport
     session: Session
+    holder: str = ""
+    """Who compacts the session at this moment, if it is somebody else."""
 
 
-def compact(parts: Parts, session: Session, window: Window, order: Order) -> Pass:
+def compact(
+    parts: Parts,
+    session: Session,
+    window: Window,
+    order: Order,
+    guard: AbstractContextManager[object],
+) -> Pass:
     """Compact the window of a session as it was read, and store the result.
 
     What was appended since then stays, after what the compaction made. If anybody else changed
     the window, or holds the session, nothing is written and the report says so.
+
+    Args:
+        parts: Store, engine and the rest.
+        session: The session.
+        window: Its window as it was read.
+        order: What is wanted.
+        guard: Held while the result is stored. Whoever waits for the store holds it too, so that
+            a listener may ask the conversation about itself.
     """
     with holding(parts, session.id) as lease:
         if isinstance(lease, Taken):
-            reason = f"another compaction of this session is running, by {lease.lease.holder}"
-            return Pass(_abandoned(window.transcript, reason), session)
+            holder = lease.lease.holder
+            reason = f"another compaction of this session is running, by {holder}"
+            return Pass(_abandoned(window.transcript, reason), session, holder)
         parts.engine.host = replace(parts.engine.host, goal=session.goal)
         request = replace(order.request, stored=_results(window.entries))
         report = parts.engine.compact(window.transcript, request)
@@ -69,7 +87,8 @@ def compact(parts: Parts, session: Session, window: Window, order: Order) -> Pas
             return Pass(report, session)
         change = _change(parts, window, report, order)
         try:
-            return Pass(report, _commit(parts, session, window, change))
+            with guard:
+                return Pass(report, _commit(parts, session, window, change))
         except (Conflict, SessionEnded) as error:
             return Pass(_abandoned(window.transcript, str(error)), session)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.compaction import Request
+from holdfast.compaction import Abandoned, Request
 from holdfast.conversation.background import Background
-from holdfast.conversation.compacting import Order, compact
+from holdfast.conversation.compacting import Order, Pass, compact
+from holdfast.conversation.holding import Taken, holding
 from holdfast.conversation.window import LiveWindow
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.session import EndReason, latest_leaf
@@ -28,13 +30,17 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _TRIES = 5
 """How often others may come first before a caller is told."""
+_LOOK_EVERY = 0.25
+"""Seconds between two looks at a session that somebody else compacts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """What the newest answers taught."""
+    """What was asked last, and what the newest answers taught."""
 
     prompt_tokens: int = 0
+    sent: int = 0
+    """The estimate of the window that was handed out last, which an answer belongs to."""
     warning: str = ""
 
 
@@ -51,7 +57,7 @@ class Keeping:
         self._session: Session = session
         self._live = LiveWindow(parts.store, parts.engine, session.id)
         self._lock = threading.RLock()
-        self._passing = threading.Lock()
+        self._passing = threading.RLock()
         self._background = Background()
         self._pulse = Pulse()
 
@@ -62,7 +68,7 @@ class Keeping:
 
     def compress(self, focus: str = "") -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
-        return self._compact(Order("manual", Request(focus=focus, force=True)))
+        return self._compact(Order("manual", Request(focus=focus, force=True))).report
 
     def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
         """Compact after a provider refused the request for its size, tighter with each attempt.
@@ -76,7 +82,7 @@ class Keeping:
             aim = engine.recovery(self._live.load, str(error), attempt)
         if engine.policy.context_length < before:
             self.parts.store.remember(self._window_name(), str(engine.policy.context_length))
-        return self._compact(Order("recovery", Request(force=True, policy=aim)))
+        return self._compact(Order("recovery", Request(force=True, policy=aim))).report
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a compaction in the background; says whether none is left running."""
@@ -113,15 +119,16 @@ class Keeping:
     def _preflight(self) -> None:
         if not self._is_due():
             return
-        if self.parts.options.ahead_of_time or self._background.is_running:
-            if self._fits():
-                self._begin_ahead()
-                return
+        options = self.parts.options
+        if self._fits() and (options.ahead_of_time or self._background.is_running):
+            self._begin_ahead()
+            return
+        if self._fits() and self._is_undone():
+            return
+        if self._background.is_running:
             self._background.wait()
             if not self._is_due():
                 return
-        elif self._is_undone() and self._fits():
-            return
         real = self._pulse.prompt_tokens >= self.parts.engine.policy.threshold_tokens
         self._compact_if_possible(Order("in_loop" if real else "preflight"))
 
@@ -146,14 +153,15 @@ class Keeping:
 
     def _clean_up(self) -> None:
         options, engine = self.parts.options, self.parts.engine
-        if not options.automatic or options.ahead_of_time:
+        if not options.automatic or options.ahead_of_time or self._pulse.sent:
+            # From the first window on, every window is looked at before it is handed out.
             return
         with self._lock:
             window = self._refreshed()
             due = engine.is_hygiene_due(self._live.load, len(window.entries))
             waits = self._is_undone() and self._fits()
         if due and not waits:
-            self._compact_if_possible(Order("hygiene"))
+            self._compact(Order("hygiene"))
 
     def _begin_ahead(self) -> None:
         if not self._is_undone():
@@ -162,25 +170,44 @@ class Keeping:
     def _compact_if_possible(self, order: Order) -> None:
         """Compact on the turn's path; a failure stops the turn only if nothing could be sent."""
         try:
-            self._compact(order)
+            done = self._compact(order)
+            if done.holder and not self._fits() and self._outwaited():
+                self._compact(order)
         except HoldfastError as error:
             if not self._fits():
                 raise
-            _log.warning("session %s was not compacted: %s", self.id, error)
-            self._pulse = replace(self._pulse, warning=str(error))
+            self._warn(error)
 
-    def _compact(self, order: Order) -> CompactionReport:
+    def _outwaited(self) -> bool:
+        """Wait for whoever compacts the session; says whether it still has to be done."""
+        for _ in range(int(self.parts.options.lease_seconds / _LOOK_EVERY)):
+            time.sleep(_LOOK_EVERY)
+            if not self._is_due() or self._fits():
+                return False
+            with holding(self.parts, self.id) as lease:
+                if not isinstance(lease, Taken):
+                    return True
+        return True
+
+    def _warn(self, error: HoldfastError) -> None:
+        """Let the status say what went wrong beside the turn."""
+        _log.warning("session %s: %s", self.id, error)
+        self._pulse = replace(self._pulse, warning=str(error))
+
+    def _compact(self, order: Order) -> Pass:
         with self._passing:
             with self._lock:
                 self._refreshed()
                 self._live.pin(self.parts.store.pins(self.id))
                 window, session = self._live.window, self._session
-            done = compact(self.parts, session, window, order)
+            done = compact(self.parts, session, window, order, self._lock)
             with self._lock:
                 self._adopt(done.session)
                 self._refreshed()
-                self._pulse = replace(self._pulse, warning=" ".join(done.report.notes))
-        return done.report
+                failed = isinstance(done.report.result, Abandoned)
+                said = (*done.report.notes, *((done.report.reason,) if failed else ()))
+                self._pulse = replace(self._pulse, warning=" ".join(said))
+        return done
 
     def _window_name(self) -> str:
         options = self.parts.options

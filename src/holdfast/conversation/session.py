@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from holdfast.compaction import SMALLEST_WINDOW, Request
-from holdfast.conversation.compacting import Order, switched
+from holdfast.conversation.compacting import Order
 from holdfast.conversation.difference import difference
+from holdfast.conversation.forking import Forking, forked
 from holdfast.conversation.incoming import spoken
 from holdfast.conversation.status import Status
 from holdfast.conversation.talk import Talk
@@ -19,9 +20,7 @@ from holdfast.session import (
     EndReason,
     Fork,
     Session,
-    Spawn,
     Usage,
-    next_title,
     redo_target,
     undo_target,
 )
@@ -192,31 +191,33 @@ class LiveSession(Talk):
             title: The branch's title; by default the next in the lineage.
             keep_parent: Whether this session may go on too.
         """
-        with self._lock:
-            window = self._refreshed()
-            shown = window.entries if at is None else shared_until(self.parts.store, self.id, at)
-            end = None if keep_parent else EndReason.BRANCHED
-            return self._fork(Fork.BRANCH, shown, end, title=title)
+        end = None if keep_parent else EndReason.BRANCHED
+
+        def fork(window: Window) -> Self:
+            if at is not None:
+                shows = shared_until(self.parts.store, self.id, at)
+                return self._fork(Forking(fork=Fork.BRANCH, shows=shows, end=end, title=title))
+            return self._fork(_whole(Fork.BRANCH, window, end, title))
+
+        return self._from_window(fork)
 
     def new(self, *, keep_goal: bool = True) -> Self:
         """Begin anew with an empty window; this session ends and stays in the store."""
-        with self._lock:
-            self._refreshed()
-            return self._fork(Fork.RESET, (), EndReason.RESET, keep_goal=keep_goal)
+        wanted = Forking(fork=Fork.RESET, end=EndReason.RESET, keep_goal=keep_goal)
+        return self._from_window(lambda _: self._fork(wanted))
 
     def delegate(self, task: Content, *, title: str = "") -> Self:
         """Return a session for a sub-agent with its task; this one goes on."""
-        with self._lock:
-            self._refreshed()
-            child = self._fork(Fork.DELEGATION, (), None, title=title)
+        wanted = Forking(fork=Fork.DELEGATION, title=title)
+        child = self._from_window(lambda _: self._fork(wanted))
         child.user(task)
         return child
 
     def review(self, *, title: str = "") -> Self:
         """Return a session that sees a copy of this window; this one goes on."""
-        with self._lock:
-            window = self._refreshed()
-            return self._fork(Fork.REVIEW, window.entries, None, title=title)
+        return self._from_window(
+            lambda window: self._fork(_whole(Fork.REVIEW, window, None, title))
+        )
 
     def end(self, reason: EndReason = EndReason.CLOSED) -> None:
         """End the session; opening it again takes that back."""
@@ -243,7 +244,7 @@ class LiveSession(Talk):
             engine.is_due(self._live.load)
         report = None
         if engine.expected_tokens >= aim.threshold_tokens:
-            report = self._compact(Order("model_switch", Request(force=True, policy=aim)))
+            report = self._compact(Order("model_switch", Request(force=True, policy=aim))).report
             if report.tokens_after > aim.limit_tokens:
                 raise ConfigError(
                     f"the conversation does not fit {model}: {report.tokens_after:,} tokens are "
@@ -263,30 +264,11 @@ class LiveSession(Talk):
         with self._lock:
             self._session = self.parts.store.amend(self.id, amendment)
 
-    def _fork(
-        self,
-        fork: Fork,
-        shown: tuple[Entry, ...],
-        end: EndReason | None,
-        *,
-        title: str = "",
-        keep_goal: bool = True,
-    ) -> Self:
-        session, parts = self._session, self.parts
-        taken = [each.title for each in parts.store.lineage(session.id)]
-        child = Session(
-            id=parts.unused_id(),
-            source="subagent" if fork is Fork.DELEGATION else session.source,
-            started=parts.clock.moment(),
-            title=title or ("" if fork is Fork.RESET else next_title(session.title, taken)),
-            model=session.model,
-            goal=session.goal if keep_goal else "",
-            parent=session.id,
-            fork=fork,
-        )
-        spawn = Spawn(child=child, shows=shown, parent_end=end)
-        made = switched(parts, spawn) if end is not None else parts.store.spawn(spawn)
-        if session.goal and not keep_goal:
-            # A child without a goal takes its parent's.
-            made = parts.store.amend(made.id, Amendment(goal=""))
-        return type(self)(parts.for_fork(), made)
+    def _fork(self, wanted: Forking) -> Self:
+        made = forked(self.parts, self._session, wanted)
+        return type(self)(self.parts.for_fork(), made)
+
+
+def _whole(fork: Fork, window: Window, end: EndReason | None, title: str) -> Forking:
+    """Return a fork that shows everything, also what is said until it is made."""
+    return Forking(fork=fork, shows=window.entries, head=window.head, end=end, title=title)

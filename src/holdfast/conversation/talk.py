@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.conversation.found import Found, find
 from holdfast.conversation.incoming import reply_of, spoken, tool_answer
-from holdfast.conversation.keeping import Keeping, Pulse
+from holdfast.conversation.keeping import Keeping
 from holdfast.conversation.shortening import shortened
-from holdfast.errors import SessionEnded
+from holdfast.errors import HoldfastError, SessionEnded
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Usage, title_from
 from holdfast.transcript import Role
@@ -40,7 +40,11 @@ class Talk(Keeping):
         sees it; what was said is in the store by then.
         """
         written = self._append(spoken(Role.USER, content))
-        self._clean_up()
+        try:
+            self._clean_up()
+        except HoldfastError as error:
+            # It is stored; whether it can be sent, `window` will say.
+            self._warn(error)
         return written
 
     def assistant(self, content: Content | Message) -> int:
@@ -79,8 +83,11 @@ class Talk(Keeping):
         reported = reply.usage if usage is None else usage
         self._append(reply.messages, reported)
         prompt = reported.input_tokens + reported.cache_read_tokens + reported.cache_write_tokens
-        warning = self.parts.engine.update_from_response(prompt)
-        self._pulse = Pulse(prompt, warning or self._pulse.warning)
+        sent = self._pulse.sent or None
+        warning = self.parts.engine.update_from_response(prompt, rough=sent)
+        self._pulse = replace(
+            self._pulse, prompt_tokens=prompt, warning=warning or self._pulse.warning
+        )
         self._after_reply()
         return reply
 
@@ -100,6 +107,7 @@ class Talk(Keeping):
         self._preflight()
         with self._lock:
             self._refreshed()
+            self._pulse = replace(self._pulse, sent=self._live.load.tokens)
             return self._live.body(dialect)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Found, ...]:
@@ -114,9 +122,6 @@ class Talk(Keeping):
             drafts = tuple(map(self._draft, messages))
             entries = self._appended(drafts, usage)
             self._live.wrote(entries)
-            for entry, message in zip(entries, messages, strict=True):
-                if message.pinned:
-                    self.parts.store.pin(self.id, entry.id, pinned=True)
             return entries[-1].id if entries else 0
 
     def _appended(self, drafts: Sequence[Draft], usage: Usage) -> tuple[Entry, ...]:
@@ -133,24 +138,37 @@ class Talk(Keeping):
             return self.parts.engine.load((each,)).tokens
 
         # Pins are kept beside the log, where they can be taken away again.
-        message = replace(message, pinned=False) if message.pinned else message
+        pinned = message.pinned
+        message = replace(message, pinned=False) if pinned else message
         short = shortened(message, self.parts.tool_limit, weigh)
         shown = short or message
         at = self.parts.clock.moment()
         whole = None if short is None else message
-        return Draft(message=shown, at=at, tokens=weigh(shown), whole=whole)
+        return Draft(message=shown, at=at, tokens=weigh(shown), whole=whole, pinned=pinned)
 
     def _after_reply(self) -> None:
-        """Do what belongs between turns: a title for the conversation, a compaction ahead."""
+        """Do what belongs between turns: a title for the conversation, a compaction ahead.
+
+        What was said is stored by now, so nothing here may make the caller say it again.
+        """
+        try:
+            self._look_after()
+        except HoldfastError as error:
+            self._warn(error)
+
+    def _look_after(self) -> None:
+        options, engine = self.parts.options, self.parts.engine
+        goes_ahead = options.ahead_of_time and options.automatic
+        if self._session.title and not goes_ahead:
+            return
         with self._lock:
             window = self._refreshed()
             self._entitle(window)
             last = window.entries[-1].message if window.entries else None
             turn_is_over = last is not None and last.role is Role.ASSISTANT and not last.calls
-            options, engine = self.parts.options, self.parts.engine
-            self.parts.engine.is_due(self._live.load)
+            engine.is_due(self._live.load)
             grown = engine.expected_tokens >= engine.policy.ahead_tokens
-        if turn_is_over and grown and options.ahead_of_time and options.automatic:
+        if turn_is_over and grown and goes_ahead:
             self._begin_ahead()
 
     def _entitle(self, window: Window) -> None:

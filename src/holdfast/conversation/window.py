@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
 from holdfast.session import Head, Window
@@ -62,7 +62,10 @@ class LiveWindow:
         if (head.generation, head.view) != (known.generation, known.view):
             self._replace(self._store.window(self._id))
         elif head.size > known.size:
-            self._extend(self._store.since(self._id, known.size), head)
+            # More may have been said since the head was read, and it is not to be read again.
+            fresh = self._store.since(self._id, known.size)
+            size = max([head.size, *(entry.position for entry in fresh[-1:])])
+            self._extend(fresh, replace(head, size=size))
         if goal != self._goal:
             self._goal, self._load, self._wire = goal, None, None
         return self._window
@@ -95,7 +98,7 @@ class LiveWindow:
             return codec.encode(self._shown())
         if self._wire is None:
             self._wire = codec.encode(self._shown()).messages
-        return Body([dict(message) for message in self._wire])
+        return Body([_copied(message) for message in self._wire])
 
     def _replace(self, window: Window) -> None:
         self._window, self._load, self._wire = window, None, None
@@ -112,6 +115,19 @@ class LiveWindow:
 
     def _shown(self) -> Transcript:
         return with_goal(repair(self._window.transcript), self._goal)
+
+
+def _copied(message: dict[str, object]) -> dict[str, object]:
+    """Return a message that its receiver may change, down to the last part."""
+    return {key: _own(value) for key, value in message.items()}
+
+
+def _own(value: object) -> object:
+    if isinstance(value, dict):
+        return _copied(cast("dict[str, object]", value))
+    if isinstance(value, list):
+        return [_own(each) for each in cast("list[object]", value)]
+    return value
 
 
 def with_goal(transcript: Transcript, goal: str) -> Transcript:

@@ -114,11 +114,12 @@ class Engine:
 
         Reported tokens decide, else what the provider proved of the request plus its growth.
         """
-        if self._gauges.progress.blocked:
-            return False
         with self._learning:
             self._gauges = replace(self._gauges, rough=load.tokens)
-        tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
+            tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
+            self._gauges = replace(self._gauges, progress=self._gauges.progress.at(tokens))
+        if self._gauges.progress.blocked:
+            return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
     def is_hygiene_due(self, load: Load, messages: int) -> bool:
@@ -146,12 +147,18 @@ class Engine:
         gauges = self._gauges
         return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
 
-    def update_from_response(self, prompt_tokens: int) -> str | None:
-        """Learn from reported usage, and return the pressure warning when it is time for one."""
+    def update_from_response(self, prompt_tokens: int, *, rough: int | None = None) -> str | None:
+        """Learn from reported usage, and return the pressure warning when it is time for one.
+
+        Args:
+            prompt_tokens: What the provider says that the request weighed.
+            rough: The estimate of that request; by default of the newest that was measured.
+        """
         with self._learning:
             gauges = self._gauges
-            calibration = gauges.calibration.observe(real=prompt_tokens, rough=gauges.rough)
-            rough = round(gauges.rough * calibration.ratio)
+            estimate = gauges.rough if rough is None else rough
+            calibration = gauges.calibration.observe(real=prompt_tokens, rough=estimate)
+            rough = round(estimate * calibration.ratio)
             tokens = prompt_tokens if prompt_tokens > 0 else rough
             pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
             self._gauges = replace(

@@ -42,8 +42,13 @@ class ContextEngine(Protocol):
         """Return what to aim for after a provider refused a request for its size."""
         ...
 
-    def update_from_response(self, prompt_tokens: int) -> str | None:
-        """Learn from reported usage, and return a warning when it is time for one."""
+    def update_from_response(self, prompt_tokens: int, *, rough: int | None = None) -> str | None:
+        """Learn from reported usage, and return a warning when it is time for one.
+
+        Args:
+            prompt_tokens: What the provider says that the request weighed.
+            rough: The estimate of that very request.
+        """
         ...
 
     def update_model(self, context_length: int) -> None:

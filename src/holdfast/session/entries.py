@@ -39,6 +39,8 @@ class Draft:
     """The message as it was, when the window shows a shortened form of it."""
     stands_for: int | None = None
     """The id of the message that a derived one replaces in the window."""
+    pinned: bool = False
+    """Whether the session pins it from the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

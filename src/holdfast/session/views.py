@@ -118,6 +118,9 @@ class Spawn:
     """Why the parent ends; None lets it live on."""
     generation: int | None = None
     """The parent's generation that this was computed from; None where it does not matter."""
+    seen: int | None = None
+    """The size of the parent's log at that time: what was said there since follows what is shown.
+    None where nothing is to follow; with a change, its own size counts."""
     change: Change | None = None
     """What happens to the child's window at once: the compaction of a rotation."""
 
