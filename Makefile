@@ -17,6 +17,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 SAMPLE ?= -m holdfast.cli.sample
 BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
+SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states)
 
 .PHONY: help setup check format format-check lint types layers test cover soak run bench bench-peers clean
 
@@ -66,7 +67,9 @@ test: $(STAMP) ## The test suite
 cover: $(STAMP) ## The test suite with branch coverage of the pure core
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)
 
-soak: $(STAMP) ## The property tests with tens of thousands of cases each
+# The reliability tests come first and alone: eight busy processes are measured there.
+soak: $(STAMP) ## Hundreds of kills, a minute of eight processes, then tens of thousands of cases
+	@SOAK=1 $(BIN)/python -m pytest -q --timeout=600 $(SOAK_TESTS)
 	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(WORKERS) --timeout=3600 -m hypothesis $(ARGS)
 
 run: $(STAMP) ## Compact the bundled sample session and show what happened

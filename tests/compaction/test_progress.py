@@ -40,3 +40,11 @@ def test_a_good_pass_clears_the_count() -> None:
 
 def test_an_empty_transcript_saves_nothing() -> None:
     assert Report().saved == 0.0
+
+
+def test_a_window_that_has_grown_by_a_tenth_is_tried_again() -> None:
+    stopped = Progress((Cause.DENSE_SESSION, Cause.DENSE_SESSION), tokens=1_000)
+    assert stopped.at(1_099) is stopped
+    assert stopped.at(1_100) == Progress()
+    once = Progress((Cause.DENSE_SESSION,), tokens=1_000)
+    assert once.at(5_000) is once

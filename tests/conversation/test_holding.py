@@ -4,13 +4,14 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from holdfast.conversation import LiveSession
-from holdfast.conversation.compacting import Order, compact
+from holdfast.conversation.compacting import Order, commit, compact
 from holdfast.conversation.holding import Free, Taken, holding
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock
@@ -85,6 +86,12 @@ def test_a_broken_lock_warns_once_and_nothing_is_lost(
     talk(chat, range(8, 16))
     assert chat.compress().outcome == "folded"
     assert caplog.text.count("does not work") == 1
-    late = compact(snapshot.parts, snapshot.session, window, Order("manual"), nullcontext())
+    late = compact(
+        snapshot.parts,
+        snapshot.session,
+        window,
+        Order("manual"),
+        partial(commit, snapshot.parts, snapshot.session, window),
+    )
     assert late.report.outcome in ("abandoned", "unchanged")
     assert len(chat.log) == 16 * 6

@@ -2,10 +2,9 @@
 
 import pytest
 
-from holdfast.compaction.plan import SYSTEM_NOTE
-from holdfast.conversation.turning import before_turns, prompted, up_to
+from holdfast.conversation.turning import before_turns, up_to
 from holdfast.errors import UnknownSession
-from holdfast.session import Draft, Entry, Head, Kind, Window
+from holdfast.session import Entry, Head, Kind, Window
 from holdfast.transcript import Message, Role, Summary, Text, ToolCall, ToolResult
 
 
@@ -39,19 +38,3 @@ def test_a_summary_is_not_rewound_with_the_turn_that_it_stands_in() -> None:
     shown = window(summary, said(Role.ASSISTANT, "yes"))
     assert len(before_turns(shown, 1)) == 1
     assert before_turns(shown, 0) == shown.entries
-
-
-def test_a_prompt_with_the_note_of_a_compaction_is_the_same_prompt() -> None:
-    shown = window(said(Role.SYSTEM, f"Be careful.\n\n{SYSTEM_NOTE}"), ASKED)
-    assert prompted(shown, said(Role.SYSTEM, "Be careful."), 1) is None
-    change = prompted(shown, said(Role.SYSTEM, "Be quick."), 1)
-    assert change is not None
-    first = change.pieces[0]
-    assert isinstance(first, Draft)
-    assert (first.message.text, first.stands_for) == ("Be quick.", 1)
-
-
-def test_a_prompt_is_put_before_a_window_without_one() -> None:
-    change = prompted(window(ASKED), said(Role.SYSTEM, "Be quick."), 1)
-    assert change is not None
-    assert [piece.message.role for piece in change.pieces] == [Role.SYSTEM, Role.USER]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction.repair import repair
 from holdfast.conversation import LiveSession
-from holdfast.conversation.window import LiveWindow, with_goal
+from holdfast.conversation.heading import Heading, with_goal
+from holdfast.conversation.window import LiveWindow
 from holdfast.session import Draft, Entry, Head, Kind, Session, Window
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
@@ -129,7 +130,7 @@ def test_what_is_added_is_written_as_if_all_were_written_anew(
 ) -> None:
     mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
     for size in range(len(transcript) + 1):
-        mirror.refresh(goal)
+        mirror.refresh(Heading(goal=goal))
         shown = with_goal(repair(transcript[:size]), goal)
         assert wire(mirror.body("openai").messages) == wire(
             DIALECTS["openai"].encode(shown).messages

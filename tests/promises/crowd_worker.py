@@ -36,6 +36,7 @@ class Worker:
         self.random = Random(os.getpid())
         self.confirmed: list[tuple[int, str]] = []
         self.times: list[float] = []
+        self.looks: list[float] = []
         self.counts = {"compactions": 0, "searches": 0, "undos": 0}
 
     def opened(self, id_: str | None, strategy: Literal["in_place", "rotation"]) -> Conversation:
@@ -70,10 +71,15 @@ class Worker:
                     pass
 
     def append(self, chat: Conversation, word: str) -> None:
-        speak = self.random.choice((chat.user, chat.assistant))
+        text = f"{word} {prose(self.random, 30)}"
         started = time.perf_counter()
-        id_ = speak(f"{word} {prose(self.random, 30)}")
-        self.times.append(time.perf_counter() - started)
+        if self.random.random() < 0.5:
+            id_ = chat.user(text)
+            self.times.append(time.perf_counter() - started)
+        else:
+            # An answer also looks at the window, which others may have changed.
+            id_ = chat.assistant(text)
+            self.looks.append(time.perf_counter() - started)
         self.confirmed.append((id_, word))
 
     def search(self, id_: int, word: str) -> None:
@@ -91,6 +97,7 @@ if __name__ == "__main__":
             {
                 "confirmed": worker.confirmed,
                 "times": worker.times,
+                "looks": worker.looks,
                 "counts": worker.counts,
                 "chats": [chat.id for chat in worker.chats],
             }

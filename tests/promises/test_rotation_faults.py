@@ -137,7 +137,7 @@ def test_a_listener_that_cannot_go_back_does_not_hide_why(
             chat.compress()
         assert willing.heard == ["compression", "rollback"]
         assert willing.session == parent
-    assert "a listener did not go back" in caplog.text
+    assert "a listener did not follow" in caplog.text
 
 
 def test_the_environment_cannot_be_changed(

@@ -309,7 +309,7 @@ def never_growing(
 
 
 def everything(store: SqliteStore) -> list[object]:
-    return [
+    kept: list[object] = [
         [
             store.session(id_),
             store.window(id_),
@@ -319,10 +319,12 @@ def everything(store: SqliteStore) -> list[object]:
             store.since(id_, 0),
         ]
         for id_ in (ROOT, BRANCH)
-    ] + [
+    ]
+    found: list[object] = [
         [hit.message_id for hit in store.search(query, Filters(), limit=9, now=0)]
         for query in ("invoice", "kase", "請求", "may", "march.py")
     ]
+    return kept + found
 
 
 def schema(path: Path) -> list[tuple[str, str]]:

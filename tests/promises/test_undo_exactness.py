@@ -73,13 +73,13 @@ def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
         store=tmp_path / "store.db", context_length=WINDOW, automatic=False, active=False
     ) as chat:
         chat.system("Be careful.")
-        befores: list[str] = []
+        earlier: list[str] = []
         afters: list[str] = []
         for number in range(TIMES):
             for each in range(6):
                 for message in turn(number * 6 + each):
                     chat.record(message)
-            befores.append(written(chat))
+            earlier.append(written(chat))
             assert chat.compress().outcome in ("folded", "pruned_only")
             afters.append(written(chat))
             assert_complete(chat)
@@ -87,7 +87,7 @@ def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
         for number in reversed(range(TIMES)):
             assert chat.undo()
             # What was said after this compaction follows what was there before it.
-            assert written(chat)[:-1].startswith(befores[number][:-1])
+            assert written(chat)[:-1].startswith(earlier[number][:-1])
         assert [entry.message for entry in said] == [
             entry.message for entry in chat.parts.store.window(chat.id).entries
         ]

@@ -59,35 +59,50 @@ def test_a_session_that_lives_is_its_own_leaf() -> None:
     assert latest_leaf(TREE, "s0").id == "s0"
 
 
-def test_the_newest_line_that_lives_is_followed() -> None:
+ROTATED = {"fork": Fork.COMPRESSION}
+
+
+def test_a_session_goes_on_in_the_child_that_it_ended_for() -> None:
     tree = (
         ended("s0"),
-        session("s1", "s0"),
-        ended("s2", "s0"),
-        ended("s3", "s2"),
-        session("s4", "s3", fork=Fork.COMPRESSION),
+        ended("s1", "s0", **ROTATED),
+        session("s2", "s1", **ROTATED),
+        session("s3", "s0"),
+        session("s4", "s1", fork=Fork.RESET),
     )
-    assert latest_leaf(tree, "s0").id == "s4"
-    assert latest_leaf(tree[:4], "s0").id == "s1"
+    assert latest_leaf(tree, "s0").id == "s2"
+    assert latest_leaf(tree, "s3").id == "s3"
+
+
+def test_of_several_branches_the_one_is_followed_that_ended_the_parent() -> None:
+    parent = session("s0", ended=3, end_reason=EndReason.BRANCHED)
+    tree = (parent, session("s1", "s0"), session("s3", "s0"), session("s5", "s0"))
+    assert latest_leaf(tree, "s0").id == "s3"
+    assert latest_leaf((parent, *tree[1:2], tree[3]), "s0").id == "s5"
+
+
+def test_a_session_that_was_closed_goes_on_in_itself() -> None:
+    tree = (session("s0", ended=9, end_reason=EndReason.CLOSED), session("s1", "s0"))
+    assert latest_leaf(tree, "s0").id == "s0"
 
 
 def test_sub_agents_and_the_trash_are_not_followed() -> None:
     tree = (
         ended("s0"),
         session("s1", "s0", fork=Fork.DELEGATION),
-        session("s2", "s0", trashed=5),
+        session("s2", "s0", trashed=5, fork=Fork.COMPRESSION),
         session("s3", "s0", fork=Fork.REVIEW),
     )
     assert latest_leaf(tree, "s0").id == "s0"
 
 
-def test_where_nothing_lives_the_newest_line_ends() -> None:
-    tree = (ended("s0"), ended("s1", "s0"), ended("s2", "s0"), ended("s3", "s2"))
-    assert latest_leaf(tree, "s0").id == "s3"
+def test_where_nothing_lives_the_line_ends() -> None:
+    tree = (ended("s0"), ended("s1", "s0", **ROTATED), ended("s2", "s1", **ROTATED))
+    assert latest_leaf(tree, "s0").id == "s2"
 
 
 def test_a_circle_has_an_end() -> None:
-    circle = (ended("s0", "s1"), ended("s1", "s0"))
+    circle = (ended("s0", "s1", **ROTATED), ended("s1", "s0", **ROTATED))
     assert latest_leaf(circle, "s0").id in {"s0", "s1"}
 
 

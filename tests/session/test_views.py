@@ -56,17 +56,14 @@ def test_redo_leads_towards_the_tip() -> None:
     assert redo_target(views, 9, 77) is None
 
 
-def test_undo_takes_back_what_was_done_on_purpose() -> None:
-    """A prompt that changed is no step of its own, and a fork is where the session begins."""
+def test_undo_takes_back_compactions_and_rewinds_but_not_where_a_session_begins() -> None:
     fork = replace(view(1, None), cause=Cause.FORK)
     folded = replace(view(2, 1), cause=Cause.COMPACTION)
-    prompt = replace(view(3, 2), cause=Cause.PROMPT)
-    first = replace(view(4, None), cause=Cause.PROMPT)
-    views = [fork, folded, prompt, first]
-    assert undo_target(views, 3) == folded
+    rewound = replace(view(3, 2), cause=Cause.REWIND)
+    views = [fork, folded, rewound]
+    assert undo_target(views, 3) == rewound
     assert undo_target(views, 2) == folded
-    assert undo_target([view(1, None)], 1) == view(1, None)
-    for current in (1, 4, 99, None):
+    for current in (1, 99, None):
         assert undo_target(views, current) is None
 
 

@@ -7,10 +7,11 @@ import pytest
 
 import holdfast
 from holdfast.adapters import SystemClock
+from holdfast.config import Settings
 from holdfast.errors import ConfigError, StoreError
 from holdfast.session import Session
 from holdfast.wiring.searching import open_profile
-from holdfast.wiring.stores import open_store, store_file
+from holdfast.wiring.stores import store_file, store_of
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +47,7 @@ def test_a_store_is_searched_by_its_path(home: Path) -> None:
 
 def test_a_store_that_is_open_stays_open(home: Path) -> None:
     id_ = talk("default", home, "a zebra")
-    store = open_store(None, {"HOLDFAST_HOME": str(home)})
+    store = store_of(Settings(), {"HOLDFAST_HOME": str(home)})
     assert found_in(holdfast.session_search(query="zebra", store=store)) == [id_]
     assert store.session(id_).id == id_
     store.close()

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
+from holdfast.config import Settings
 from holdfast.errors import ConfigError
-from holdfast.wiring import open_store, profile_names, store_file
+from holdfast.wiring import open_store, profile_names, store_file, store_of
 
 
 def test_a_profile_has_a_file_of_its_own(tmp_path: Path) -> None:
@@ -35,7 +36,7 @@ def test_a_path_and_an_address_name_the_same_file(tmp_path: Path) -> None:
 
 def test_files_and_folders_are_the_users_alone(tmp_path: Path) -> None:
     environ = {"HOLDFAST_HOME": str(tmp_path / "home")}
-    store = open_store(None, environ)
+    store = store_of(Settings(), environ)
     store.remember("a", "b")
     file = Path(store.name)
     made = [file, *file.parent.glob("*-wal"), *file.parent.glob("*-shm")]

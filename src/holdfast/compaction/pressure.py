@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy
     from holdfast.tokens import Load
 
-__all__ = ["Preflight", "Pressure", "due", "hygiene_due"]
+__all__ = ["WARN_AT", "Preflight", "Pressure", "due", "hygiene_due"]
 
-_WARN_AT = 0.85
+WARN_AT = 0.85
+"""The share of the threshold from which on the user is warned."""
 _FEWEST_FOR_HYGIENE = 4
 
 
@@ -38,7 +39,7 @@ class Pressure:
 
     def read(self, tokens: int, threshold: int) -> tuple[Pressure, str | None]:
         """Return the gauge after this reading, and the warning if it is time for one."""
-        if tokens < _WARN_AT * threshold:
+        if tokens < WARN_AT * threshold:
             return Pressure(), None
         if self.warned:
             return self, None

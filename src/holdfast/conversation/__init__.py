@@ -1,6 +1,6 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
-Read in this order: `parts`, `window`, `incoming`, `shortening`, `holding`, `current`,
+Read in this order: `parts`, `heading`, `window`, `incoming`, `shortening`, `holding`, `current`,
 `compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `forking`, `difference`,
 `status`, `session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
 """

@@ -27,6 +27,7 @@ class Background:
         """Begin idle; no thread is started before there is a job."""
         self._thread: threading.Thread | None = None
         self._failure: HoldfastError | None = None
+        self._starting = threading.Lock()
 
     @property
     def is_running(self) -> bool:
@@ -40,13 +41,14 @@ class Background:
 
     def start(self, job: Callable[[], object]) -> bool:
         """Begin a job unless one is under way; says whether it was begun."""
-        if self.is_running:
-            return False
-        self._thread = threading.Thread(
-            target=self._run, args=(job,), name="holdfast-compaction", daemon=True
-        )
-        self._thread.start()
-        return True
+        with self._starting:
+            if self.is_running:
+                return False
+            self._thread = threading.Thread(
+                target=self._run, args=(job,), name="holdfast-compaction", daemon=True
+            )
+            self._thread.start()
+            return True
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the job under way; says whether it ended in time."""

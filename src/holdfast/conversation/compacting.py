@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.current import follow
+from holdfast.conversation.heading import heading_of, with_prompt
 from holdfast.conversation.holding import Taken, holding
 from holdfast.conversation.parts import Strategy, Switch
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
@@ -25,14 +26,13 @@ from holdfast.session import (
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator
 
     from holdfast.conversation.parts import Listener, Parts
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["Order", "Pass", "compact", "pieces_of", "switched"]
+__all__ = ["Order", "Pass", "commit", "compact", "pieces_of", "switched", "tell"]
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def compact(
     session: Session,
     window: Window,
     order: Order,
-    guard: AbstractContextManager[object],
+    keep: Callable[[Change], Session],
 ) -> Pass:
     """Compact the window of a session as it was read, and store the result.
 
@@ -72,8 +72,7 @@ def compact(
         session: The session.
         window: Its window as it was read.
         order: What is wanted.
-        guard: Held while the result is stored. Whoever waits for the store holds it too, so that
-            a listener may ask the conversation about itself.
+        keep: Stores the result, as `commit` does, and returns the session that goes on.
     """
     with holding(parts, session.id) as lease:
         if isinstance(lease, Taken):
@@ -82,13 +81,13 @@ def compact(
             return Pass(_abandoned(window.transcript, reason), session, holder)
         parts.engine.host = replace(parts.engine.host, goal=session.goal)
         request = replace(order.request, stored=_results(window.entries))
-        report = parts.engine.compact(window.transcript, request)
+        shown = with_prompt(window.transcript, heading_of(session).prompt)
+        report = parts.engine.compact(shown, request)
         if not isinstance(report.result, Folded | Pruned):
             return Pass(report, session)
         change = _change(parts, window, report, order)
         try:
-            with guard:
-                return Pass(report, _commit(parts, session, window, change))
+            return Pass(report, keep(change))
         except (Conflict, SessionEnded) as error:
             return Pass(_abandoned(window.transcript, str(error)), session)
 
@@ -102,7 +101,8 @@ def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tup
     owners: dict[object, int] = {}
     for entry in entries:
         for mark in _marks(entry.message):
-            owners.setdefault(mark, entry.id)
+            # What was rewritten before stands for what was said.
+            owners.setdefault(mark, entry.stands_for or entry.id)
     return tuple(
         same.get(id(message))
         or Draft(
@@ -140,15 +140,16 @@ def switched(parts: Parts, spawn: Spawn) -> Session:
         back = Switch(switch.new, switch.old, "rollback")
         follow(back)
         for index in reversed(told):
-            _tell(parts.listeners[index], back)
+            tell(parts.listeners[index], back)
         raise
 
 
-def _tell(listener: Listener, back: Switch) -> None:
+def tell(listener: Listener, switch: Switch) -> None:
+    """Tell a listener of something that it cannot prevent any more."""
     try:
-        listener(back)
-    except Exception:  # noqa: BLE001 - the error that led here is the one to raise
-        _log.warning("a listener did not go back to session %s", back.new, exc_info=True)
+        listener(switch)
+    except Exception:  # noqa: BLE001 - a listener's failure must not undo what has happened
+        _log.warning("a listener did not follow to session %s", switch.new, exc_info=True)
 
 
 def _marks(message: Message) -> Iterator[object]:
@@ -176,7 +177,11 @@ def _change(parts: Parts, window: Window, report: CompactionReport, order: Order
     at = parts.clock.moment()
     transcript = report.result.transcript
     pieces = tuple(
-        replace(piece, tokens=parts.engine.load((piece.message,)).tokens)
+        replace(
+            piece,
+            message=replace(piece.message, pinned=False),
+            tokens=parts.engine.load((piece.message,)).tokens,
+        )
         if isinstance(piece, Draft)
         else piece
         for piece in pieces_of(window.entries, transcript, at=at)
@@ -201,7 +206,8 @@ def _change(parts: Parts, window: Window, report: CompactionReport, order: Order
     )
 
 
-def _commit(parts: Parts, session: Session, window: Window, change: Change) -> Session:
+def commit(parts: Parts, session: Session, window: Window, change: Change) -> Session:
+    """Store what a compaction made, and return the session in which the conversation goes on."""
     if parts.options.strategy is Strategy.IN_PLACE:
         parts.store.change(session.id, change)
         return session

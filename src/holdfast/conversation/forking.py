@@ -48,6 +48,7 @@ def forked(parts: Parts, session: Session, wanted: Forking) -> Session:
         goal=session.goal if wanted.keep_goal else "",
         parent=session.id,
         fork=fork,
+        metadata=session.metadata if wanted.shows else {},
     )
     spawn = Spawn(
         child=child,

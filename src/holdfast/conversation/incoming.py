@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.errors import DecodeError
+from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.reply import Reply, read_reply
@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
 
-__all__ = ["Content", "reply_of", "spoken", "tool_answer"]
+__all__ = ["Content", "check_dialect", "reply_of", "spoken", "tool_answer"]
+
+
+def check_dialect(name: str) -> str:
+    """Return the name of a dialect, if there is one of that name."""
+    if name not in DIALECTS:
+        raise ConfigError(f"dialect is {name!r}; allowed: {', '.join(DIALECTS)}")
+    return name
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
@@ -25,7 +32,11 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         return (content,)
     if isinstance(content, str):
         return (Message(role, (Text(content),)),)
-    parts = [dict(part) for part in content]
+    try:
+        parts = [dict(part) for part in content]
+    except (TypeError, ValueError):
+        problem = f"expected words or content parts, found {content!r:.80}"
+        raise DecodeError("content", "content", problem) from None
     dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
     return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
 

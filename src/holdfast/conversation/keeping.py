@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.compaction import Abandoned, Request
 from holdfast.conversation.background import Background
-from holdfast.conversation.compacting import Order, Pass, compact
+from holdfast.conversation.compacting import Order, Pass, commit, compact, tell
+from holdfast.conversation.current import follow
+from holdfast.conversation.heading import heading_of
 from holdfast.conversation.holding import Taken, holding
+from holdfast.conversation.parts import Switch
 from holdfast.conversation.window import LiveWindow
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
-from holdfast.session import EndReason, latest_leaf
+from holdfast.session import EndReason, Fork, latest_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.parts import Parts
-    from holdfast.session import Session, Window
+    from holdfast.session import Change, Session, Window
 
 __all__ = ["Keeping", "Pulse"]
 
@@ -41,7 +44,10 @@ class Pulse:
     prompt_tokens: int = 0
     sent: int = 0
     """The estimate of the window that was handed out last, which an answer belongs to."""
-    warning: str = ""
+    pressure: str = ""
+    """The warning on the way to the threshold, until usage falls or a pass was made."""
+    trouble: str = ""
+    """What went wrong beside the turn, until a pass goes well."""
 
 
 class Keeping:
@@ -102,7 +108,12 @@ class Keeping:
         if stored.end_reason is not EndReason.COMPRESSION:
             return False
         leaf = latest_leaf(self.parts.store.lineage(self.id), self.id)
-        self._adopt(leaf)
+        if leaf.id != self.id:
+            switch = Switch(self.id, leaf.id, Fork.COMPRESSION)
+            self._adopt(leaf)
+            follow(switch)
+            for listener in self.parts.listeners:
+                tell(listener, switch)
         return leaf.is_live
 
     def _adopt(self, session: Session) -> None:
@@ -114,7 +125,7 @@ class Keeping:
         self._session = self.parts.store.session(self._session.id)
         if self._session.end_reason is EndReason.COMPRESSION:
             self._moved_on()
-        return self._live.refresh(self._session.goal)
+        return self._live.refresh(heading_of(self._session))
 
     def _preflight(self) -> None:
         if not self._is_due():
@@ -140,7 +151,9 @@ class Keeping:
 
     def _fits(self) -> bool:
         """Say whether the request would still be accepted as it is."""
-        policy, load = self.parts.engine.policy, self._live.load
+        policy = self.parts.engine.policy
+        with self._lock:
+            load = self._live.load
         return (
             self.parts.engine.expected_tokens <= policy.limit_tokens
             and load.bytes <= policy.max_bytes
@@ -173,7 +186,14 @@ class Keeping:
             done = self._compact(order)
             if done.holder and not self._fits() and self._outwaited():
                 self._compact(order)
+            if not self._fits():
+                # What the usual shares leave too large is fitted, as after a refusal.
+                policy = self.parts.engine.policy
+                aim = replace(policy, fit=policy.threshold_tokens)
+                self._compact(replace(order, request=Request(force=True, policy=aim)))
         except HoldfastError as error:
+            # The engine has seen a pass that was not stored: what is there is measured again.
+            self._is_due()
             if not self._fits():
                 raise
             self._warn(error)
@@ -192,7 +212,7 @@ class Keeping:
     def _warn(self, error: HoldfastError) -> None:
         """Let the status say what went wrong beside the turn."""
         _log.warning("session %s: %s", self.id, error)
-        self._pulse = replace(self._pulse, warning=str(error))
+        self._pulse = replace(self._pulse, trouble=str(error))
 
     def _compact(self, order: Order) -> Pass:
         with self._passing:
@@ -200,13 +220,22 @@ class Keeping:
                 self._refreshed()
                 self._live.pin(self.parts.store.pins(self.id))
                 window, session = self._live.window, self._session
-            done = compact(self.parts, session, window, order, self._lock)
+
+            def keep(change: Change) -> Session:
+                # Whoever waits for the store holds the lock, so that a listener may ask the
+                # conversation about itself, and nobody sees the old session end by itself.
+                with self._lock:
+                    kept = commit(self.parts, session, window, change)
+                    self._adopt(kept)
+                    return kept
+
+            done = compact(self.parts, session, window, order, keep)
             with self._lock:
-                self._adopt(done.session)
                 self._refreshed()
+                self.parts.engine.is_due(self._live.load)
                 failed = isinstance(done.report.result, Abandoned)
                 said = (*done.report.notes, *((done.report.reason,) if failed else ()))
-                self._pulse = replace(self._pulse, warning=" ".join(said))
+                self._pulse = replace(self._pulse, pressure="", trouble=" ".join(said))
         return done
 
     def _window_name(self) -> str:

@@ -9,10 +9,11 @@ from holdfast.compaction import SMALLEST_WINDOW, Request
 from holdfast.conversation.compacting import Order
 from holdfast.conversation.difference import difference
 from holdfast.conversation.forking import Forking, forked
+from holdfast.conversation.heading import PROMPT_KEY, bare_prompt, heading_of
 from holdfast.conversation.incoming import spoken
 from holdfast.conversation.status import Status
 from holdfast.conversation.talk import Talk
-from holdfast.conversation.turning import before_turns, prompted, shared_until, turned
+from holdfast.conversation.turning import before_turns, shared_until, turned
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
@@ -82,16 +83,20 @@ class LiveSession(Talk):
         return self.parts.store.compactions(self.id)
 
     def system(self, prompt: Content | Message) -> None:
-        """Set the system prompt; the same prompt again changes nothing."""
+        """Set the system prompt; the same prompt again changes nothing.
+
+        The first one is said in the log. A later one is shown in its place, and stays when a
+        compaction is undone.
+        """
         (message,) = spoken(Role.SYSTEM, prompt)
 
         def set_prompt(window: Window) -> None:
             if not window.entries:
                 self._append((message,))
                 return
-            change = prompted(window, message, self.parts.clock.moment())
-            if change is not None:
-                self.parts.store.change(self.id, change)
+            shown = heading_of(self._session).prompt or bare_prompt(window.transcript)
+            if shown != message.text.rstrip():
+                self._amend(Amendment(metadata={PROMPT_KEY: message.text.rstrip()}))
 
         self._from_window(set_prompt)
 
@@ -258,7 +263,7 @@ class LiveSession(Talk):
     @property
     def _warning(self) -> str:
         failure = self._background.failure
-        return str(failure) if failure else self._pulse.warning
+        return str(failure) if failure else self._pulse.trouble or self._pulse.pressure
 
     def _amend(self, amendment: Amendment) -> None:
         with self._lock:

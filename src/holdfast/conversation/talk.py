@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from holdfast.compaction.pressure import WARN_AT
 from holdfast.conversation.found import Found, find
-from holdfast.conversation.incoming import reply_of, spoken, tool_answer
+from holdfast.conversation.incoming import check_dialect, reply_of, spoken, tool_answer
 from holdfast.conversation.keeping import Keeping
 from holdfast.conversation.shortening import shortened
 from holdfast.errors import HoldfastError, SessionEnded
@@ -66,7 +67,8 @@ class Talk(Keeping):
 
     def extend(self, messages: Sequence[Mapping[str, object]], dialect: str = "openai") -> int:
         """Add messages as a provider writes them, all or none; returns the last one's id."""
-        decoded = DIALECTS[dialect].decode(Body([dict(message) for message in messages]))
+        body = Body([dict(message) for message in messages])
+        decoded = DIALECTS[check_dialect(dialect)].decode(body)
         written = self._append(decoded)
         self._after_reply()
         return written
@@ -85,9 +87,9 @@ class Talk(Keeping):
         prompt = reported.input_tokens + reported.cache_read_tokens + reported.cache_write_tokens
         sent = self._pulse.sent or None
         warning = self.parts.engine.update_from_response(prompt, rough=sent)
-        self._pulse = replace(
-            self._pulse, prompt_tokens=prompt, warning=warning or self._pulse.warning
-        )
+        falls = prompt < WARN_AT * self.parts.engine.policy.threshold_tokens
+        pressure = warning or ("" if falls else self._pulse.pressure)
+        self._pulse = replace(self._pulse, prompt_tokens=prompt, pressure=pressure)
         self._after_reply()
         return reply
 
@@ -104,6 +106,7 @@ class Talk(Keeping):
 
         Where the window is due, it is compacted first, or in the background if it still fits.
         """
+        check_dialect(dialect)
         self._preflight()
         with self._lock:
             self._refreshed()

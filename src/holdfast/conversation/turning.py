@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.errors import UnknownSession
-from holdfast.session import Cause, Change, Draft, path_to
-from holdfast.transcript import Role, is_user_word, seams
+from holdfast.session import Cause, Change, path_to
+from holdfast.transcript import is_user_word, seams
 
 if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Entry, Piece, Window
-    from holdfast.transcript import Message
 
-__all__ = ["before_turns", "prompted", "shared_until", "turned", "up_to"]
+__all__ = ["before_turns", "shared_until", "turned", "up_to"]
 
 
 def before_turns(window: Window, turns: int) -> tuple[Entry, ...]:
@@ -27,10 +25,9 @@ def before_turns(window: Window, turns: int) -> tuple[Entry, ...]:
     if not starts or turns < 1:
         return window.entries
     kept = starts[-turns] if turns <= len(starts) else starts[0]
-    if window.entries[kept].message.summary is not None:
-        # The summary shares this turn's message; both stay.
-        kept += 1
-    return window.entries[:kept]
+    # The summary stays, and with it the turn whose message it shares.
+    summaries = (index for index, entry in enumerate(window.entries) if entry.message.summary)
+    return window.entries[: max([kept, *(index + 1 for index in summaries)])]
 
 
 def up_to(entries: tuple[Entry, ...], message_id: int) -> tuple[Entry, ...]:
@@ -73,13 +70,3 @@ def turned(window: Window, kept: tuple[Piece, ...], cause: Cause, at: int) -> Ch
         seen=window.head.size,
         at=at,
     )
-
-
-def prompted(window: Window, prompt: Message, at: int) -> Change | None:
-    """Return the change that gives the window another system prompt, or nothing if it has it."""
-    entries = window.entries
-    old = entries[0].message if entries and entries[0].message.role is Role.SYSTEM else None
-    if old is not None and old.text.removesuffix(SYSTEM_NOTE).rstrip() == prompt.text.rstrip():
-        return None
-    draft = Draft(message=prompt, at=at, stands_for=entries[0].id if old is not None else None)
-    return turned(window, (draft, *entries[1 if old is not None else 0 :]), Cause.PROMPT, at)

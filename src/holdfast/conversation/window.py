@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
+from holdfast.conversation.heading import Heading, with_goal, with_prompt
 from holdfast.session import Head, Window
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.transcript import Role
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from holdfast.session import Entry
     from holdfast.transcript import Transcript
 
-__all__ = ["LiveWindow", "with_goal"]
-
-_GOAL = "The goal of this conversation, as its user set it:"
+__all__ = ["LiveWindow"]
 
 
 class LiveWindow:
@@ -38,7 +37,7 @@ class LiveWindow:
         self._window = Window(Head(-1, None, 0), ())
         self._load: Load | None = None
         self._wire: list[dict[str, object]] | None = None
-        self._goal = ""
+        self._heading = Heading()
 
     @property
     def window(self) -> Window:
@@ -52,11 +51,11 @@ class LiveWindow:
             self._load = self._engine.load(self._shown())
         return self._load
 
-    def refresh(self, goal: str) -> Window:
+    def refresh(self, heading: Heading) -> Window:
         """Return the window as it is in the store now.
 
         Args:
-            goal: The goal as it is now, which the model is shown.
+            heading: What stands above it now.
         """
         head, known = self._store.head(self._id), self._window.head
         if (head.generation, head.view) != (known.generation, known.view):
@@ -66,8 +65,8 @@ class LiveWindow:
             fresh = self._store.since(self._id, known.size)
             size = max([head.size, *(entry.position for entry in fresh[-1:])])
             self._extend(fresh, replace(head, size=size))
-        if goal != self._goal:
-            self._goal, self._load, self._wire = goal, None, None
+        if heading != self._heading:
+            self._heading, self._load, self._wire = heading, None, None
         return self._window
 
     def wrote(self, entries: Sequence[Entry]) -> None:
@@ -80,15 +79,11 @@ class LiveWindow:
             self._extend(entries, replace(known, size=entries[-1].position))
 
     def pin(self, pins: frozenset[int]) -> None:
-        """Mark exactly these messages as pinned: a pin changes no generation, whoever sets it."""
-        if all((entry.id in pins) == entry.message.pinned for entry in self._window.entries):
-            return
-        entries = tuple(
-            entry
-            if entry.message.pinned == (entry.id in pins)
-            else replace(entry, message=replace(entry.message, pinned=entry.id in pins))
-            for entry in self._window.entries
-        )
+        """Mark exactly these messages as pinned: a pin changes no generation, whoever sets it.
+
+        What a compaction has rewritten is pinned when the message is that it stands for.
+        """
+        entries = tuple(_pinned(entry, pins) for entry in self._window.entries)
         self._window = Window(self._window.head, entries)
 
     def body(self, dialect: str) -> Body:
@@ -110,16 +105,24 @@ class LiveWindow:
         if self._load is not None:
             self._load += self._engine.load(fresh)
         if self._wire is not None:
-            # The first message may be the system prompt, which takes the goal in.
+            # The first message may be the system prompt, which takes the heading in.
             self._wire = _grown(self._wire, _waiting(before), fresh) if before else None
 
     def _shown(self) -> Transcript:
-        return with_goal(repair(self._window.transcript), self._goal)
+        shown = with_prompt(repair(self._window.transcript), self._heading.prompt)
+        return with_goal(shown, self._heading.goal)
+
+
+def _pinned(entry: Entry, pins: frozenset[int]) -> Entry:
+    is_pinned = entry.id in pins or entry.stands_for in pins
+    if entry.message.pinned == is_pinned:
+        return entry
+    return replace(entry, message=replace(entry.message, pinned=is_pinned))
 
 
 def _copied(message: dict[str, object]) -> dict[str, object]:
     """Return a message that its receiver may change, down to the last part."""
-    return {key: _own(value) for key, value in message.items()}
+    return {key: value if type(value) is str else _own(value) for key, value in message.items()}
 
 
 def _own(value: object) -> object:
@@ -128,21 +131,6 @@ def _own(value: object) -> object:
     if isinstance(value, list):
         return [_own(each) for each in cast("list[object]", value)]
     return value
-
-
-def with_goal(transcript: Transcript, goal: str) -> Transcript:
-    """Return the transcript with the goal at the end of its system prompt."""
-    if not goal:
-        return transcript
-    note = f"{_GOAL}\n{goal}"
-    if transcript and transcript[0].role is Role.SYSTEM:
-        system = transcript[0]
-        joined = replace(system, parts=(*system.parts, Text(f"\n\n{note}")))
-        if len(system.parts) == 1 and isinstance(system.parts[0], Text):
-            words = replace(system.parts[0], text=f"{system.parts[0].text}\n\n{note}")
-            joined = replace(system, parts=(words,))
-        return (joined, *transcript[1:])
-    return (Message(Role.SYSTEM, (Text(note),), synthetic=Synthetic.NOTE), *transcript)
 
 
 def _grown(

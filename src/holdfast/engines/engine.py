@@ -45,6 +45,8 @@ __all__ = ["Engine"]
 
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""
+_UNDER_REFUSED = 0.9
+"""What was refused is made at least this much smaller."""
 _SMALLER = 0.6
 """A body that was refused is made this much smaller at the first try."""
 _TOO_LARGE = re.compile(
@@ -62,7 +64,6 @@ class Engine:
         self.host = LiveState()
         self._setup = setup
         self._gauges = Gauges()
-        self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
         self._learning = threading.Lock()
 
@@ -105,9 +106,8 @@ class Engine:
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
-        load = load_of(messages, self._scale)
-        self._scale.keep_only(())
-        return load
+        # A scale of its own: calls come from several threads.
+        return load_of(messages, Scale(self._setup.counter))
 
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this load is due for compaction.
@@ -139,7 +139,11 @@ class Engine:
         if window is None and _TOO_LARGE.search(error):
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
-        return replace(self.policy, fit=int(self.policy.threshold_tokens * tighter))
+        # Whatever the window is said to be, this load was refused.
+        refused = int(load.tokens * self._gauges.calibration.ratio * _UNDER_REFUSED)
+        return replace(
+            self.policy, fit=max(int(min(self.policy.threshold_tokens, refused) * tighter), 1)
+        )
 
     @property
     def expected_tokens(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.session.sessions import Fork
+from holdfast.session.sessions import EndReason, Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["children_of", "latest_leaf", "next_title", "path_to", "siblings_of"]
 
-_CONTINUES = frozenset({Fork.COMPRESSION, Fork.BRANCH, Fork.RESET})
-"""Forks in which the conversation moves on to the child; sub-agents only report back."""
+_FOLLOWED = {
+    EndReason.COMPRESSION: Fork.COMPRESSION,
+    EndReason.BRANCHED: Fork.BRANCH,
+    EndReason.RESET: Fork.RESET,
+}
+"""In which child a conversation goes on, by why its session ended."""
 _NUMBERED = re.compile(r"(?P<stem>.*) #(?P<number>\d+)", re.DOTALL)
 
 
@@ -45,33 +49,33 @@ def siblings_of(lineage: Sequence[Session], id_: str) -> tuple[Session, ...]:
 
 
 def latest_leaf(lineage: Sequence[Session], id_: str) -> Session:
-    """Return the live session in which this one goes on.
+    """Return the session in which this one goes on.
 
-    A session that lives is its own leaf. From one that ended, the newest child in which the
-    conversation moved on is followed; where no line leads to a live session, the end of the
-    newest line is the answer.
+    A session that lives is its own leaf. One that ended goes on in the child that it ended for:
+    a branch that was made beside it is another conversation. Where no such child is left, the
+    end of the line is the answer.
     """
-    known = {session.id: session for session in lineage}
-    best = known[id_]
-    waiting = [best]
+    at = next(session for session in lineage if session.id == id_)
     seen: set[str] = set()
-    while waiting:
-        at = waiting.pop()
-        if at.is_live:
-            return at
-        if at.id in seen:
-            continue
+    while not at.is_live and at.id not in seen:
         seen.add(at.id)
-        onward = [
-            child
-            for child in children_of(lineage, at.id)
-            if child.fork in _CONTINUES and child.trashed is None
-        ]
-        # The newest child is looked at first; what it leads to comes before its elder siblings.
-        waiting += onward
-        if onward and at is best:
-            best = onward[-1]
-    return best
+        onward = _successor(lineage, at)
+        if onward is None:
+            break
+        at = onward
+    return at
+
+
+def _successor(lineage: Sequence[Session], session: Session) -> Session | None:
+    wanted = _FOLLOWED.get(session.end_reason) if session.end_reason else None
+    children = [
+        child
+        for child in children_of(lineage, session.id)
+        if child.fork is wanted and wanted is not None and child.trashed is None
+    ]
+    # The child that a session ends for is begun at the very moment of its end.
+    ending = [child for child in children if child.started == session.ended]
+    return (ending or children or [None])[-1]
 
 
 def next_title(title: str, taken: Iterable[str]) -> str:

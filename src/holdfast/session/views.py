@@ -40,8 +40,6 @@ class Cause(StrEnum):
     FORK = "fork"
     COMPACTION = "compaction"
     REWIND = "rewind"
-    PROMPT = "prompt"
-    """The system prompt was replaced; undo looks through it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +137,8 @@ def spans_of(entries: Iterable[Entry]) -> tuple[Span, ...]:
 
 def undo_target(views: Sequence[View], current: int | None) -> View | None:
     """Return the newest compaction or rewind that the window shows, which undo takes back."""
-    known = {view.id: view for view in views}
-    at = known.get(current) if current is not None else None
-    while at is not None and at.cause is Cause.PROMPT:
-        at = known.get(at.parent) if at.parent is not None else None
-    return at if at is not None and at.cause in (Cause.COMPACTION, Cause.REWIND) else None
+    at = next((view for view in views if view.id == current), None)
+    return at if at is not None and at.cause is not Cause.FORK else None
 
 
 def redo_target(views: Sequence[View], current: int | None, tip: int | None) -> int | None:

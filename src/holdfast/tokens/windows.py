@@ -13,7 +13,10 @@ __all__ = ["window_from_error"]
 _SMALLEST, _LARGEST = 256, 100_000_000
 _STATEMENTS = (
     re.compile(r"n_ctx\D{0,8}(\d{3,9})"),
-    re.compile(r"maximum context length (?:is|of)\D{0,8}(\d[\d,]{2,11})", re.IGNORECASE),
+    re.compile(r"maximum (?:context|prompt) length (?:is|of)\D{0,8}(\d[\d,]{2,11})", re.IGNORECASE),
+    re.compile(r"(\d[\d,]{2,11}) maximum context length", re.IGNORECASE),
+    re.compile(r"tokens allowed \(?(\d[\d,]{2,11})\)?", re.IGNORECASE),
+    re.compile(r"context limit: [\d,]+ \+ [\d,]+ > (\d[\d,]{2,11})", re.IGNORECASE),
     re.compile(r"context (?:window|length|size)[^\d\n]{0,40}(\d[\d,]{2,11})", re.IGNORECASE),
     re.compile(r">\s{0,4}(\d[\d,]{2,11})\s{0,4}(?:maximum|max\b)", re.IGNORECASE),
     re.compile(r"max_model_len\D{0,8}(\d{3,9})"),

@@ -18,6 +18,7 @@ from holdfast.wiring.conversations import Conversation
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from holdfast.conversation.incoming import Content
     from holdfast.wiring.conversations import Opening
 
 __all__ = ["AsyncConversation"]
@@ -102,6 +103,14 @@ class AsyncConversation:
     async def new(self, *, keep_goal: bool = True) -> AsyncConversation:
         """Begin anew with an empty window; this session ends and stays in the store."""
         return AsyncConversation(await asyncio.to_thread(self.sync.new, keep_goal=keep_goal))
+
+    async def delegate(self, task: Content, *, title: str = "") -> AsyncConversation:
+        """Return a session for a sub-agent with its task; this one goes on."""
+        return AsyncConversation(await asyncio.to_thread(self.sync.delegate, task, title=title))
+
+    async def review(self, *, title: str = "") -> AsyncConversation:
+        """Return a session that sees a copy of this window; this one goes on."""
+        return AsyncConversation(await asyncio.to_thread(self.sync.review, title=title))
 
     async def __aenter__(self) -> AsyncConversation:
         """Use the conversation for a while."""

@@ -8,17 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from holdfast.adapters.system_clock import SystemClock
+from holdfast.config import load
 from holdfast.conversation import LiveSession, Options, Parts, Strategy, activate
 from holdfast.errors import ConfigError, SessionEnded
 from holdfast.redaction import Redactor
-from holdfast.session import Session, latest_leaf
+from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
 from holdfast.wiring.compressor import Compressor
-from holdfast.wiring.stores import open_store
+from holdfast.wiring.names import check_names
+from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from holdfast.config.settings import CompressionSettings
     from holdfast.conversation.parts import Listener
     from holdfast.ports import Store
     from holdfast.tokens import Counter
@@ -40,7 +43,7 @@ class Opening(TypedDict, total=False):
     context_length: int
     """What the model accepts, in tokens; 200,000 by default."""
     store: Place
-    """A path, `sqlite:///PATH` or an open store; by default the default profile's file."""
+    """A path, `sqlite:///PATH` or an open store; by default the one that is configured."""
     title: str
     """The title of a new conversation; without one, it is made from what is said."""
     active: bool
@@ -92,10 +95,14 @@ class Conversation(LiveSession):
         Raises:
             UnknownSession: when there is no session of that id.
         """
+        check_names(opening, Opening.__annotations__, "Conversation.open")
         place = opening.get("store")
-        store = open_store(place, os.environ)
+        settings = load(os.environ).settings
+        store = store_of(settings, os.environ) if place is None else open_store(place, os.environ)
         try:
-            parts = replace(_parts(store, opening), owns_store=store is not place)
+            parts = replace(
+                _parts(store, opening, settings.compression), owns_store=store is not place
+            )
             begun = _begun(parts, opening.get("title", "")) if id_ is None else None
             session = begun or _resumed(parts, id_ or "")
         except BaseException:
@@ -130,7 +137,7 @@ class Conversation(LiveSession):
         self.close()
 
 
-def _parts(store: Store, opening: Opening) -> Parts:
+def _parts(store: Store, opening: Opening, configured: CompressionSettings) -> Parts:
     def engine() -> Compressor:
         return Compressor(
             context_length=_true_window(store, options, opening.get("context_length", 200_000)),
@@ -147,9 +154,9 @@ def _parts(store: Store, opening: Opening) -> Parts:
         model=opening.get("model", ""),
         endpoint=opening.get("endpoint", ""),
         agent=opening.get("agent", "holdfast"),
-        strategy=_strategy(opening.get("strategy", "in_place")),
-        automatic=opening.get("automatic", True),
-        ahead_of_time=opening.get("ahead_of_time", False),
+        strategy=_strategy(opening.get("strategy", configured.strategy)),
+        automatic=opening.get("automatic", configured.enabled),
+        ahead_of_time=opening.get("ahead_of_time", configured.ahead_of_time),
         tool_limits=opening.get("tool_limits", {}),
         lease_seconds=opening.get("lease_seconds", 60.0),
     )
@@ -198,5 +205,12 @@ def _resumed(parts: Parts, id_: str) -> Session:
         raise SessionEnded(
             f"session {leaf.id} is in the trash; "
             f"`holdfast sessions restore {leaf.id}` brings it back"
+        )
+    if leaf.ended is not None and leaf.end_reason not in CLOSABLE:
+        gone = [each.id for each in children_of(store.lineage(id_), leaf.id) if each.trashed]
+        hint = f"restore {gone[-1]}" if gone else f"fork {leaf.id}"
+        raise SessionEnded(
+            f"session {leaf.id} has ended ({leaf.end_reason}) and goes on nowhere; "
+            f"`holdfast sessions {hint}` is a way on"
         )
     return leaf if leaf.is_live else store.end(leaf.id, None, parts.clock.moment())

@@ -46,10 +46,8 @@ def store_of(settings: Settings, environ: Mapping[str, str]) -> Store:
     return _opened(store_file(settings.store.url, settings.store.profile, environ))
 
 
-def open_store(place: Place, environ: Mapping[str, str]) -> Store:
+def open_store(place: str | Path | Store, environ: Mapping[str, str]) -> Store:
     """Open a store by its path or address; a store that is open already is used as it is."""
-    if place is None:
-        return _opened(store_file("sqlite", "default", environ))
     if isinstance(place, str | Path):
         return _opened(store_file(str(place), "default", environ))
     return place

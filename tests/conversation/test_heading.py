@@ -1,0 +1,44 @@
+"""The prompt and the goal stand above the log, and are no part of what undo takes back."""
+
+from pathlib import Path
+
+from holdfast.compaction.plan import SYSTEM_NOTE
+from holdfast.conversation.heading import bare_prompt, with_prompt
+from holdfast.testing.builders import system, user
+from tests.conversation.talking import another, begun, talk
+
+
+def test_a_prompt_with_the_note_of_a_compaction_is_the_same_prompt() -> None:
+    noted = (system(f"Be careful.\n\n{SYSTEM_NOTE}"), user("Hello"))
+    assert bare_prompt(noted) == "Be careful."
+    assert with_prompt(noted, "Be careful.") is noted
+    (changed, _) = with_prompt(noted, "Be quick.")
+    assert changed.text == f"Be quick.\n\n{SYSTEM_NOTE}"
+
+
+def test_a_prompt_takes_the_place_of_another_or_comes_first() -> None:
+    assert with_prompt((system("Old"), user("Hello")), "New") == (system("New"), user("Hello"))
+    assert with_prompt((user("Hello"),), "New") == (system("New"), user("Hello"))
+    assert with_prompt((), "New") == (system("New"),)
+    assert with_prompt((user("Hello"),), "") == (user("Hello"),)
+
+
+def test_another_prompt_is_shown_and_survives_a_compaction_and_its_undo(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", automatic=False)
+    chat.system("Old prompt.")
+    talk(chat, range(12))
+    chat.system("New prompt.")
+    assert chat.window()[0]["content"] == "New prompt."
+    before = chat.window()
+    assert chat.compress().outcome == "folded"
+    assert str(chat.window()[0]["content"]).startswith("New prompt.\n\n[")
+    chat.system("Newest prompt.")
+    assert chat.undo()
+    assert chat.window() == [{"role": "system", "content": "Newest prompt."}, *before[1:]]
+    assert chat.status().undone
+    chat.system("Newest prompt.")
+    assert len(chat.parts.store.views(chat.id)) == 1
+    other = another(chat)
+    assert other.window()[0]["content"] == "Newest prompt."
+    other.parts.store.close()
+    chat.parts.store.close()
