@@ -13,7 +13,7 @@ settings.register_profile("default", max_examples=100, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.register_profile(
     "soak",
-    max_examples=20_000,
+    max_examples=1_000,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -161,6 +161,42 @@ def test_a_file_that_cannot_be_opened_is_repaired_and_kept(home: Path) -> None:
     store.close()
 
 
+def spoil(place: Path, table: str) -> None:
+    """Write over the page where a table begins."""
+    with closing(sqlite3.connect(place)) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)
+        ).fetchone()
+    with place.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+
+
+def test_a_lost_table_of_sessions_is_repaired_and_not_asked_to_be(home: Path) -> None:
+    place = store_in(home)
+    conversation(place, 30).close()
+    spoil(place, "sessions")
+    ended = run("doctor", "--repair")
+    assert (ended.code, ended.errors) == (0, "")
+    assert ended.text.splitlines()[-1].startswith(f"ok    {place}: all is readable; 1 session, 121")
+    assert "Recovered" in run("sessions", "list").text
+
+
+def test_messages_that_are_lost_are_counted_and_the_repair_has_failed(home: Path) -> None:
+    place = store_in(home)
+    conversation(place, 1).close()
+    spoil(place, "messages")
+    ended = run("doctor", "--repair")
+    assert ended.code == 1
+    assert "5 of 5 messages could not be read" in ended.text
+    last = ended.text.splitlines()[-1]
+    assert last.startswith(f"lost  {place}: 5 messages could not be read; 1 session, 0 messages")
+    (listed,) = json.loads(run("sessions", "list", "--json").output)["sessions"]
+    assert listed["entries"] == 0
+    again = run("doctor", "--repair", "--json")
+    assert (again.code, json.loads(again.output)["missing"]) == (0, 0)
+
+
 def test_a_file_of_which_nothing_is_left_stays_as_it_is(home: Path) -> None:
     place = store_in(home)
     place.parent.mkdir(parents=True)

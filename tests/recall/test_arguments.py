@@ -73,7 +73,7 @@ def test_arguments_are_read_into_a_shape(given_: Mapping[str, object], wanted: A
     ("given_", "words"),
     [
         ({"query": "a", "around_message_id": 1}, "do not go together"),
-        ({"qery": "a"}, "did you mean query?"),
+        ({"querry": "a"}, "did you mean query?"),
         ({"zzz": "a"}, "there are: query, session_id"),
         ({"query": "a", "role": "robot"}, "allowed: system, user, assistant, tool"),
         ({"query": "a", "since": "soon"}, "since is 'soon'; write a date"),

@@ -8,6 +8,7 @@ from openai.types.chat import ChatCompletionFunctionToolParam
 from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter, ValidationError
 
+from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments, read_arguments
 from holdfast.recall.asked import Wrong
 from holdfast.recall.tool_schema import ToolStyle, session_search_tool
@@ -67,3 +68,8 @@ def test_a_caller_may_change_what_it_got() -> None:
     session_search_tool()["function"] = {}
     schema("openai")["properties"] = {}
     assert schema("openai")["properties"]
+
+
+def test_a_style_that_does_not_exist_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="'gemini'; allowed: openai, responses, anthropic"):
+        session_search_tool("gemini")  # type: ignore[arg-type]

@@ -60,3 +60,29 @@ def test_a_store_that_was_handed_in_stays_open(tmp_path: Path) -> None:
         chat.user("one")
     assert store.session(chat.id).size == 1
     store.close()
+
+
+def test_a_misspelled_option_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="context_lenght; did you mean context_length"):
+        Conversation.open(store=tmp_path / "a.db", context_lenght=8_000)  # type: ignore[call-arg]
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_the_configured_store_and_habits_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_STORE_URL", str(tmp_path / "mine.db"))
+    monkeypatch.setenv("HOLDFAST_COMPRESSION_AHEAD_OF_TIME", "true")
+    monkeypatch.setenv("HOLDFAST_COMPRESSION_STRATEGY", "rotation")
+    monkeypatch.setenv("HOLDFAST_COMPRESSION_ENABLED", "false")
+    with Conversation.open(active=False) as chat:
+        options = chat.parts.options
+        assert chat.parts.store.name == str(tmp_path / "mine.db")
+        assert (options.ahead_of_time, options.strategy, options.automatic) == (
+            True,
+            "rotation",
+            False,
+        )
+    with Conversation.open(active=False, strategy="in_place", automatic=True) as chat:
+        assert (chat.parts.options.strategy, chat.parts.options.automatic) == ("in_place", True)

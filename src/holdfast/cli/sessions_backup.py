@@ -11,6 +11,7 @@ from holdfast.cli.desk import Desk, at_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.lines import Span
+from holdfast.cli.streams import Unusable
 
 __all__ = ["backup_command"]
 
@@ -31,6 +32,8 @@ def backup_command(desk: Desk, file: str, *, yes: bool) -> Exit:
     store.url to it to look inside. A file that exists is replaced after asking.
     """
     target = Path(file).expanduser()
+    if target.is_dir():
+        raise Unusable(f"{target} is a folder; name a file in it")
     if target.is_file() and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
     desk.store.backup(target)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from holdfast.errors import ConfigError
 from holdfast.recall.arguments import MOST_MESSAGES, MOST_RESULTS
 from holdfast.recall.wording import TOOL_NAME
 
@@ -83,6 +84,9 @@ def session_search_tool(style: ToolStyle = "openai") -> dict[str, object]:
         "required": list[str](),
         "additionalProperties": False,
     }
+    if style not in get_args(ToolStyle):
+        allowed = ", ".join(get_args(ToolStyle))
+        raise ConfigError(f"style is {style!r}; allowed: {allowed}")
     named: dict[str, object] = {"name": TOOL_NAME, "description": TOOL_ABOUT}
     if style == "anthropic":
         return {**named, "input_schema": schema}

@@ -6,8 +6,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.sqlite import SqliteStore, salvage
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.adapters.sqlite.connection import Database
 from holdfast.adapters.sqlite.glance import Glance, glance
+from holdfast.adapters.sqlite.index import WordIndex
+from holdfast.adapters.sqlite.repairing import repair_database
+from holdfast.adapters.sqlite.salvage import save_readable
 from holdfast.errors import StoreDamaged
 
 if TYPE_CHECKING:
@@ -25,26 +29,30 @@ class Repaired:
     problems: tuple[str, ...]
     done: tuple[str, ...]
     health: Health
+    missing: int = 0
+    """Messages that could not be read, and are only in the damaged file if anywhere."""
 
 
 def repair_file(file: Path) -> Repaired:
     """Check everything in a store, and repair it if anything is wrong.
 
     A file that cannot even be opened is salvaged: what can be read goes into a fresh file, and the
-    damaged one is kept beside it.
+    damaged one is kept beside it. A deletion that was interrupted is brought to its end.
 
     Raises:
         StoreError: when nothing can be read, or there is no space or permission for a repair.
     """
     try:
-        store = SqliteStore(file)
-    except StoreDamaged as error:
-        problems, done = (str(error),), salvage(file)
         with closing(SqliteStore(file)) as store:
-            return Repaired(problems, done, store.check())
-    with closing(store):
-        health = store.check()
+            health = store.check()
+            if not health.problems:
+                store.purge(())
+    except StoreDamaged as error:
+        problems, saved = (str(error),), save_readable(file)
+    else:
         if not health.problems:
             return Repaired((), (), health)
-        done = store.repair()
-        return Repaired(health.problems, done, store.check())
+        with closing(Database(file)) as database:
+            problems, saved = health.problems, repair_database(database, WordIndex())
+    with closing(SqliteStore(file)) as store:
+        return Repaired(problems, saved.done, store.check(), saved.missing)

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.adapters.sqlite.connection import Database
-from holdfast.errors import StoreError
+from holdfast.errors import StoreDamaged, StoreError
 from holdfast.ports import Lease
 from holdfast.recall import Filters
 from holdfast.session import Session
@@ -180,6 +181,67 @@ def test_a_file_that_was_replaced_is_noticed(tmp_path: Path) -> None:
         assert texts(store.window(FIRST).entries) == ["in the other"]
 
 
+def test_threads_go_on_while_the_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(SqliteStore(path)) as store:
+        store.create(SESSION)
+        errors: list[StoreError] = []
+        done = threading.Event()
+
+        def work() -> None:
+            while not done.is_set():
+                try:
+                    store.append(FIRST, ())
+                    store.session(FIRST)
+                except StoreError as error:
+                    errors.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for number in range(15):
+            copy = tmp_path / f"copy{number}.db"
+            store.backup(copy)
+            put_in_place(copy, path)
+            time.sleep(0.02)
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert store.check().problems == ()
+        assert open_files(path) <= 12
+    assert open_files(path) == 0
+
+
+def test_a_file_that_could_not_be_opened_once_is_opened_when_it_is_back(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(SqliteStore(path)) as store:
+        store.create(SESSION)
+        store.backup(tmp_path / "good.db")
+        (tmp_path / "bad.db").write_bytes(b"no database " * 1_000)
+        put_in_place(tmp_path / "bad.db", path)
+        for work in (lambda: store.head(FIRST), lambda: store.append(FIRST, drafts("a"))):
+            with pytest.raises(StoreDamaged):
+                work()
+        put_in_place(tmp_path / "good.db", path)
+        store.append(FIRST, drafts("after all"))
+        assert texts(store.window(FIRST).entries) == ["after all"]
+
+
+def test_a_file_that_is_replaced_during_a_write_leaves_the_write_whole(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(Database(path)) as database:
+        with database.read() as connection, closing(sqlite3.connect(tmp_path / "c.db")) as copy:
+            connection.backup(copy)
+        with database.write() as connection:
+            connection.execute("INSERT INTO meta VALUES ('a', '1')")
+            put_in_place(tmp_path / "c.db", path)
+            with database.read() as other:
+                assert other.execute("SELECT count(*) FROM meta").fetchone() is not None
+            connection.execute("INSERT INTO meta VALUES ('b', '2')")
+    assert open_files(path) == 0
+
+
 def test_a_file_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "inner" / "store.db"
     with closing(SqliteStore(path)) as store:
@@ -218,6 +280,13 @@ def test_words_of_what_was_rolled_back_are_found_later(tmp_path: Path) -> None:
         assert store.search("hippopotamus", Filters(), limit=3, now=1) == ()
         store.append(FIRST, drafts("hippopotamus"))
         assert len(store.search("popotam", Filters(), limit=3, now=1)) == 1
+
+
+def put_in_place(copy: Path, path: Path) -> None:
+    """Restore a backup; what waits beside the old file does not belong to it."""
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    copy.replace(path)
 
 
 def open_files(path: Path) -> int:

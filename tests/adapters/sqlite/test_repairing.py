@@ -98,15 +98,17 @@ def test_a_wrong_size_is_counted_anew(file: Path) -> None:
     assert "counted the messages of 1 sessions anew" in repaired(file)
 
 
-def test_a_position_that_a_view_reaches_to_is_never_used_again(file: Path) -> None:
-    """After the newest rows were lost, what is said next must still be shown."""
+def test_what_is_said_after_lost_rows_is_shown_and_counted(file: Path) -> None:
+    """Views that reached farther than the log end with it, and so does the session's size."""
     with raw(file) as connection:
         connection.execute("DELETE FROM messages WHERE session = 1 AND position >= 4")
     assert any("that are not there" in each for each in problems(file))
     repaired(file)
     with closing(SqliteStore(file)) as store:
+        assert store.session(FIRST).size == 3
+        assert store.head(FIRST).generation > 1
         (entry,) = store.append(FIRST, drafts("next"))
-        assert entry.position == 6
+        assert entry.position == 4
         assert texts(store.window(FIRST).entries) == [LONG, "c", "next"]
 
 
