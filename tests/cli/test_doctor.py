@@ -191,7 +191,7 @@ def test_messages_that_are_lost_are_counted_and_the_repair_has_failed(home: Path
     assert "5 of 5 messages could not be read" in ended.text
     last = ended.text.splitlines()[-1]
     assert last.startswith(f"lost  {place}: 5 messages could not be read; 1 session, 0 messages")
-    (listed,) = json.loads(run("sessions", "list", "--json").output)["sessions"]
+    (listed,) = json.loads(run("sessions", "list", "--json").output)
     assert listed["entries"] == 0
     again = run("doctor", "--repair", "--json")
     assert (again.code, json.loads(again.output)["missing"]) == (0, 0)

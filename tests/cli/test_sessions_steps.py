@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.sessions_prune import unused_sessions
-from holdfast.session import Fork, Session, Spawn
+from holdfast.session import Draft, Fork, Session, Spawn
+from holdfast.transcript import Message, Role, Text
 from holdfast.wiring import Conversation, open_store
 from tests.cli.running import Ended, run
 from tests.cli.stored import compacted, conversation, store_in, talk
@@ -152,6 +153,27 @@ def test_a_used_branch_saves_the_conversation_it_came_from(home: Path) -> None:
     assert [each.id for each in unused_sessions(store, 2_001, ())] == [old.id, child.id]
     store.trash(["child"], 3_000)
     assert [each.id for each in unused_sessions(store, 2_000, ())] == [old.id]
+    store.close()
+
+
+def test_a_conversation_that_is_used_while_the_question_stands_is_left_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = store_in(home)
+    store = open_store(place, {})
+    for name in ("old", "used"):
+        store.create(Session(id=name, source="cli", started=1_000))
+
+    def use(*_: str, yes: bool) -> bool:
+        later = Message(Role.USER, (Text("still here"),))
+        store.append("used", [Draft(message=later, at=2**42)])
+        return not yes
+
+    monkeypatch.setattr("holdfast.cli.sessions_prune.agreed", use)
+    ended = run("sessions", "prune", "--older-than", "1d", "--json")
+    found = json.loads(ended.output)
+    assert (ended.code, [each["id"] for each in found["sessions"]]) == (0, ["old"])
+    assert [store.session(name).trashed is None for name in ("old", "used")] == [False, True]
     store.close()
 
 

@@ -31,8 +31,9 @@ def say(**facts: object) -> None:
 class Worker:
     """One conversation that is talked to, compacted, turned back and forked without end."""
 
-    def __init__(self, path: Path, root: str, seed: int) -> None:
+    def __init__(self, path: Path, root: str, seed: int, *, is_ahead: bool = False) -> None:
         self.random = Random(seed)
+        self.is_ahead = is_ahead
         self.store = SqliteStore(path)
         self.chat = self.opened(root)
         self.numbers = count()
@@ -45,6 +46,7 @@ class Worker:
             store=self.store,
             context_length=WINDOW,
             strategy="rotation" if strategy == "rotation" else "in_place",
+            ahead_of_time=self.is_ahead,
             active=False,
         )
 
@@ -112,6 +114,15 @@ def talking(path: Path, root: str, seed: int) -> None:
     Worker(path, root, seed).run()
 
 
+def ahead(path: Path, root: str, seed: int) -> None:
+    """Talk while compactions run in the background."""
+    worker = Worker(path, root, seed, is_ahead=True)
+    worker.state()
+    while True:
+        worker.talk()
+        worker.chat.window()
+
+
 def creating(path: Path, _root: str, _seed: int) -> None:
     """Make one store after the other."""
     for number in count():
@@ -172,5 +183,7 @@ def _said(text: str) -> Message:
 
 
 if __name__ == "__main__":
-    works = {each.__name__: each for each in (talking, creating, migrating, copying, purging)}
+    works = {
+        each.__name__: each for each in (talking, ahead, creating, migrating, copying, purging)
+    }
     works[sys.argv[1]](Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

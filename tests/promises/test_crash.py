@@ -48,6 +48,25 @@ def test_nothing_that_was_confirmed_is_lost(tmp_path: Path, round_: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(OTHER_KILLS))
+def test_a_compaction_in_the_background_happens_whole_or_not_at_all(
+    tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, active=False) as chat:
+        root = chat.id
+    said = killed("ahead", str(path), root, str(seed), after=random.uniform(0.2, 0.6))
+    confirmed = [fact for fact in said if fact["kind"] == "message"]
+    with closing(SqliteStore(path)) as store:
+        assert store.check().problems == ()
+        assert_confirmed(store, confirmed, random)
+        (leaf,) = [session for session in store.lineage(root) if session.is_live]
+        window = store.window(leaf.id)
+        assert window.entries == rebuilt(store, leaf.id, window.head.view)
+        assert talked_on(store, root)
+
+
+@pytest.mark.parametrize("seed", range(OTHER_KILLS))
 def test_a_store_that_was_being_made_can_be_made_again(tmp_path: Path, seed: int) -> None:
     said = killed("creating", str(tmp_path), "", "0", after=Random(seed).uniform(0, 0.05))
     for number in count():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
-from holdfast.session import Kind
+from holdfast.session import Kind, Session
 from holdfast.wiring import Conversation
 from tests.promises.killing import SOAKS, Facts, start
 
@@ -69,7 +69,15 @@ def assert_one_line(store: SqliteStore, root: str) -> None:
         log = store.entries(session.id, 1, session.size)
         assert [entry.position for entry in log] == list(range(1, session.size + 1))
         words += [entry.message.text.split()[0] for entry in log if entry.kind is Kind.SAID]
+        assert_each_shown_once(store, session)
     assert len(set(words)) == len(words)
+
+
+def assert_each_shown_once(store: SqliteStore, session: Session) -> None:
+    """Check that no window, of now or of before, shows a message twice."""
+    for view in (None, *(view.id for view in store.views(session.id))):
+        shown = [entry.id for entry in store.window_at(session.id, view).entries]
+        assert len(set(shown)) == len(shown)
 
 
 def slowest(told: list[Facts], name: str = "times") -> float:

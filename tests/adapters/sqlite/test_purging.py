@@ -17,8 +17,8 @@ from holdfast.testing.store_case import FIRST, SECOND, drafts, said, texts
 
 LONG = "a long sentence about a walrus and its tusks, " * 100
 STEP = 3
-STEPS = 9
-"""The transactions of the purge below: hiding, four batches with the empty one, and the rest."""
+STEPS = 10
+"""Transactions of the purge below: one to hide, four for messages, and five to clean up."""
 
 
 @pytest.fixture

@@ -131,6 +131,24 @@ def test_a_body_that_cannot_be_read_is_set_aside(file: Path) -> None:
     assert set_aside(file) == {"messages 3 role 1": b"\xff\0", "messages 1 role 1": b"\xffA"}
 
 
+def test_a_body_that_is_a_number_is_set_aside(file: Path) -> None:
+    with raw(file) as connection:
+        connection.execute("UPDATE messages SET body = 5 WHERE id = 3")
+    assert problems(file) == ("message 3: its content is a number, or nothing",)
+    assert "mended 1 messages; what they were is set aside" in repaired(file)
+    assert set_aside(file) == {"messages 3 role 1": 5}
+
+
+def test_a_title_that_is_no_text_keeps_what_can_be_read(file: Path) -> None:
+    with raw(file) as connection:
+        connection.execute("UPDATE sessions SET title = x'4b65ff' WHERE id = ?", (FIRST,))
+    assert len(problems(file)) == 1
+    assert "mended the title of 1 rows of sessions" in repaired(file)
+    with closing(SqliteStore(file)) as store:
+        assert store.session(FIRST).title == "Ke\ufffd"
+    assert set_aside(file) == {"sessions 1 title": b"Ke\xff"}
+
+
 def test_content_that_is_not_what_was_written_is_set_aside(file: Path) -> None:
     """Its message keeps everything else."""
     with raw(file) as connection:
