@@ -42,7 +42,7 @@ def command(*, repair: bool, profile: Setting | None, as_json: bool) -> Exit:
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept
-    beside the mended one. Nothing is thrown away.
+    beside the mended one. Nothing is thrown away. The exit code is 1 when messages are lost.
     """
     if repair:
         settings = configuration({"profile": profile}).settings
@@ -76,17 +76,18 @@ def _repair(file: Path, *, as_json: bool) -> Exit:
         show_json({"file": str(file), **_fields(found)})
     else:
         screen().show(_drawn(file, found))
-    return Exit.FAILED if found.health.problems else Exit.DONE
+    return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
 
 
 def _fields(found: Repaired) -> dict[str, object]:
     return {
-        "healthy": not found.health.problems,
+        "healthy": not found.health.problems and not found.missing,
         "problems": list(found.problems),
         "done": list(found.done),
         "left": list(found.health.problems),
         "sessions": found.health.sessions,
         "messages": found.health.messages,
+        "missing": found.missing,
         "bytes": found.health.bytes,
     }
 
@@ -99,6 +100,9 @@ def _drawn(file: Path, found: Repaired) -> list[Line]:
     lines += [(Span("left  ", "bold red"), Span(each)) for each in health.problems]
     if not found.problems:
         lines.append((Span("ok    ", "bold green"), Span(f"{file}: nothing is wrong; {size}")))
+    elif found.missing:
+        lost = f"{counted(found.missing, 'message')} could not be read; {size} are left"
+        lines.append((Span("lost  ", "bold red"), Span(f"{file}: {lost}")))
     elif not health.problems:
         lines.append((Span("ok    ", "bold green"), Span(f"{file}: all is readable; {size}")))
     return lines

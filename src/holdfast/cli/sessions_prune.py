@@ -76,8 +76,9 @@ def prune_command(desk: Desk, **options: Unpack[_Options]) -> Exit:
     if chosen and not options["dry_run"] and not _agreed(desk, chosen, options):
         return Exit.NOTHING_TO_DO
     if chosen and not options["dry_run"]:
-        ids = [each.id for each in chosen]
-        _carry_out(desk.store, ids, empty_trash=options["empty_trash"])
+        chosen = _carried_out(desk.store, chosen, options)
+    elif options["empty_trash"] and not options["dry_run"]:
+        desk.store.purge(())  # what an interrupted deletion has left
     _answer(desk, chosen, options)
     return Exit.DONE if chosen else Exit.NOTHING_TO_DO
 
@@ -117,11 +118,16 @@ def _agreed(desk: Desk, chosen: Sequence[Session], options: _Options) -> bool:
     return agreed(f"Put {count} into the trash?", yes=False)
 
 
-def _carry_out(store: Store, ids: list[str], *, empty_trash: bool) -> None:
-    if empty_trash:
+def _carried_out(store: Store, chosen: Sequence[Session], options: _Options) -> Sequence[Session]:
+    """Do what was agreed to; returns the sessions to which it was done."""
+    ids = [each.id for each in chosen]
+    if options["empty_trash"]:
         store.purge(ids)
-    else:
-        store.trash(ids, now_ms())
+        return chosen
+    # A conversation may have been used while the question stood on the screen.
+    if store.trash(ids, now_ms(), unless_used_since=options["before"]) == len(ids):
+        return chosen
+    return [each for each in chosen if store.session(each.id).trashed is not None]
 
 
 def _answer(desk: Desk, chosen: Sequence[Session], options: _Options) -> None:

@@ -247,8 +247,15 @@ class Leases(Protocol):
 class Upkeep(Protocol):
     """Care for what is stored: nothing is thrown away unless somebody asks for it by name."""
 
-    def trash(self, ids: Sequence[str], at: int) -> int:
-        """Put sessions into the trash, out of lists and search; returns how many."""
+    def trash(self, ids: Sequence[str], at: int, *, unless_used_since: int | None = None) -> int:
+        """Put sessions into the trash, out of lists and search; returns how many.
+
+        Args:
+            ids: The sessions.
+            at: The time.
+            unless_used_since: Leaves conversations as they are in which anything was said at
+                this time or later, in whichever of their sessions that are not in the trash.
+        """
         ...
 
     def restore(self, ids: Sequence[str]) -> int:
@@ -256,7 +263,10 @@ class Upkeep(Protocol):
         ...
 
     def purge(self, ids: Sequence[str]) -> int:
-        """Delete trashed sessions for good, with messages that nothing else shows."""
+        """Delete trashed sessions for good, with messages that nothing else shows.
+
+        Without sessions, what an interrupted call has left is deleted.
+        """
         ...
 
     def check(self) -> Health:

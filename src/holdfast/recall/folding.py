@@ -13,8 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from holdfast.recall.stemming import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
 __all__ = [
     "WORD",
@@ -27,6 +32,7 @@ __all__ = [
     "query_words",
     "root_of",
     "spellings",
+    "unknown_spellings",
 ]
 
 _IDEOGRAPHS = (
@@ -46,6 +52,8 @@ WORD = re.compile(rf"(?<![^\W_])[A-Za-z](?:#|\+\+)(?![\w#+])|[{_IDEOGRAPHS}]+|[^
 """One word of a text as it stands: a signed letter, a run of ideographs, letters and digits."""
 
 _SPELLING = re.compile(rf"[^\W_{_IDEOGRAPHS}]{{3,64}}")
+_SIMPLE_SPELLING = re.compile("[a-z0-9]{3,64}")
+"""The same in lower case ASCII, where it takes a third of the time."""
 _MOST_DIGITS = 4
 """Words with more digits are hashes and times: nobody remembers the middle of one."""
 
@@ -66,8 +74,22 @@ def spellings(text: str) -> set[str]:
 
     Words of three letters have no part worth asking for.
     """
-    found = set(_SPELLING.findall(plain(text)))
-    return {word for word in found if word.isalpha() or _is_memorable(word)}
+    return unknown_spellings([text], frozenset())
+
+
+def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]:
+    """Return the spellings of all the texts but those that are known.
+
+    Texts are read together, because that takes half the time for short ones.
+    """
+    simple = [text for text in texts if text.isascii()]
+    found = set(_SIMPLE_SPELLING.findall("\n".join(simple).lower()))
+    if len(simple) < len(texts):
+        for text in texts:
+            if not text.isascii():
+                found.update(_SPELLING.findall(plain(text)))
+    # Not `-=`, which would walk through all that is known.
+    return {word for word in found - known if word.isalpha() or _is_memorable(word)}
 
 
 def query_words(text: str) -> tuple[str, ...]:

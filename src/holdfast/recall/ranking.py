@@ -115,39 +115,68 @@ def weigh(
         known: The messages that are worth a look.
         near: Which neighbors of a message share its words, and by how much; empty for none.
     """
-    places = {each.id: each.place for each in known}
-    bulks = _bulks(known)
-    scores: dict[int, float] = {}
+    numbers = {each.id: number for number, each in enumerate(known)}
+    slots, beside = _slots(known, near)
+    bulks = _bulks(known, len(slots))
+    scores = [0.0] * len(slots)
     topics: dict[int, float] = {}
     for clue in clues:
-        own = [place for id_ in clue.ids if (place := places.get(id_)) is not None]
-        for place, presence in _presence(own, near).items():
-            gain = presence / (presence + _SATURATION * bulks.get(place, 1.0))
-            scores[place] = scores.get(place, 0.0) + clue.weight * (1 + _SATURATION) * gain
-        for session in {place >> _POSITION_BITS for place in own}:
+        own = [number for id_ in clue.ids if (number := numbers.get(id_)) is not None]
+        presence = _presence(own, beside, near, len(slots))
+        most = clue.weight * (1 + _SATURATION)
+        scores = [
+            score + most * there / (there + bulk)
+            for score, there, bulk in zip(scores, presence, bulks, strict=True)
+        ]
+        for session in {known[number].session for number in own}:
             topics[session] = topics.get(session, 0.0) + clue.weight
     return {
         place: score + _TOPIC_SHARE * topics.get(place >> _POSITION_BITS, 0.0)
-        for place, score in scores.items()
+        for place, score in zip(slots, scores, strict=True)
+        if score
     }
 
 
-def _bulks(known: Sequence[Candidate]) -> dict[int, float]:
-    """Return how long each message is, 1 being the mean; a length of 0 is unknown."""
+def _slots(
+    known: Sequence[Candidate], near: Sequence[tuple[int, float]]
+) -> tuple[dict[int, int], list[list[int]]]:
+    """Number the places of messages, then those beside them; returns the neighbors of each."""
+    places = [each.place for each in known]
+    slots = {place: number for number, place in enumerate(places)}
+    beside = [
+        [slots.setdefault(place + distance, len(slots)) for distance, _ in near] for place in places
+    ]
+    return slots, beside
+
+
+def _bulks(known: Sequence[Candidate], count: int) -> list[float]:
+    """Return what the length of each message holds against a word in it, by slot.
+
+    The mean length counts 1, and so does one that is not known.
+    """
     lengths = [each.tokens for each in known if each.tokens]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    return {
-        each.place: 1 - _LENGTH_SHARE + _LENGTH_SHARE * (each.tokens or mean) / mean
+    bulks = [
+        _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (each.tokens or mean) / mean)
         for each in known
-    }
+    ]
+    return bulks + [_SATURATION] * (count - len(bulks))
 
 
-def _presence(own: Sequence[int], near: Sequence[tuple[int, float]]) -> dict[int, float]:
-    found = dict.fromkeys(own, 1.0)
-    for place in own:
-        for distance, share in near:
-            beside = place + distance
-            found[beside] = found.get(beside, 0.0) + share
+def _presence(
+    own: Sequence[int],
+    beside: Sequence[Sequence[int]],
+    near: Sequence[tuple[int, float]],
+    count: int,
+) -> list[float]:
+    """Return how much of a word each slot has, in itself and from its neighbors."""
+    found = [0.0] * count
+    for number in own:
+        found[number] = 1.0
+    shares = [share for _, share in near]
+    for number in own:
+        for slot, share in zip(beside[number], shares, strict=True):
+            found[slot] += share
     return found
 
 

@@ -115,15 +115,17 @@ def _stretches(
     words: Sequence[_Word], wanted: Sequence[str], *, is_prefix: bool
 ) -> Iterator[tuple[int, int]]:
     """Find words that follow each other, in any of their forms."""
-    forms = [normal(each) for each in wanted]
-    for index in range(len(words) - len(wanted) + 1):
-        stretch = words[index : index + len(wanted)]
-        *before, last = (normal(word.text) for word in stretch)
-        fits_last = last == forms[-1] or (
-            is_prefix and plain(stretch[-1].text).startswith(wanted[-1])
-        )
-        if fits_last and before == forms[:-1]:
-            yield stretch[0].start, stretch[-1].end
+    *before, last = [normal(each) for each in wanted]
+    for index in range(len(before), len(words)):
+        word = words[index]
+        bare = plain(word.text)
+        # Forms of a word begin alike, and finding the stem of every word of a text takes long.
+        if bare[:1] != last[:1]:
+            continue
+        if normal(word.text) == last or (is_prefix and bare.startswith(wanted[-1])):
+            stretch = words[index - len(before) : index]
+            if [normal(each.text) for each in stretch] == before:
+                yield (stretch[0] if stretch else word).start, word.end
 
 
 def _open_stretches(words: Sequence[_Word], wanted: Sequence[str]) -> Iterator[tuple[int, int]]:

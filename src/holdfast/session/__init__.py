@@ -5,7 +5,15 @@ Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout
 
 from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
 from holdfast.session.lineage import children_of, latest_leaf, next_title, path_to, siblings_of
-from holdfast.session.packing import Packed, blob_hashes, pack, squeeze, unpack, unsqueeze
+from holdfast.session.packing import (
+    Packed,
+    blob_hashes,
+    likely_hashes,
+    pack,
+    squeeze,
+    unpack,
+    unsqueeze,
+)
 from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
     CLOSABLE,
@@ -54,6 +62,7 @@ __all__ = [
     "children_of",
     "is_session_id",
     "latest_leaf",
+    "likely_hashes",
     "next_title",
     "pack",
     "path_to",

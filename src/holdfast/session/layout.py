@@ -20,11 +20,13 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.transcript import Content, Extras, Part
+    from holdfast.transcript import Content, Part
 
-__all__ = ["Keep", "from_fields", "to_fields"]
+__all__ = ["Fetch", "Keep", "from_fields", "to_fields"]
 
 Fields: TypeAlias = dict[str, Any]
+Fetch: TypeAlias = Callable[[Mapping[str, object]], str]
+"""Returns the text that a reference stands for."""
 
 
 class Keep(Protocol):
@@ -48,20 +50,15 @@ def to_fields(message: Message, keep: Keep) -> Fields:
     )
 
 
-def from_fields(
-    role: Role, fields: Fields, fetch: Callable[[Mapping[str, object]], str]
-) -> Message:
+def from_fields(role: Role, fields: Fields, fetch: Fetch) -> Message:
     """Return the message that `to_fields` wrote, asking for what it refers to."""
-
-    def text(value: object) -> str:
-        if isinstance(value, dict):
-            return fetch(cast("Mapping[str, object]", value))
-        return cast("str", value or "")
-
+    parts = tuple([_PARTS[each["k"]](each, fetch) for each in fields.get("parts", ())])
+    if len(fields) == 1 and parts:
+        return Message(role, parts)
     synthetic = fields.get("synthetic")
     return Message(
         role,
-        tuple(_part(each, text) for each in fields.get("parts", ())),
+        parts,
         form=fields.get("form", ""),
         synthetic=None if synthetic is None else Synthetic(synthetic),
         pinned=fields.get("pinned", False),
@@ -96,41 +93,76 @@ def _part_fields(part: Part, keep: Keep) -> Fields:
     return _slim(fields)
 
 
-def _part(fields: Fields, text: Callable[[object], str]) -> Part:
-    words = text(fields.get("text"))
-    extras: Extras = fields.get("extras") or NO_EXTRAS
-    match fields["k"]:
-        case "text":
-            return Text(words, extras)
-        case "thinking":
-            seal = fields.get("seal")
-            return Thinking(words, None if seal is None else text(seal), extras)
-        case "call":
-            called = fields.get("id", ""), fields.get("name", "")
-            return ToolCall(*called, text(fields.get("args")), extras)
-        case "result":
-            return _result(fields, text)
-        case "media":
-            described = fields.get("kind", "image"), fields.get("type", "")
-            return Media(*described, text(fields.get("bytes")), fields.get("url", ""), extras)
-        case "summary":
-            return Summary(words, fields.get("origin", ""))
-        case "opaque":
-            value = cast("dict[str, object]", fields.get("value") or {})
-            return Opaque(fields.get("dialect", ""), value, fields.get("readable", ""))
-        case unknown:
-            raise ValueError(f"unknown part {unknown!r}")
+def _read(value: object, fetch: Fetch) -> str:
+    """Return a text that stands here, or that is referred to."""
+    if isinstance(value, dict):
+        return fetch(cast("Mapping[str, object]", value))
+    return cast("str", value or "")
 
 
-def _result(fields: Fields, text: Callable[[object], str]) -> ToolResult:
+def _text(fields: Fields, fetch: Fetch) -> Text:
+    return Text(_read(fields.get("text"), fetch), fields.get("extras") or NO_EXTRAS)
+
+
+def _thinking(fields: Fields, fetch: Fetch) -> Thinking:
+    seal = fields.get("seal")
+    return Thinking(
+        _read(fields.get("text"), fetch),
+        None if seal is None else _read(seal, fetch),
+        fields.get("extras") or NO_EXTRAS,
+    )
+
+
+def _call(fields: Fields, fetch: Fetch) -> ToolCall:
+    return ToolCall(
+        fields.get("id", ""),
+        fields.get("name", ""),
+        _read(fields.get("args"), fetch),
+        fields.get("extras") or NO_EXTRAS,
+    )
+
+
+def _result(fields: Fields, fetch: Fetch) -> ToolResult:
+    pieces = [_PARTS[piece["k"]](piece, fetch) for piece in fields.get("content", ())]
     return ToolResult(
         fields.get("id", ""),
-        tuple(cast("Content", _part(piece, text)) for piece in fields.get("content", ())),
+        cast("tuple[Content, ...]", tuple(pieces)),
         is_error=fields.get("error", False),
         name=fields.get("name", ""),
         form=fields.get("form", ""),
         extras=fields.get("extras") or NO_EXTRAS,
     )
+
+
+def _media(fields: Fields, fetch: Fetch) -> Media:
+    return Media(
+        fields.get("kind", "image"),
+        fields.get("type", ""),
+        _read(fields.get("bytes"), fetch),
+        fields.get("url", ""),
+        fields.get("extras") or NO_EXTRAS,
+    )
+
+
+def _summary(fields: Fields, fetch: Fetch) -> Summary:
+    return Summary(_read(fields.get("text"), fetch), fields.get("origin", ""))
+
+
+def _opaque(fields: Fields, _: Fetch) -> Opaque:
+    value = cast("dict[str, object]", fields.get("value") or {})
+    return Opaque(fields.get("dialect", ""), value, fields.get("readable", ""))
+
+
+_PARTS: Mapping[str, Callable[[Fields, Fetch], Part]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "call": _call,
+    "result": _result,
+    "media": _media,
+    "summary": _summary,
+    "opaque": _opaque,
+}
+"""What reads each kind of part. A kind that is not here raises, as everything unreadable does."""
 
 
 def _slim(fields: Fields) -> Fields:

@@ -14,6 +14,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import StoreDamaged
@@ -23,7 +24,16 @@ from holdfast.transcript import Message, Role, Text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["BLOB_FROM", "Packed", "blob_hashes", "pack", "squeeze", "unpack", "unsqueeze"]
+__all__ = [
+    "BLOB_FROM",
+    "Packed",
+    "blob_hashes",
+    "likely_hashes",
+    "pack",
+    "squeeze",
+    "unpack",
+    "unsqueeze",
+]
 
 BLOB_FROM = 2_048
 """Characters from which a text or a medium is stored on its own."""
@@ -33,6 +43,8 @@ _RAW, _DEFLATED = b"r", b"d"
 _WORTH_SQUEEZING = 512
 """Bytes from which compressing pays: below, it takes longer than all the rest of an append."""
 _HASH = re.compile(r"[0-9a-f]{64}")
+_REFERENCE = re.compile(rb'"\$(?:text|base64)":"([0-9a-f]{64})"')
+_decode = json.JSONDecoder().raw_decode
 _WINDOW_BITS = -15
 """Bare deflate: the store has checksums of its own."""
 _TEXT_REF, _BASE64_REF = "$text", "$base64"
@@ -91,17 +103,22 @@ def unpack(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Me
     if isinstance(body, str):
         return Message(role, (Text(body),))
 
-    def fetched(reference: Mapping[str, object]) -> str:
-        if _BASE64_REF in reference:
-            return base64.b64encode(fetch(bytes.fromhex(str(reference[_BASE64_REF])))).decode()
-        content = fetch(bytes.fromhex(str(reference[_TEXT_REF])))
-        return content.decode("utf-8", "surrogatepass")
-
     fields = _fields(body)
     try:
-        return from_fields(role, fields, fetched)
+        return from_fields(role, fields, partial(_fetched, fetch))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StoreDamaged(f"a stored message cannot be read: {error!r}") from error
+
+
+def likely_hashes(body: str | bytes) -> list[bytes]:
+    """Return blobs that a packed message refers to, as far as that shows without unpacking it.
+
+    It serves to read many blobs at once. A message that refers to blobs is short as a rule, so
+    that it is not compressed.
+    """
+    if not isinstance(body, bytes):
+        return []
+    return [bytes.fromhex(digest.decode()) for digest in _REFERENCE.findall(body)]
 
 
 def blob_hashes(body: str | bytes) -> frozenset[bytes]:
@@ -144,7 +161,8 @@ def unsqueeze(stored: bytes) -> bytes:
         raise StoreDamaged(f"stored bytes have the unknown layout {layout!r}")
     expander = zlib.decompressobj(_WINDOW_BITS, zdict=_DICTIONARY)
     try:
-        return expander.decompress(content) + expander.flush()
+        expanded = expander.decompress(content)
+        return expanded if expander.eof else expanded + expander.flush()
     except zlib.error as error:
         raise StoreDamaged(f"stored bytes cannot be expanded: {error}") from error
 
@@ -154,9 +172,19 @@ def _fields(body: bytes) -> dict[str, object]:
         raise StoreDamaged(f"a stored message has the unknown layout {body[:1]!r}")
     try:
         written = unsqueeze(body[1:]).decode("utf-8", "surrogatepass")
-        return cast("dict[str, object]", json.loads(written))
+        fields, end = _decode(written)
     except ValueError as error:
         raise StoreDamaged(f"a stored message cannot be read: {error}") from error
+    if end != len(written):
+        raise StoreDamaged(f"a stored message cannot be read: it ends at {end}")
+    return cast("dict[str, object]", fields)
+
+
+def _fetched(fetch: Callable[[bytes], bytes], reference: Mapping[str, object]) -> str:
+    if _BASE64_REF in reference:
+        return base64.b64encode(fetch(bytes.fromhex(str(reference[_BASE64_REF])))).decode()
+    content = fetch(bytes.fromhex(str(reference[_TEXT_REF])))
+    return content.decode("utf-8", "surrogatepass")
 
 
 def _bare_text(message: Message) -> str | None:

@@ -86,6 +86,17 @@ class CareCases(StoreCase):
                     work([FIRST, SECOND])
                 assert store.session(FIRST).trashed == 1
 
+    def test_the_trash_leaves_what_was_used_meanwhile(self, tmp_path: Path) -> None:
+        """A conversation counts as a whole: one used session keeps all of them."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a"))
+            child = Session(id=SECOND, source="cli", started=4, parent=FIRST, fork=Fork.BRANCH)
+            store.spawn(Spawn(child=child, shows=()))
+            store.append(SECOND, [said("b", 9_000)])
+            assert store.trash([FIRST, SECOND], 9_500, unless_used_since=9_000) == 0
+            assert store.sessions(Listing(trashed=True)) == ()
+            assert store.trash([FIRST, SECOND], 9_500, unless_used_since=9_001) == 2
+
     def test_only_what_is_in_the_trash_is_purged(self, tmp_path: Path) -> None:
         """Deleting takes two steps."""
         with self.opened(tmp_path) as store:

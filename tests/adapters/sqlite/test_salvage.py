@@ -1,6 +1,7 @@
 """Whatever page is lost, what stands on the others is saved, and what is not is counted."""
 
 import errno
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.adapters.sqlite.salvage import save_readable
-from holdfast.errors import StoreDamaged, StoreError
+from holdfast.errors import StoreDamaged
 from holdfast.ports import Listing
 from holdfast.session import Session
 from holdfast.testing.store_case import FIRST, SECOND, drafts, said, texts
@@ -19,6 +20,7 @@ from holdfast.testing.store_case import FIRST, SECOND, drafts, said, texts
 PAGE = 4096
 LONG = "a long sentence about a walrus and its tusks, " * 300
 COUNT = 400
+STOPPED = 9
 
 
 @pytest.fixture
@@ -198,29 +200,22 @@ def damaged_with_words_beside(tmp_path: Path, file: Path) -> Path:
 
 
 @pytest.mark.parametrize("point", range(4))
-def test_a_repair_that_stops_in_the_middle_loses_nothing(
+def test_a_repair_that_is_killed_loses_nothing(
     tmp_path: Path, file: Path, point: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it stops, the file under the name and what is beside it hold everything."""
     copy = damaged_with_words_beside(tmp_path, file)
-    left = point
-
-    def stopping(work: Callable[..., object]) -> Callable[..., object]:
-        def step(self: Path, *given: object, **named: object) -> object:
-            nonlocal left
-            if self.name.startswith(("store.db", "fresh.db", "merged.db")):
-                left -= 1
-                if left < 0:
-                    raise OSError(errno.EIO, "stopped")
-            return work(self, *given, **named)
-
-        return step
-
-    with monkeypatch.context() as patch:
-        for name in ("replace", "unlink"):
-            patch.setattr(Path, name, stopping(getattr(Path, name)))
-        with pytest.raises(StoreError, match="stopped"):
+    child = os.fork()
+    if child == 0:
+        try:
+            left = [point]
+            for name in ("replace", "unlink"):
+                monkeypatch.setattr(Path, name, ending(getattr(Path, name), left))
             save_readable(copy)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == STOPPED
     try:
         with closing(SqliteStore(copy)) as store:
             store.repair()
@@ -229,6 +224,19 @@ def test_a_repair_that_stops_in_the_middle_loses_nothing(
     with closing(SqliteStore(copy)) as store:
         assert store.check().problems == ()
         assert texts(store.window(FIRST).entries)[-1] == "newest words"
+
+
+def ending(work: Callable[..., object], left: list[int]) -> Callable[..., object]:
+    """Return a step on a path before which the process ends when none are left."""
+
+    def step(path: Path, *given: object, **named: object) -> object:
+        if path.name.startswith(("store.db", "fresh.db", "merged.db")):
+            left[0] -= 1
+            if left[0] < 0:
+                os._exit(STOPPED)
+        return work(path, *given, **named)
+
+    return step
 
 
 def test_a_file_system_without_links_keeps_a_copy(

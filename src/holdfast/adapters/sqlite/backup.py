@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ def copy_to(connection: sqlite3.Connection, path: Path, target: Path) -> None:
     try:
         _check_target(path, target)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
+        _remove_leftovers(target)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             _copy(connection, unfinished)
@@ -39,6 +40,28 @@ def copy_to(connection: sqlite3.Connection, path: Path, target: Path) -> None:
         sync_directory(target.parent)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror}") from error
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what backups to the same target left when they were killed."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.unfinished(-wal|-shm|-journal)?")
+    for beside in target.parent.iterdir():
+        found = pattern.fullmatch(beside.name)
+        if found and (int(found[1]) == os.getpid() or not _is_running(int(found[1]))):
+            beside.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    """Say whether there may be a process of a number; where that cannot be asked, there may."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def sync_directory(directory: Path) -> None:

@@ -52,8 +52,8 @@ def examine(connection: sqlite3.Connection) -> Health:
         problems.append(f"and {more} more")
     return Health(
         tuple(problems),
-        sessions=_count(connection, "SELECT count(*) FROM sessions WHERE purged IS NULL"),
-        messages=_count(connection, "SELECT count(*) FROM messages"),
+        sessions=_countable(connection, "SELECT count(*) FROM sessions WHERE purged IS NULL"),
+        messages=_countable(connection, "SELECT count(*) FROM messages"),
         bytes=_count(connection, "PRAGMA page_count") * _count(connection, "PRAGMA page_size"),
         version=_count(connection, "PRAGMA user_version"),
     )
@@ -70,12 +70,14 @@ def is_sound(connection: sqlite3.Connection) -> bool:
 
 
 def row_problem(
-    role: int, body: str | bytes, whole: bytes | None, fetch: Callable[[bytes], bytes]
+    role: int, body: object, whole: object, fetch: Callable[[bytes], bytes]
 ) -> str | None:
     """Return why a message cannot be read, if it cannot."""
     try:
         if role not in range(len(ROLES)):
             return f"its role is {role!r}"
+        if not isinstance(body, str | bytes) or not isinstance(whole, bytes | None):
+            return "its content is a number, or nothing"
         unpack(ROLES[role], body, fetch)
         if whole is not None:
             unpack(ROLES[role], whole_from(fetch(whole)), fetch)
@@ -188,6 +190,16 @@ def _is_indexed(connection: sqlite3.Connection, id_: int, word: str) -> bool:
         (f'"{word}"', id_),
     )
     return found.fetchone() is not None
+
+
+def _countable(connection: sqlite3.Connection, statement: str) -> int:
+    """Count what can be counted; that the rest is damaged was said already."""
+    try:
+        return _count(connection, statement)
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return 0
 
 
 def _count(connection: sqlite3.Connection, statement: str) -> int:

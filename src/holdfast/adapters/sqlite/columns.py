@@ -9,7 +9,7 @@ from holdfast.session import Cause, EndReason, Fork
 if TYPE_CHECKING:
     from enum import StrEnum
 
-__all__ = ["SOUND"]
+__all__ = ["SOUND", "TEXTS"]
 
 
 def _whole(column: str, otherwise: str = "0") -> tuple[str, str]:
@@ -58,3 +58,10 @@ SOUND = {
     "compactions": {"report": ("json_valid(report) AND json_type(report) = 'object'", "'{}'")},
 }
 """What the columns must hold, and what takes the place of anything else."""
+
+TEXTS = {
+    "sessions": ("id", "source", "title", "model", "goal"),
+    "compactions": ("trigger", "strategy", "focus", "summary"),
+    "leases": ("holder",),
+}
+"""The columns that hold texts; bytes that are no text in them keep a row from being read."""

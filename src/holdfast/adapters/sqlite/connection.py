@@ -18,7 +18,7 @@ from holdfast.adapters.sqlite.opening import PATIENCE, Patience, begin, connect,
 from holdfast.errors import StoreBusy, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 __all__ = ["Database"]
@@ -39,6 +39,8 @@ class _Handles:
     is_closed: bool = False
 
 
+_TRIES = 10
+"""How often a file that is replaced again and again is opened before that is an error."""
 _INHERITED: list[_Handles] = []
 """Connections of a parent process: closing them here would disturb it, so they are kept."""
 
@@ -61,6 +63,11 @@ class Database:
         """Say whether the file can only be read."""
         return self._current().writer is None
 
+    @property
+    def opened(self) -> object:
+        """Return what stands for the file that is open: another value once it was replaced."""
+        return self._current()
+
     @contextmanager
     def read(self) -> Generator[sqlite3.Connection]:
         """Lend a connection that sees the file as it is now, until it is given back."""
@@ -74,14 +81,15 @@ class Database:
                 self._give_back(handles, connection)
 
     @contextmanager
-    def write(self) -> Generator[sqlite3.Connection]:
-        """Lend the connection that writes: all of what is done with it happens, or nothing."""
-        handles = self._current()
-        with handles.turn, explaining(self.path):
-            connection = self._writer(handles)
+    def write(self, on_rollback: Callable[[], None] | None = None) -> Generator[sqlite3.Connection]:
+        """Lend the connection that writes: all of what is done with it happens, or nothing.
+
+        Args:
+            on_rollback: Called when nothing happened, before anybody else may write.
+        """
+        with explaining(self.path):
+            handles, connection = self._begun()
             try:
-                begin(connection, self._patience)
-                self._check_place(handles)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -89,7 +97,13 @@ class Database:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
+                if on_rollback is not None:
+                    on_rollback()
                 raise
+            finally:
+                handles.turn.release()
+                if handles.is_closed:
+                    self._retire(handles)
 
     def close(self) -> None:
         """Close every connection; those that are in use close when they are given back."""
@@ -106,19 +120,64 @@ class Database:
                 handles.writer.close()
 
     def reopen(self) -> None:
-        """Close every connection and open the file again, as after its replacement."""
-        self.close()
-        self._handles = self._opened()
+        """Open the file again, as after its replacement, and let go of what was open.
+
+        If it cannot be opened, everything stays as it was.
+        """
+        former, self._handles = self._handles, self._opened()
+        former.is_closed = True
+        self._retire(former)
+
+    def _retire(self, handles: _Handles) -> None:
+        """Close what nobody uses any more; who still writes closes the rest afterwards."""
+        self._drain(handles)
+        if handles.writer is not None and handles.turn.acquire(blocking=False):
+            try:
+                if not handles.writer.in_transaction:
+                    handles.writer.close()
+            except sqlite3.ProgrammingError:
+                pass  # it was closed before
+            finally:
+                handles.turn.release()
 
     def _opened(self) -> _Handles:
-        with explaining(self.path):
-            opened = open_file(self.path, self._patience, read_only=self._read_only)
-        return _Handles(opened.writer, opened.address, self._place(), os.getpid())
+        for _ in range(_TRIES):
+            before = None
+            with suppress(StoreError):
+                before = self._place()
+            with explaining(self.path):
+                opened = open_file(self.path, self._patience, read_only=self._read_only)
+            place = self._place()
+            if before in (None, place):
+                return _Handles(opened.writer, opened.address, place, os.getpid())
+            # Another file took its place while it was opened.
+            if opened.writer is not None:
+                opened.writer.close()
+        raise self._replaced()
+
+    def _begun(self) -> tuple[_Handles, sqlite3.Connection]:
+        """Take the turn to write and begin, in the file that stands under the name then."""
+        for _ in range(_TRIES):
+            handles = self._current()
+            handles.turn.acquire()
+            try:
+                # While we waited, another thread may have opened a file that took its place.
+                if handles is self._handles:
+                    connection = self._writer(handles)
+                    begin(connection, self._patience)
+                    if self._is_in_place(handles, connection):
+                        return handles, connection
+            except BaseException:
+                handles.turn.release()
+                raise
+            handles.turn.release()
+        raise self._replaced()
 
     def _current(self) -> _Handles:
         """Return what is open, or open it anew after a fork or when the file was replaced."""
         handles = self._handles
-        if handles.is_closed:
+        # One that another thread has put away by now is not closed for good.
+        if handles.is_closed and handles is self._handles:
             raise self._closed()
         if handles.process != os.getpid():
             # The lock may have been held by a thread that does not exist here.
@@ -134,16 +193,25 @@ class Database:
     def _place(self) -> tuple[int, int]:
         try:
             found = os.stat(self._name)
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
             raise StoreError(
-                f"{self.path} is gone ({error.strerror}); put it back, or open another store"
+                f"{self.path} is gone ({reason}); put it back, or open another store"
             ) from error
         return found.st_dev, found.st_ino
 
-    def _check_place(self, handles: _Handles) -> None:
-        """Make sure that no repair put another file in place while we waited for our turn."""
-        if handles.place != self._place():
-            raise StoreBusy(f"{self.path} was replaced; nothing was written, try again")
+    def _is_in_place(self, handles: _Handles, connection: sqlite3.Connection) -> bool:
+        """Say whether no repair put another file in place; if one did, nothing was begun."""
+        is_same = False
+        try:
+            is_same = handles.place == self._place()
+        finally:
+            if not is_same:
+                connection.execute("ROLLBACK")
+        return is_same
+
+    def _replaced(self) -> StoreBusy:
+        return StoreBusy(f"{self.path} was replaced; nothing was written, try again")
 
     def _closed(self) -> StoreError:
         return StoreError(f"{self.path} was closed; open the store again")

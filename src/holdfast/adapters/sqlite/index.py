@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.recall import fold, spellings
+from holdfast.recall.folding import fold, unknown_spellings
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,18 +41,20 @@ class WordIndex:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._connection: sqlite3.Connection | None = None
 
     def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Index messages by id, within the caller's transaction; each id once."""
+        if connection is not self._connection:
+            # Another connection may be another file under the same name.
+            self.forget()
+            self._connection = connection
         texts = [(id_, text) for id_, text in rows if text]
         connection.executemany(
             "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
             [(id_, fold(text)) for id_, text in texts],
         )
-        seen: set[str] = set()
-        for _, text in texts:
-            seen |= spellings(text)
-        unknown = seen - self._known
+        unknown = sorted(unknown_spellings([text for _, text in texts], self._known))
         if not unknown:
             return
         connection.executemany(
@@ -60,7 +62,7 @@ class WordIndex:
         )
         if len(self._known) + len(unknown) > _MOST_KNOWN:
             self._known.clear()
-        self._known |= unknown
+        self._known.update(unknown)
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Take messages out of the index, with the very text that they were indexed with.

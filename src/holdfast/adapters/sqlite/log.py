@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from holdfast.session import Draft
     from holdfast.transcript import Content, Message, Part
 
-__all__ = ["Batch", "Place", "prepare", "put_message_blobs", "write"]
+__all__ = ["NEWEST_ID", "Batch", "Place", "prepare", "put_message_blobs", "write"]
 
+NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
+"""Gives the newest id that any message had: nothing when there never was one."""
 _INSERT = """
     INSERT INTO messages (id, session, position, role, kind, at, tokens, body, whole, stands_for)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -53,6 +55,8 @@ class Place:
     key: int
     size: int
     """The newest position that is taken."""
+    newest: int | None = None
+    """The newest id that any message of the store had, where it is known."""
 
 
 def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
@@ -97,7 +101,7 @@ def write(
     """
     if not batch.drafts:
         return ()
-    first = _next_id(connection)
+    first = 1 + (_newest_id(connection) if place.newest is None else place.newest)
     kind = KINDS[index is None]
     entries = tuple(
         Entry(
@@ -150,9 +154,9 @@ def put_message_blobs(
     return body
 
 
-def _next_id(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'messages'").fetchone()
-    return int(row[0]) + 1 if row else 1
+def _newest_id(connection: sqlite3.Connection) -> int:
+    (newest,) = connection.execute(f"SELECT ({NEWEST_ID})").fetchone()
+    return newest or 0
 
 
 def _packed_late(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> str | bytes:

@@ -6,33 +6,39 @@ not make a search slow.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.recall.ranking import Candidate, stands
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
 
     from holdfast.adapters.sqlite.scope import Scope
 
-__all__ = ["Lookup"]
+__all__ = ["MOST_HOLDING", "Lookup", "Words"]
 
 _COLUMNS = "m.id, m.session, m.position, m.role, m.at, m.tokens"
 _MOST_MATCHES = 30_000
 """Matches of one word that are held against the scope for a loose match: some 40 ms."""
 _MOST_SPELLINGS = 40
 _MOST_SCANNED = 2_000_000
-"""Spellings that are looked at for a part of a word; a hundred thousand take some 9 ms."""
+"""Spellings that are read for a part of a word when there are too many to hold in memory."""
 _MOST_BEGINNING = 2_000
+MOST_HOLDING = 10 * _MOST_SPELLINGS
+"""Words with a part in them of which the shortest are taken."""
+
+Words: TypeAlias = Callable[[Sequence[str]], Mapping[str, list[str]] | None]
+"""Gives stored words that hold each part, if they are held in memory."""
 
 
 class Lookup:
     """Reads one store for one search, within its scope."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+    def __init__(self, connection: sqlite3.Connection, scope: Scope, words: Words) -> None:
         self._connection = connection
         self._scope = scope
+        self._words = words
         self._holding: dict[str, list[str]] = {}
 
     def total(self) -> int:
@@ -46,7 +52,8 @@ class Lookup:
         Every match is held against the scope until there are enough. A common word that is hardly
         ever in the scope takes long, and is found all the same.
         """
-        return self._within_scope(written, count, -1)
+        rows = self._connection.execute(*self._matching(_COLUMNS, written, count, -1))
+        return [Candidate(*row) for row in rows]
 
     def ids(self, written: str, count: int) -> list[int]:
         """Return the ids of the newest matches, newest first.
@@ -54,26 +61,33 @@ class Lookup:
         They are looked up in the log only when the scope may leave out most of them.
         """
         if self._scope.is_narrow:
-            return [each.id for each in self._within_scope(written, count, _MOST_MATCHES)]
-        rows = self._connection.execute(
-            "SELECT rowid FROM message_words WHERE message_words MATCH ?"
-            " ORDER BY rowid DESC LIMIT ?",
-            (written, count),
-        )
-        return [id_ for (id_,) in rows]
+            statement, values = self._matching("m.id", written, count, _MOST_MATCHES)
+        else:
+            statement = (
+                "SELECT rowid AS id FROM message_words WHERE message_words MATCH ?"
+                " ORDER BY rowid DESC LIMIT ?"
+            )
+            values = written, count
+        # One text instead of a thousand rows: each row costs a change between C and Python.
+        (listed,) = self._connection.execute(
+            f"SELECT group_concat(id) FROM ({statement})", values
+        ).fetchone()
+        return sorted(map(int, listed.split(",")), reverse=True) if listed else []
 
-    def _within_scope(self, written: str, count: int, most: int) -> list[Candidate]:
+    def _matching(
+        self, columns: str, written: str, count: int, most: int
+    ) -> tuple[str, tuple[str | int, ...]]:
+        """Write what reads the newest matches within the scope, of the newest of all."""
         scope = self._scope
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM (SELECT rowid AS id FROM message_words"
+        statement = (
+            f"SELECT {columns} FROM (SELECT rowid AS id FROM message_words"
             " WHERE message_words MATCH ? AND rowid BETWEEN ? AND ?"
             " ORDER BY rowid DESC LIMIT ?) AS f"
             " CROSS JOIN messages AS m ON m.id = f.id"
             " CROSS JOIN sessions AS s ON s.key = m.session"
-            f" WHERE {scope.condition} LIMIT ?",
-            (written, scope.first, scope.last, most, *scope.values, count),
+            f" WHERE {scope.condition} LIMIT ?"
         )
-        return [Candidate(*row) for row in rows]
+        return statement, (written, scope.first, scope.last, most, *scope.values, count)
 
     def messages(self, ids: Sequence[int]) -> list[Candidate]:
         """Return the messages with these ids that are within the scope."""
@@ -115,21 +129,20 @@ class Lookup:
         """Return for each part of a word the stored words that hold it, the shortest first."""
         wanted = [part for part in dict.fromkeys(parts) if part not in self._holding]
         if wanted:
-            self._holding |= self._scanned(wanted)
+            found = self._words(wanted) or self._scanned(wanted)
+            for part, words in found.items():
+                self._holding[part] = sorted(words, key=_shortest_first)[:_MOST_SPELLINGS]
         return {part: self._holding[part] for part in parts}
 
     def _scanned(self, parts: Sequence[str]) -> dict[str, list[str]]:
+        """Read the spellings from end to end: there are too many to hold in memory."""
         held = " OR ".join(["instr(word, ?) > 0"] * len(parts))
         rows = self._connection.execute(
             f"SELECT word FROM (SELECT word FROM spellings LIMIT ?) WHERE {held} LIMIT ?",
-            (_MOST_SCANNED, *parts, _MOST_SPELLINGS * 10 * len(parts)),
+            (_MOST_SCANNED, *parts, MOST_HOLDING * len(parts)),
         )
-        found: dict[str, list[str]] = {part: [] for part in parts}
-        for word in sorted((word for (word,) in rows), key=lambda word: (len(word), word)):
-            for part, words in found.items():
-                if part in word and len(words) < _MOST_SPELLINGS:
-                    words.append(word)
-        return found
+        words = [word for (word,) in rows]
+        return {part: [word for word in words if part in word] for part in parts}
 
     def words_beginning(self, prefix: str) -> list[str]:
         """Return stored words that begin with a prefix."""
@@ -138,3 +151,7 @@ class Lookup:
             (prefix, f"{prefix}\U0010ffff", _MOST_BEGINNING),
         )
         return [word for (word,) in rows]
+
+
+def _shortest_first(word: str) -> tuple[int, str]:
+    return len(word), word

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, stored_whole, whole_from
 from holdfast.adapters.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
-from holdfast.adapters.sqlite.columns import SOUND
+from holdfast.adapters.sqlite.columns import SOUND, TEXTS
 from holdfast.adapters.sqlite.index import INDEX_TABLES
+from holdfast.adapters.sqlite.index_form import build_index
 from holdfast.adapters.sqlite.log import put_message_blobs
-from holdfast.adapters.sqlite.rows import ROLES, Row
+from holdfast.adapters.sqlite.purging import finish_purges
+from holdfast.adapters.sqlite.rows import ROLES, Row, text_from
 from holdfast.adapters.sqlite.views import merged
-from holdfast.adapters.sqlite.windows import texts_of
 from holdfast.errors import StoreDamaged
 from holdfast.session import session_id, unpack
 from holdfast.transcript import Message, Role, Text
@@ -44,14 +46,14 @@ _SET_ASIDE = """
 def mend(connection: sqlite3.Connection, index: WordIndex) -> Iterator[str]:
     """Mend the tables and build the index anew; says what was done."""
     connection.execute("PRAGMA defer_foreign_keys = ON")
-    for part in (_blobs, _rows, _sessions, _bodies, _views, _links, _sizes):
+    for part in (_blobs, _rows, _texts, _sessions, _bodies, _views, _links, _sizes, finish_purges):
         yield from part(connection)
     for statement in INDEX_TABLES:
         name = _CREATED.search(statement)
         if name:
             connection.execute(f"DROP TABLE IF EXISTS {name[1]}")
         connection.execute(statement)
-    count = index.rebuild(connection, _searchable_rows(connection))
+    count = build_index(connection, index)
     yield f"built the index anew from {count} messages"
 
 
@@ -91,6 +93,32 @@ def _rows(connection: sqlite3.Connection) -> Iterator[str]:
                 yield f"mended the {column} of {len(damaged)} rows of {table}"
 
 
+def _texts(connection: sqlite3.Connection) -> Iterator[str]:
+    """Keep what can be read of texts that are none any more."""
+    for table, columns in TEXTS.items():
+        for column in columns:
+            found = connection.execute(f"SELECT rowid, {column} FROM {table}").fetchall()
+            damaged = [(row, text) for row, text in found if not _is_text(text)]
+            for row, text in damaged:
+                set_aside(connection, f"{table} {row} {column}", text)
+                readable = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+                connection.execute(
+                    f"UPDATE OR IGNORE {table} SET {column} = ? WHERE rowid = ?", (readable, row)
+                )
+            if damaged:
+                yield f"mended the {column} of {len(damaged)} rows of {table}"
+
+
+def _is_text(stored: object) -> bool:
+    if not isinstance(stored, str | bytes):
+        return False
+    try:
+        text_from(stored)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _sessions(connection: sqlite3.Connection) -> Iterator[str]:
     """Give messages and views whose session is lost a session again."""
     lost = connection.execute(
@@ -103,10 +131,13 @@ def _sessions(connection: sqlite3.Connection) -> Iterator[str]:
     for key, at in lost:
         moment = time.strftime("%Y%m%d_%H%M%S", time.gmtime(max(0, at) // 1000 % 2**35))
         id_ = session_id(moment, key)
+        # What it showed last is not known; its newest view is the likeliest.
         connection.execute(
             """
-            INSERT INTO sessions (key, id, root, title, source, started, touched)
-            VALUES (?1, ?2, ?1, 'Recovered', 'recovered', ?3, ?3)
+            INSERT INTO sessions (key, id, root, title, source, started, touched, view, tip)
+            SELECT ?1, ?2, ?1, 'Recovered', 'recovered', ?3,
+                coalesce((SELECT max(at) FROM messages WHERE session = ?1), ?3), newest, newest
+            FROM (SELECT max(id) AS newest FROM views WHERE session = ?1)
             """,
             (key, id_, at),
         )
@@ -149,7 +180,8 @@ def _mend_body(
     mended = put_message_blobs(connection, _readable(ROLES[role], body, fetch))
     if whole is not None:
         set_aside(connection, f"messages {id_} whole", whole)
-        message = _readable(ROLES[role], whole_from(fetch(whole)), fetch)
+        found = whole_from(fetch(whole)) if isinstance(whole, bytes) else None
+        message = _readable(ROLES[role], found, fetch)
         whole = put_message_blobs(connection, message, is_whole=True)
     connection.execute(
         "UPDATE messages SET role = ?, body = ?, whole = ? WHERE id = ?",
@@ -157,11 +189,11 @@ def _mend_body(
     )
 
 
-def _readable(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Message:
-    try:
-        return unpack(role, body, fetch)
-    except StoreDamaged:
-        return Message(role, (Text(_LOST),), form="string")
+def _readable(role: Role, body: object, fetch: Callable[[bytes], bytes]) -> Message:
+    if isinstance(body, str | bytes):
+        with suppress(StoreDamaged):
+            return unpack(role, body, fetch)
+    return Message(role, (Text(_LOST),), form="string")
 
 
 def _or_lost(fetch: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
@@ -241,20 +273,22 @@ _LOOSE = {
 
 
 def _sizes(connection: sqlite3.Connection) -> Iterator[str]:
+    """Let sessions end where their messages do; those who remember more must read them anew."""
+    connection.execute(
+        f"""
+        UPDATE views SET upto = {_NEWEST} WHERE upto > {_NEWEST}
+            AND session IN (SELECT key FROM sessions WHERE purged IS NULL)
+        """
+    )
     count = connection.execute(
-        f"UPDATE sessions SET size = {EXPECTED_SIZE}"
+        f"UPDATE sessions SET size = {EXPECTED_SIZE}, generation = generation + 1"
         f" WHERE purged IS NULL AND size != {EXPECTED_SIZE}"
     ).rowcount
     if count:
         yield f"counted the messages of {count} sessions anew"
 
 
-def _searchable_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
-    rows = connection.execute(
-        """
-        SELECT m.id FROM messages AS m JOIN sessions AS s ON s.key = m.session
-        WHERE m.kind = 0 AND s.purged IS NULL ORDER BY m.id
-        """
-    )
-    for (id_,) in rows:
-        yield from texts_of(connection, [id_]).items()
+_NEWEST = """coalesce((
+    SELECT max(0, max(position)) FROM messages WHERE messages.session = views.session
+), 0)"""
+"""The last position of a session's log that is there."""

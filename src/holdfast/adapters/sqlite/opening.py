@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.adapters.sqlite.failures import is_busy, is_refusal
+from holdfast.adapters.sqlite.index import WordIndex
+from holdfast.adapters.sqlite.index_form import build_index, is_current
 from holdfast.adapters.sqlite.schema import APPLICATION_ID, MIGRATIONS
-from holdfast.errors import StoreError
+from holdfast.errors import StoreDamaged, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,12 +165,31 @@ def _writer(path: Path, address: str, patience: Patience) -> sqlite3.Connection:
         if version < len(MIGRATIONS):
             _require_search(connection)
             migrate(connection, patience)
+        _renew_index(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _renew_index(connection: sqlite3.Connection, patience: Patience) -> None:
+    """Build the index anew if it was written by other rules than those in force."""
+    if is_current(connection):
+        return
+    begin(connection, patience)
+    try:
+        if not is_current(connection):  # another process may have been faster
+            build_index(connection, WordIndex())
+        connection.execute("COMMIT")
+    except StoreDamaged:
+        # The file can be used without; a repair builds the index from what can be read.
+        connection.execute("ROLLBACK")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _readable(path: Path, address: str, patience: Patience) -> str:

@@ -1,19 +1,25 @@
-"""Copying tables row by row, around pages that cannot be read."""
+"""Copying tables row by row, around pages that cannot be read.
+
+What SQLite cannot reach is looked for on the pages themselves.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, references
+from holdfast.adapters.sqlite.gleaning import DISTINCT, glean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from holdfast.adapters.sqlite.rows import Row
 
-__all__ = ["copy_tables", "tolerant"]
+__all__ = ["Copied", "copy_tables", "tolerant"]
 
 _NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "set_aside")
 _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
@@ -25,26 +31,90 @@ _MOST_GAPS = 5_000
 """Enough for any damage that leaves something; damaged pages can lead in circles."""
 
 
-def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection) -> list[str]:
-    """Copy what can be read of every table; says what was read and what was not."""
-    done: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What was read of a damaged file."""
+
+    done: tuple[str, ...]
+    rows: int
+    missing: int
+    """Messages that sessions and views speak of and that could not be read."""
+
+
+def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Path) -> Copied:
+    """Copy what can be read of every table.
+
+    Args:
+        source: The damaged file.
+        target: A fresh one.
+        file: The damaged file again, to look at its pages.
+    """
+    counts: dict[str, int] = {}
+    gaps: dict[str, int] = {}
     for table in (*_NUMBERED, *_KEYED):
-        columns = _columns(source, target, table)
-        if not columns:
-            continue
-        rows = _Rows(source, table, columns)
-        marks = ", ".join("?" * len(columns))
-        count = 0
-        for row in rows.all_numbered() if table in _NUMBERED else rows.keyed(_KEYED[table]):
-            with suppress(sqlite3.IntegrityError):
-                count += target.execute(
-                    f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", row
-                ).rowcount
-        lost = f"; {rows.gaps} stretches could not be read" if rows.gaps else ""
-        done.append(f"read {count} rows of {table}{lost}")
-    _fetch_missing(source, target)
+        counts[table], gaps[table] = _copy(source, target, table)
     _keep_numbers(source, target)
-    return done
+    wanted = {table for table in DISTINCT if gaps[table]}
+    if _missing(target):
+        wanted.add("messages")
+    found = glean(file, target, wanted)
+    _fetch_missing(source, target)
+    done = [
+        f"read {counts[table] + found.get(table, 0)} rows of {table}"
+        + (f", {found[table]} of them page by page" if found.get(table) else "")
+        + (f"; {gaps[table]} stretches could not be read" if gaps[table] else "")
+        for table in counts
+        if table != "set_aside" or counts[table] or gaps[table]
+    ]
+    missing = _missing(target)
+    if missing:
+        (kept,) = target.execute("SELECT count(*) FROM messages").fetchone()
+        at_least = "at least " if gaps["sessions"] else ""
+        done.append(f"{at_least}{missing} of {kept + missing} messages could not be read")
+    return Copied(tuple(done), sum(counts.values()) + sum(found.values()), missing)
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> tuple[int, int]:
+    """Copy what SQLite can read of a table; returns how many rows, and how many gaps."""
+    columns = _columns(source, target, table)
+    if not columns:
+        return 0, 0
+    rows = _Rows(source, table, columns)
+    marks = ", ".join("?" * len(columns))
+    count = 0
+    for row in rows.all_numbered() if table in _NUMBERED else rows.keyed(_KEYED[table]):
+        with suppress(sqlite3.IntegrityError):
+            count += target.execute(
+                f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", row
+            ).rowcount
+    return count, rows.gaps
+
+
+def _missing(target: sqlite3.Connection) -> int:
+    """Count the messages that must have been there: positions are given out without gaps."""
+    (missing,) = target.execute(
+        """
+        WITH written(most) AS (
+            SELECT max(?, coalesce(max(seq), 0)) FROM sqlite_sequence WHERE name = 'messages'
+        ), ends(session, last) AS (
+            SELECT key, size FROM sessions
+            UNION ALL SELECT session, position FROM messages
+            UNION ALL SELECT session, upto FROM views
+        ), newest(session, last) AS (
+            -- A damaged row may say anything, but not more than were ever written.
+            SELECT session, max(last) FROM ends, written
+            WHERE typeof(last) = 'integer' AND last BETWEEN 1 AND most
+                AND session NOT IN (SELECT key FROM sessions WHERE purged NOTNULL)
+            GROUP BY session
+        )
+        SELECT coalesce(sum(n.last - (
+            SELECT count(*) FROM messages AS m
+            WHERE m.session = n.session AND m.position BETWEEN 1 AND n.last
+        )), 0) FROM newest AS n
+        """,
+        (_FAR,),
+    ).fetchone()
+    return int(missing)
 
 
 def tolerant(raw: bytes) -> str | bytes:
@@ -185,6 +255,10 @@ def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> Non
     """Never give a number again that a lost row may have had."""
     with suppress(sqlite3.DatabaseError):
         for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
-            target.execute(
+            if name not in _NUMBERED or not isinstance(number, int) or number >= _FARTHEST:
+                continue
+            known = target.execute(
                 "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
-            )
+            ).rowcount
+            if not known:
+                target.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, number))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.sqlite.checkup import is_sound
 from holdfast.adapters.sqlite.mending import mend
 from holdfast.adapters.sqlite.reading_around import tolerant
-from holdfast.adapters.sqlite.salvage import salvage
-from holdfast.errors import StoreDamaged
+from holdfast.adapters.sqlite.salvage import Salvaged, save_readable
+from holdfast.errors import StoreDamaged, StoreError
 
 if TYPE_CHECKING:
     from holdfast.adapters.sqlite.connection import Database
@@ -19,17 +19,22 @@ if TYPE_CHECKING:
 __all__ = ["repair_database"]
 
 
-def repair_database(database: Database, index: WordIndex) -> tuple[str, ...]:
+def repair_database(database: Database, index: WordIndex) -> Salvaged:
     """Mend the file, or put a fresh one with everything readable in its place."""
     with suppress(StoreDamaged):
         if _is_sound(database):
-            return _mended(database, index)
+            return Salvaged(_mended(database, index), 0)
     database.close()
     try:
-        return salvage(database.path)
-    finally:
-        index.forget()
-        database.reopen()
+        saved = save_readable(database.path)
+    except BaseException:
+        # What is wrong was said; a file that cannot be opened says it again at its next use.
+        with suppress(StoreError):
+            database.reopen()
+        raise
+    index.forget()
+    database.reopen()
+    return saved
 
 
 def _is_sound(database: Database) -> bool:
@@ -44,13 +49,9 @@ def _is_sound(database: Database) -> bool:
 
 
 def _mended(database: Database, index: WordIndex) -> tuple[str, ...]:
-    try:
-        with database.write() as connection:
-            connection.text_factory = tolerant
-            try:
-                return tuple(mend(connection, index))
-            finally:
-                connection.text_factory = str
-    except BaseException:
-        index.forget()
-        raise
+    with database.write(index.forget) as connection:
+        connection.text_factory = tolerant
+        try:
+            return tuple(mend(connection, index))
+        finally:
+            connection.text_factory = str

@@ -143,15 +143,16 @@ def keys_of(connection: sqlite3.Connection, id_: str, columns: str) -> Row:
     return found
 
 
-def live_key_of(connection: sqlite3.Connection, id_: str) -> Row:
-    """Return key, size, generation and view of a session to which something may be added."""
-    columns = "key, size, generation, view, ended, trashed"
-    key, size, generation, view, ended, trashed = keys_of(connection, id_, columns)
+def live_key_of(
+    connection: sqlite3.Connection, id_: str, columns: str = "key, size, generation, view"
+) -> Row:
+    """Return columns of a session to which something may be added."""
+    *found, ended, trashed = keys_of(connection, id_, f"{columns}, ended, trashed")
     if trashed is not None:
         raise SessionEnded(f"session {id_} is in the trash; restore it first")
     if ended is not None:
         raise _over(connection, id_)
-    return key, size, generation, view
+    return tuple(found)
 
 
 def _over(connection: sqlite3.Connection, id_: str) -> SessionEnded:

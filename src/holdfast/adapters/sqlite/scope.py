@@ -58,8 +58,8 @@ def scope_of(connection: sqlite3.Connection, filters: Filters) -> Scope:
 
 
 def _about_sessions(filters: Filters) -> Iterator[_Clause]:
-    if not filters.include_trashed:
-        yield "s.trashed IS NULL", ()
+    # A session that is being deleted is in the trash, and its words may still be in the index.
+    yield f"s.{'purged' if filters.include_trashed else 'trashed'} IS NULL", ()
     root = "(SELECT r.id FROM sessions AS r WHERE r.key = s.root)"
     for column, wanted in (
         ("s.id", filters.sessions),

@@ -31,6 +31,7 @@ from holdfast.recall.ranking import (
 if TYPE_CHECKING:
     import sqlite3
 
+    from holdfast.adapters.sqlite.lookup import Words
     from holdfast.recall import Filters, Node, Query, Term
 
 __all__ = ["Request", "Texts", "search"]
@@ -65,12 +66,14 @@ class Request:
     """Milliseconds since the epoch: what is fresh counts a little more."""
 
 
-def search(connection: sqlite3.Connection, request: Request, texts_of: Texts) -> tuple[Hit, ...]:
+def search(
+    connection: sqlite3.Connection, request: Request, texts_of: Texts, words: Words
+) -> tuple[Hit, ...]:
     """Return the best matches, best first, each message once; a read-only connection will do."""
     tree = request.query.tree
     if tree is None or request.limit < 1:
         return ()
-    lookup = Lookup(connection, scope_of(connection, request.filters))
+    lookup = Lookup(connection, scope_of(connection, request.filters), words)
     ladder = _Ladder(lookup, request, tree, texts_of)
     found: dict[int, tuple[Rung, _Ranked]] = {}
     for rung, ranked in (

@@ -76,6 +76,8 @@ def insert_session(
     try:
         connection.execute(_INSERT, row)
     except sqlite3.IntegrityError as error:
+        if error.sqlite_errorname != "SQLITE_CONSTRAINT_UNIQUE":
+            raise
         raise StoreError(f"there is a session {session.id} already; choose another id") from error
     return key
 

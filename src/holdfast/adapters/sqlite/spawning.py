@@ -57,9 +57,10 @@ def spawn_child(connection: sqlite3.Connection, spawn: Spawn, batch: Batch | Non
 def _show(connection: sqlite3.Connection, spawn: Spawn, key: int, batch: Batch | None) -> None:
     """Write the child's first view, and a second one for what happens to its window at once."""
     late: list[list[int]] = []
-    if spawn.change is not None:
+    seen = spawn.seen if spawn.change is None else spawn.change.seen
+    if seen is not None:
         parent_key = key_of(connection, spawn.child.parent or "")
-        late = said_after(connection, parent_key, spawn.change.seen)
+        late = said_after(connection, parent_key, seen)
     spans = merged([*spans_by_key(connection, spawn.shows), *late])
     view: int | None = None
     if spans:

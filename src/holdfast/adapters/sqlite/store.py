@@ -13,9 +13,12 @@ from holdfast.adapters.sqlite.connection import Database
 from holdfast.adapters.sqlite.index import WordIndex
 from holdfast.adapters.sqlite.last_step import LastStep
 from holdfast.adapters.sqlite.log import prepare
+from holdfast.adapters.sqlite.lookup import MOST_HOLDING
 from holdfast.adapters.sqlite.opening import PATIENCE, Patience
+from holdfast.adapters.sqlite.purging import purge
 from holdfast.adapters.sqlite.repairing import repair_database
 from holdfast.adapters.sqlite.search import Request, search
+from holdfast.adapters.sqlite.vocabulary import Reading, Vocabulary
 from holdfast.errors import StoreError
 from holdfast.recall import parse
 from holdfast.session import Kind, Usage
@@ -55,6 +58,7 @@ class SqliteStore:
     ) -> None:
         self._database = Database(path, patience, read_only=read_only)
         self._index = WordIndex()
+        self._vocabulary = Vocabulary()
 
     @property
     def name(self) -> str:
@@ -111,7 +115,7 @@ class SqliteStore:
     ) -> tuple[Entry, ...]:
         """Write messages to the end of the log, with their words and what they cost."""
         batch = prepare(drafts, Kind.SAID)
-        with self._writing() as connection:
+        with self._database.write(self._index.forget) as connection:
             return append_batch(connection, id_, batch, usage, self._index)
 
     def head(self, id_: str) -> Head:
@@ -218,8 +222,17 @@ class SqliteStore:
     def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
         """Return the best matches, best first."""
         request = Request(parse(query), filters, limit, now)
+        file = self._database.opened
         with self._database.read() as connection:
-            return search(connection, request, lambda ids: windows.texts_of(connection, ids))
+            # A file that took the place of the other meanwhile has other words.
+            known = self._vocabulary if file is self._database.opened else Vocabulary()
+            reading = Reading(connection, file, lambda ids: windows.texts_of(connection, ids))
+            return search(
+                connection,
+                request,
+                reading.texts_of,
+                lambda parts: known.holding(reading, parts, MOST_HOLDING),
+            )
 
     def acquire(self, lease: Lease, now: int) -> Lease:
         """Take or renew a lease; what is returned is another's when another holds it."""
@@ -231,10 +244,10 @@ class SqliteStore:
         with self._writing() as connection:
             leases.release_lease(connection, lease)
 
-    def trash(self, ids: Sequence[str], at: int) -> int:
+    def trash(self, ids: Sequence[str], at: int, *, unless_used_since: int | None = None) -> int:
         """Put sessions into the trash, all of them or none; returns how many."""
         with self._writing() as connection:
-            return upkeep.trash_sessions(connection, ids, at)
+            return upkeep.trash_sessions(connection, ids, at, unless_used_since)
 
     def restore(self, ids: Sequence[str]) -> int:
         """Take sessions out of the trash, all of them or none; returns how many."""
@@ -243,15 +256,7 @@ class SqliteStore:
 
     def purge(self, ids: Sequence[str]) -> int:
         """Delete trashed sessions for good; what other sessions show of them stays for those."""
-        with self._writing() as connection:
-            count, loose = upkeep.purge_sessions(connection, ids, self._index)
-        with self._database.read() as connection:
-            used, last = upkeep.still_used(connection, loose, 0)
-        with self._writing() as connection:
-            # Only what was written since must be looked at while others wait.
-            later, _ = upkeep.still_used(connection, loose, last)
-            upkeep.drop_blobs(connection, loose - used - later)
-        return count
+        return purge(self._database, ids, self._index)
 
     def check(self) -> Health:
         """Read everything once and return what is wrong, if anything."""
@@ -260,7 +265,7 @@ class SqliteStore:
 
     def repair(self) -> tuple[str, ...]:
         """Mend what can be mended; what cannot be read is set aside and never deleted."""
-        return repair_database(self._database, self._index)
+        return repair_database(self._database, self._index).done
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others go on reading and writing."""
@@ -270,9 +275,5 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
         """Lend the connection that writes; the index forgets what did not happen."""
-        try:
-            with self._database.write() as connection:
-                yield connection
-        except BaseException:
-            self._index.forget()
-            raise
+        with self._database.write(self._index.forget) as connection:
+            yield connection

@@ -12,6 +12,7 @@ from holdfast.adapters.sqlite.rows import (
     key_of,
     live_key_of,
     names_of,
+    reading,
     to_json,
     to_text,
     unknown,
@@ -174,8 +175,11 @@ def views_of(connection: sqlite3.Connection, id_: str) -> tuple[View, ...]:
         """,
         (key_of(connection, id_),),
     ).fetchall()
-    keys = {span[0] for row in rows for span in json.loads(row[4])}
-    names = names_of(connection, keys | {row[1] for row in rows})
+    keys = {row[1] for row in rows}
+    for row in rows:
+        with reading(f"view {row[0]}"):
+            keys |= {int(span[0]) for span in json.loads(row[4])}
+    names = names_of(connection, keys)
     return tuple(view_from(row, names) for row in rows)
 
 

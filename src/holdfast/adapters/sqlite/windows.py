@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.sqlite.blobs import fetcher, whole_from
 from holdfast.adapters.sqlite.rows import KINDS, ROLES, MessageRow, keys_of, names_of, reading
 from holdfast.errors import StoreDamaged, UnknownSession
-from holdfast.session import Entry, Head, Window, searchable, unpack
+from holdfast.session import Entry, Head, Window, likely_hashes, searchable, unpack
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.transcript import Message
 
@@ -37,6 +37,8 @@ COLUMNS = "id, session, position, role, kind, at, tokens, body, whole, stands_fo
 
 _BROKEN = (StoreDamaged, IndexError, KeyError, TypeError)
 """What reading a row that is not as it was written can raise."""
+_AT_ONCE = 500
+"""Messages that one statement reads; old builds of SQLite take up to 999 values."""
 _SPAN = f"""
     SELECT {COLUMNS} FROM messages
     WHERE session = ? AND position BETWEEN ? AND ? ORDER BY position
@@ -123,21 +125,32 @@ def entry_of(connection: sqlite3.Connection, message_id: int) -> Entry:
 
 def whole_of(connection: sqlite3.Connection, message_id: int) -> Message:
     """Return a message as it was said; a stand-in leads to what it stands for."""
-    row = _row_of(connection, message_id)
+    return _whole(connection, _row_of(connection, message_id), fetcher(connection))
+
+
+def texts_of(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, str]:
+    """Return the words of messages that a search may find, by id."""
+    wanted = list(ids)
+    rows = {row[0]: row for row in _rows_of(connection, wanted)}
+    ahead = [digest for row in rows.values() for digest in likely_hashes(row[7])]
+    fetch = fetcher(connection, ahead=ahead)
+    return {
+        id_: searchable(_whole(connection, rows.get(id_) or _row_of(connection, id_), fetch))
+        for id_ in wanted
+    }
+
+
+def _whole(
+    connection: sqlite3.Connection, row: MessageRow, fetch: Callable[[bytes], bytes]
+) -> Message:
     # A stand-in is younger than what it stands for, so that this ends whatever the rows say.
     while row[8] is None and row[9] is not None and row[9] < row[0]:
         row = _row_of(connection, row[9])
-    fetch = fetcher(connection)
     try:
         body = row[7] if row[8] is None else whole_from(fetch(row[8]))
         return unpack(ROLES[row[3]], body, fetch)
     except _BROKEN as error:
         raise _unreadable(row[0], error) from error
-
-
-def texts_of(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, str]:
-    """Return the words of messages that a search may find, by id."""
-    return {id_: searchable(whole_of(connection, id_)) for id_ in ids}
 
 
 def pins_of(connection: sqlite3.Connection, key: int) -> frozenset[int]:
@@ -169,6 +182,13 @@ def _rows(
     yield from connection.execute(_SAID, (key, upto))
 
 
+def _rows_of(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageRow]:
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT {COLUMNS} FROM messages WHERE id IN ({marks})", some)
+
+
 def _row_of(connection: sqlite3.Connection, message_id: int) -> MessageRow:
     row: MessageRow | None = connection.execute(
         f"SELECT {COLUMNS} FROM messages WHERE id = ?", (message_id,)
@@ -184,7 +204,9 @@ def _entries(
     names: Mapping[int, str],
     pins: frozenset[int],
 ) -> tuple[Entry, ...]:
-    fetch = fetcher(connection)
+    rows = list(rows)
+    ahead = [digest for row in rows for digest in likely_hashes(row[7])]
+    fetch = fetcher(connection, ahead=ahead)
     entries: list[Entry] = []
     for id_, session, position, role, kind, at, tokens, body, whole, stands_for in rows:
         try:
