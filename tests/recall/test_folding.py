@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall import fold, normal, plain, spellings
-from holdfast.recall.folding import is_paired, pairs, query_words, root_of
+from holdfast.recall.folding import is_paired, pairs, query_words, root_of, unknown_spellings
 
 IDEOGRAPHS = st.text(alphabet="東京塔去吃拉面あいアイ서울", min_size=1, max_size=9)
 
@@ -72,6 +72,14 @@ def test_the_words_of_a_part_follow_each_other_in_the_whole(
 def test_spellings_leave_out_short_words_hashes_and_ideographs() -> None:
     text = "We saw Zürich at 1699999999 with 9f3c2ab77d10 and file42 in 东京 of getUserName"
     assert spellings(text) == {"saw", "zurich", "with", "and", "file42", "getusername"}
+
+
+@given(st.lists(st.text(alphabet="aB9 _-é東\n", max_size=12)), st.sets(st.text("ab9", min_size=3)))
+def test_texts_read_together_have_the_spellings_of_each_but_the_known(
+    texts: list[str], known: set[str]
+) -> None:
+    apart: set[str] = set().union(*map(spellings, texts))
+    assert unknown_spellings(texts, known) == apart - known
 
 
 def test_forms_of_a_word_are_normal_to_each_other() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import StoreDamaged
-from holdfast.session import blob_hashes, pack, squeeze, unpack, unsqueeze
+from holdfast.session import blob_hashes, likely_hashes, pack, squeeze, unpack, unsqueeze
 from holdfast.session.packing import BLOB_FROM
 from holdfast.testing.strategies import transcripts
 from holdfast.transcript import (
@@ -194,3 +194,21 @@ GOLDEN_SQUEEZED = "640387a302341215a051a6801467b5a32a46550cbc0a00"
 def test_what_no_version_wrote_is_damage(body: bytes) -> None:
     with pytest.raises(StoreDamaged):
         unpack(Role.USER, body, {}.__getitem__)
+
+
+def test_the_blobs_of_a_short_message_show_without_unpacking_it() -> None:
+    long = Text("row of a table\n" * 400)
+    picture = Media("image", "image/png", base64.b64encode(bytes(range(256)) * 12).decode())
+    packed = pack(Message(Role.TOOL, (ToolResult("c1", (long, picture)),)))
+    assert len(packed.blobs) == 2
+    assert set(likely_hashes(packed.body)) == set(packed.blobs)
+    quoting = Message(Role.USER, (Text(json.dumps({"$text": "ab" * 32})), Text("two")))
+    assert likely_hashes(pack(quoting).body) == []
+    assert likely_hashes("plain") == []
+
+
+def test_text_behind_a_stored_message_is_damage() -> None:
+    body = pack(Message(Role.USER, (Text("one"), Text("two")))).body
+    assert isinstance(body, bytes)
+    with pytest.raises(StoreDamaged, match="cannot be read"):
+        unpack(Role.USER, body + b"}", lambda digest: digest)

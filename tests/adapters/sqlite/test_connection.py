@@ -12,7 +12,8 @@ import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.adapters.sqlite.connection import Database
-from holdfast.errors import StoreDamaged, StoreError
+from holdfast.adapters.sqlite.opening import Patience
+from holdfast.errors import StoreBusy, StoreDamaged, StoreError
 from holdfast.ports import Lease
 from holdfast.recall import Filters
 from holdfast.session import Session
@@ -301,3 +302,28 @@ def open_files(path: Path) -> int:
         except OSError:
             continue
     return found
+
+
+def test_a_thread_that_never_ends_its_write_does_not_stop_the_others_for_ever(
+    tmp_path: Path,
+) -> None:
+    """A listener inside a write may wait for a thread that waits for the write."""
+    database = Database(tmp_path / "store.db", Patience(tries=1, timeout_ms=100, longest=0.02))
+    refused: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with database.write():
+                pass
+        except StoreBusy as error:
+            refused.append(error)
+
+    with database.write():
+        waiting = threading.Thread(target=write)
+        waiting.start()
+        waiting.join(20)
+    assert [str(error) for error in refused] == [
+        f"{tmp_path / 'store.db'} was held by another thread of this process for too long; "
+        "nothing was written, try again"
+    ]
+    database.close()

@@ -159,7 +159,11 @@ class Database:
         """Take the turn to write and begin, in the file that stands under the name then."""
         for _ in range(_TRIES):
             handles = self._current()
-            handles.turn.acquire()
+            if not handles.turn.acquire(timeout=self._patience.longest_wait):
+                raise StoreBusy(
+                    f"{self.path} was held by another thread of this process for too long; "
+                    "nothing was written, try again"
+                )
             try:
                 # While we waited, another thread may have opened a file that took its place.
                 if handles is self._handles:

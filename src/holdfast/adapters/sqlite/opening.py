@@ -41,6 +41,11 @@ class Patience:
     longest: float = 0.15
     """Seconds between tries, at random, so that waiting writers do not march in step."""
 
+    @property
+    def longest_wait(self) -> float:
+        """Return how many seconds a writer waits at most, all tries together."""
+        return self.tries * (self.timeout_ms / 1000 + self.longest)
+
 
 PATIENCE = Patience()
 
