@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.adapters.sqlite import SqliteStore
@@ -124,6 +124,16 @@ def _unruly(draw: st.DrawFn) -> Transcript:
     return tuple(messages)
 
 
+CALLERS_IN_A_ROW = (
+    user("hello"),
+    Message(Role.ASSISTANT, (Text("on it"), ToolCall("a", "bash", "{}"))),
+    Message(Role.ASSISTANT, (Text("on it"), ToolCall("b", "bash", "{}"))),
+    Message(Role.TOOL, (ToolResult("b", (Text("ok"),)),)),
+    user("hello"),
+)
+
+
+@example(CALLERS_IN_A_ROW, "")
 @given(st.one_of(_unruly(), transcripts()), st.sampled_from(("", "ship it")))
 def test_what_is_added_is_written_as_if_all_were_written_anew(
     transcript: Transcript, goal: str

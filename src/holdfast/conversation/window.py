@@ -134,12 +134,14 @@ def _own(value: object) -> object:
 
 
 def _grown(
-    wire: list[dict[str, object]], waiting: list[str], fresh: Transcript
+    wire: list[dict[str, object]], waiting: list[str] | None, fresh: Transcript
 ) -> list[dict[str, object]] | None:
     """Return the wire messages with the new ones, or nothing if all must be written anew.
 
     A message is written on its own, unless it comes between calls and their results.
     """
+    if waiting is None:
+        return None
     for message in fresh:
         if message.role is Role.TOOL:
             answered = [result.call_id for result in message.results]
@@ -154,13 +156,19 @@ def _grown(
     return [*wire, *DIALECTS["openai"].encode(fresh).messages]
 
 
-def _waiting(entries: Sequence[Entry]) -> list[str]:
-    """Return the calls at the end of the window that still wait, in order."""
+def _waiting(entries: Sequence[Entry]) -> list[str] | None:
+    """Return the calls at the end of the window that still wait, in order.
+
+    Where several messages in a row made calls, they are answered as a group, and nothing that
+    follows is written on its own: then there is no answer.
+    """
     answered: set[str] = set()
-    for entry in reversed(entries):
-        message = entry.message
+    for index in range(len(entries) - 1, -1, -1):
+        message = entries[index].message
         if message.role is not Role.TOOL:
             asked = dict.fromkeys(call.id for call in message.calls)
+            if asked and index and entries[index - 1].message.calls:
+                return None
             return [id_ for id_ in asked if id_ not in answered]
         answered.update(result.call_id for result in message.results)
     return []
