@@ -55,8 +55,7 @@ class Worker:
         self.wrote(self.chat.user(f"{word} asks {prose(self.random, 20)}"), word)
         word = self.word()
         asked = calls(call(word, command="make test"), text=f"{word} looks")
-        self.chat.record(asked)
-        self.wrote(self.chat.parts.store.since(self.chat.id, 0)[-1].id, word)
+        self.wrote(self.chat.extend([asked]), word)
         word, answered = self.word(), word
         output = " ".join(self.random.choices(WORDS, k=self.random.choice((30, 700))))
         self.wrote(self.chat.tool(answered, f"{word} {output}"), word)

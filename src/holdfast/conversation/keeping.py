@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import random
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,8 +31,10 @@ __all__ = ["Keeping", "Pulse"]
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_TRIES = 5
+_TRIES = 200
 """How often others may come first before a caller is told."""
+_LONGEST_PAUSE = 0.05
+"""Seconds between two such tries."""
 _LOOK_EVERY = 0.25
 """Seconds between two looks at a session that somebody else compacts."""
 
@@ -97,9 +99,15 @@ class Keeping:
     def _from_window(self, step: Callable[[Window], _T]) -> _T:
         """Take a step from the window as it is; when another comes first, from what it left."""
         with self._lock:
-            for _ in range(_TRIES):
-                with suppress(Conflict, SessionEnded):
+            for tries in range(_TRIES):
+                try:
                     return step(self._refreshed())
+                except Conflict:
+                    # Longer and longer, so that many who want the same get their turn.
+                    time.sleep(random.uniform(0, min(0.002 * (tries + 1), _LONGEST_PAUSE)))
+                except SessionEnded:
+                    if not self._moved_on():
+                        raise
             return step(self._refreshed())
 
     def _moved_on(self) -> bool:
