@@ -65,3 +65,15 @@ def test_matches_are_in_order_and_apart(text: str, asked: str) -> None:
     edges = [edge for spot in spots for edge in spot]
     assert edges == sorted(set(edges))
     assert all(0 <= start < end <= len(text) for start, end in spots)
+
+
+@pytest.mark.parametrize("lines", [10, 30_000])
+def test_a_match_deep_in_a_long_message_is_shown(lines: int) -> None:
+    filler = "line of output\n" * lines
+    shown = snippet(f"{filler}here is the zebracorn at last\n{filler}", parse("zebracorn"))
+    assert ">>>zebracorn<<<" in shown
+
+
+def test_a_long_message_without_the_words_is_shown_from_its_beginning() -> None:
+    text = "first words " + "line of output\n" * 20_000
+    assert snippet(text, parse("zebracorn")).startswith("first words")

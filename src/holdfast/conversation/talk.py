@@ -84,7 +84,7 @@ class Talk(Keeping):
         reply = reply_of(answer)
         reported = reply.usage if usage is None else usage
         self._append(reply.messages, reported)
-        prompt = reported.input_tokens + reported.cache_read_tokens + reported.cache_write_tokens
+        prompt = reported.prompt_tokens
         sent = self._pulse.sent or None
         warning = self.parts.engine.update_from_response(prompt, rough=sent)
         falls = prompt < WARN_AT * self.parts.engine.policy.threshold_tokens

@@ -59,6 +59,11 @@ class Usage:
     cost: float = 0.0
     """In US dollars, where the host knows prices."""
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Return what requests weighed, cached parts included."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def __add__(self, other: Usage) -> Usage:
         """Add two usages."""
         return Usage(

@@ -27,12 +27,6 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 
-    @property
-    def prompt_tokens(self) -> int:
-        """Return what the request weighed, cached parts included; 0 when nobody said."""
-        usage = self.usage
-        return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-
 
 def read_reply(answer: Mapping[str, object]) -> Reply:
     """Read an answer of OpenAI chat, OpenAI Responses, Anthropic or Gemini, or a bare message.
