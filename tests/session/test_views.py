@@ -8,14 +8,11 @@ from holdfast.session import (
     Head,
     Kind,
     Session,
-    Span,
     Usage,
     View,
     Window,
-    is_session_id,
     redo_target,
     session_id,
-    spans_of,
     undo_target,
 )
 from holdfast.transcript import Message, Role, Text
@@ -36,13 +33,6 @@ def entry(session: str, position: int, tokens: int = 2) -> Entry:
 
 def view(id_: int, parent: int | None) -> View:
     return View(id=id_, session="s", parent=parent, cause=Cause.REWIND, spans=(), upto=0, at=1)
-
-
-def test_neighbors_are_joined() -> None:
-    entries = [entry("a", 1), entry("a", 2), entry("a", 4), entry("b", 5), entry("b", 4)]
-    spans = (Span("a", 1, 2), Span("a", 4, 4), Span("b", 5, 5), Span("b", 4, 4))
-    assert spans_of(entries) == spans
-    assert spans_of([]) == ()
 
 
 def test_redo_leads_towards_the_tip() -> None:
@@ -88,6 +78,3 @@ def test_a_session_lives_until_it_ends_or_is_thrown_away() -> None:
 def test_an_id_is_a_moment_and_a_number() -> None:
     id_ = session_id("20261116_093000", 0x1ABCDEF)
     assert id_ == "20261116_093000_abcdef"
-    assert is_session_id(id_)
-    assert not is_session_id(f"{id_}0")
-    assert not is_session_id("yesterday")

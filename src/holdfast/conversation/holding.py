@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
@@ -25,16 +25,16 @@ _BEATS = 3
 _warned: set[str] = set()
 
 
+@dataclass(frozen=True, slots=True)
 class Free:
     """The lease is ours, or there is no working lock and the pass goes on without one."""
 
 
+@dataclass(frozen=True, slots=True)
 class Taken:
     """Somebody else works on the session."""
 
-    def __init__(self, lease: Lease) -> None:
-        """Remember who."""
-        self.lease = lease
+    lease: Lease
 
 
 @contextmanager

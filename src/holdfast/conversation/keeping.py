@@ -240,7 +240,7 @@ class Keeping:
             done = compact(self.parts, session, window, order, keep)
             with self._lock:
                 self._refreshed()
-                self.parts.engine.is_due(self._live.load)
+                self.parts.engine.measure(self._live.load)
                 failed = isinstance(done.report.result, Abandoned)
                 said = (*done.report.notes, *((done.report.reason,) if failed else ()))
                 self._pulse = replace(self._pulse, pressure="", trouble=" ".join(said))

@@ -105,7 +105,6 @@ class LiveSession(Talk):
         engine = self.parts.engine
         with self._lock:
             window = self._refreshed()
-            engine.is_due(self._live.load)
             session = self._session
             return Status(
                 session=session.id,
@@ -113,11 +112,11 @@ class LiveSession(Talk):
                 goal=session.goal,
                 model=session.model,
                 messages=len(window.entries),
-                tokens=engine.expected_tokens,
+                tokens=engine.measure(self._live.load),
                 threshold=engine.policy.threshold_tokens,
                 context_length=engine.policy.context_length,
                 stored=session.size,
-                compactions=len(self.compactions),
+                compactions=self.parts.store.count_compactions(session.id),
                 undone=self._is_undone(),
                 compacting=self._background.is_running,
                 usage=session.usage,
@@ -246,9 +245,9 @@ class LiveSession(Talk):
         )
         with self._lock:
             self._refreshed()
-            engine.is_due(self._live.load)
+            expected = engine.measure(self._live.load)
         report = None
-        if engine.expected_tokens >= aim.threshold_tokens:
+        if expected >= aim.threshold_tokens:
             report = self._compact(Order("model_switch", Request(force=True, policy=aim))).report
             if report.tokens_after > aim.limit_tokens:
                 raise ConfigError(

@@ -13,7 +13,7 @@ from holdfast.conversation.shortening import shortened
 from holdfast.errors import HoldfastError, SessionEnded
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Usage, title_from
-from holdfast.transcript import Role
+from holdfast.transcript import Role, is_user_word
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ class Talk(Keeping):
             self._entitle(window)
             last = window.entries[-1].message if window.entries else None
             turn_is_over = last is not None and last.role is Role.ASSISTANT and not last.calls
-            engine.is_due(self._live.load)
-            grown = engine.expected_tokens >= engine.policy.ahead_tokens
+            grown = engine.measure(self._live.load) >= engine.policy.ahead_tokens
         if turn_is_over and grown and goes_ahead:
             self._begin_ahead()
 
@@ -187,4 +186,7 @@ class Talk(Keeping):
                 for call in entry.message.calls:
                     if call.id == call_id:
                         return call.name
+                if is_user_word(entry.message):
+                    # A call is answered in its own turn; earlier ones are not looked at.
+                    break
         return ""

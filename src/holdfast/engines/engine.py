@@ -109,8 +109,8 @@ class Engine:
         # A scale of its own: calls come from several threads.
         return load_of(messages, Scale(self._setup.counter))
 
-    def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
-        """Say whether a request of this load is due for compaction.
+    def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
+        """Take note of the request that would be sent now, and return its expected size.
 
         Reported tokens decide, else what the provider proved of the request plus its growth.
         """
@@ -118,6 +118,11 @@ class Engine:
             self._gauges = replace(self._gauges, rough=load.tokens)
             tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
             self._gauges = replace(self._gauges, progress=self._gauges.progress.at(tokens))
+        return tokens
+
+    def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
+        """Say whether a request of this load is due for compaction."""
+        tokens = self.measure(load, prompt_tokens=prompt_tokens)
         if self._gauges.progress.blocked:
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))

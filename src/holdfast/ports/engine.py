@@ -30,6 +30,10 @@ class ContextEngine(Protocol):
         """Return what the messages ask of a provider, by estimate."""
         ...
 
+    def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
+        """Take note of the request that would be sent now, and return its expected size."""
+        ...
+
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this load is due for compaction."""
         ...

@@ -197,6 +197,10 @@ class SessionLog(Protocol):
         """Return every pass over the session, oldest first."""
         ...
 
+    def count_compactions(self, id_: str) -> int:
+        """Return how many passes over the session there were, without reading them."""
+        ...
+
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step.
 

@@ -21,7 +21,6 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
-    is_session_id,
     session_id,
 )
 from holdfast.session.titles import title_from
@@ -34,7 +33,6 @@ from holdfast.session.views import (
     Spawn,
     View,
     redo_target,
-    spans_of,
     undo_target,
 )
 
@@ -60,7 +58,6 @@ __all__ = [
     "Window",
     "blob_hashes",
     "children_of",
-    "is_session_id",
     "latest_leaf",
     "likely_hashes",
     "next_title",
@@ -70,7 +67,6 @@ __all__ = [
     "searchable",
     "session_id",
     "siblings_of",
-    "spans_of",
     "squeeze",
     "title_from",
     "undo_target",

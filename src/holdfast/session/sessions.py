@@ -5,7 +5,6 @@ Times are whole milliseconds since the epoch, UTC, so that two machines sort the
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,9 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CLOSABLE", "EndReason", "Fork", "Session", "Usage", "is_session_id", "session_id"]
-
-_ID = re.compile(r"\d{8}_\d{6}_[0-9a-f]{6}")
+__all__ = ["CLOSABLE", "EndReason", "Fork", "Session", "Usage", "session_id"]
 
 
 class Fork(StrEnum):
@@ -112,8 +109,3 @@ class Session:
 def session_id(moment: str, nonce: int) -> str:
     """Return a new id from a moment such as `20261116_093000` and a random number."""
     return f"{moment}_{nonce & 0xFFFFFF:06x}"
-
-
-def is_session_id(text: str) -> bool:
-    """Say whether a text has the form of a session's id."""
-    return _ID.fullmatch(text) is not None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.session.entries import Draft, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.session.sessions import EndReason, Session
 
@@ -26,7 +26,6 @@ __all__ = [
     "Spawn",
     "View",
     "redo_target",
-    "spans_of",
     "undo_target",
 ]
 
@@ -121,18 +120,6 @@ class Spawn:
     None where nothing is to follow; with a change, its own size counts."""
     change: Change | None = None
     """What happens to the child's window at once: the compaction of a rotation."""
-
-
-def spans_of(entries: Iterable[Entry]) -> tuple[Span, ...]:
-    """Return the entries by reference, neighbors joined."""
-    spans: list[Span] = []
-    for entry in entries:
-        last = spans[-1] if spans else None
-        if last and last.session == entry.session and last.last + 1 == entry.position:
-            spans[-1] = Span(last.session, last.first, entry.position)
-        else:
-            spans.append(Span(entry.session, entry.position, entry.position))
-    return tuple(spans)
 
 
 def undo_target(views: Sequence[View], current: int | None) -> View | None:

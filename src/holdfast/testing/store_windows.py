@@ -76,6 +76,7 @@ class WindowCases(StoreCase):
                 change = self.change(store.window(FIRST), [said("s")])
                 store.change(FIRST, replace(change, compaction=record))
             first, second = store.compactions(FIRST)
+            assert store.count_compactions(FIRST) == 2
             views = [view.id for view in store.views(FIRST)]
             assert [(first.before, first.after), (second.before, second.after)] == [
                 (None, views[0]),

@@ -190,6 +190,11 @@ class SqliteStore:
         with self._database.read() as connection:
             return views.compactions_of(connection, id_)
 
+    def count_compactions(self, id_: str) -> int:
+        """Return how many passes over the session there were."""
+        with self._database.read() as connection:
+            return views.count_of_compactions(connection, id_)
+
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step."""
         batch = None if spawn.change is None else views.prepare_change(spawn.change)

@@ -32,6 +32,7 @@ __all__ = [
     "apply_change",
     "check_generation",
     "compactions_of",
+    "count_of_compactions",
     "insert_view",
     "merged",
     "move_to",
@@ -194,6 +195,14 @@ def compactions_of(connection: sqlite3.Connection, id_: str) -> tuple[Compaction
         (key_of(connection, id_),),
     )
     return tuple(compaction_from(row, id_) for row in rows)
+
+
+def count_of_compactions(connection: sqlite3.Connection, id_: str) -> int:
+    """Return how many passes over a session there were."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM compactions WHERE session = ?", (key_of(connection, id_),)
+    ).fetchone()
+    return int(count)
 
 
 def spans_by_key(connection: sqlite3.Connection, pieces: Iterable[Entry]) -> list[list[int]]:
