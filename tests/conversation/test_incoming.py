@@ -9,6 +9,7 @@ from holdfast.conversation import LiveSession
 from holdfast.conversation.incoming import reply_of, spoken, tool_answer
 from holdfast.errors import DecodeError
 from holdfast.session import Usage
+from holdfast.testing.builders import tool, user
 from holdfast.transcript import Media, Message, Role, Text, ToolResult
 
 CHAT = ChatCompletion.model_validate(
@@ -149,3 +150,11 @@ def test_a_tool_may_answer_with_parts() -> None:
     assert (result.call_id, result.name, result.is_error) == ("c1", "bash", True)
     assert [piece.text for piece in result.content if isinstance(piece, Text)] == ["ok"]
     assert tool_answer("c1", answer) is answer
+
+
+def test_a_message_that_answers_another_call_is_refused() -> None:
+    answer = tool("c1", "ok")
+    assert tool_answer("c1", answer) is answer
+    for message in (answer, user("not a tool")):
+        with pytest.raises(DecodeError, match="does not answer call 'c2'"):
+            tool_answer("c2", message)

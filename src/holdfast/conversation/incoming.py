@@ -46,6 +46,8 @@ def tool_answer(
 ) -> Message:
     """Return what a tool answered, as the message that answers one call."""
     if isinstance(content, Message):
+        if not any(result.call_id == call_id for result in content.results):
+            raise DecodeError("content", "content", f"the message does not answer call {call_id!r}")
         return content
     if isinstance(content, str):
         result = ToolResult(call_id, (Text(content),), is_error=is_error, name=name)
