@@ -13,6 +13,13 @@ HoldfastError
 │   ├── SummarizerMisread      an answer came, and could not be read (cut stream, broken JSON)
 │   ├── SummarizerMissing      no such model, or no summarizer is configured
 │   └── SummarizerDenied       the credential was refused
+├── ModelError                 the model of a conversation did not answer
+│   ├── ModelUnavailable       worth another try, perhaps after `retry_after` seconds
+│   ├── ModelOverflow          the request was too large for it; compact and try again
+│   ├── ModelMissing           there is no such model at that address
+│   └── ModelDenied            the credential was refused, or there is none
+├── MemoryRefused              an edit of the memory files is not allowed; says why
+├── MemoryUnavailable          a memory provider did not answer, or its file cannot be used
 ├── StoreError                 stored sessions cannot be read or written; says where and why
 │   ├── StoreDamaged           what is stored is not what was written; says how to repair it
 │   ├── StoreBusy              other writers held the store for too long
@@ -38,7 +45,14 @@ __all__ = [
     "DecodeError",
     "HoldfastError",
     "InvalidTranscript",
+    "MemoryRefused",
+    "MemoryUnavailable",
     "MissingExtra",
+    "ModelDenied",
+    "ModelError",
+    "ModelMissing",
+    "ModelOverflow",
+    "ModelUnavailable",
     "SessionEnded",
     "StoreBusy",
     "StoreDamaged",
@@ -103,6 +117,44 @@ class SummarizerMissing(SummarizerError):
 
 class SummarizerDenied(SummarizerError):
     """The provider refused the credential."""
+
+
+class ModelError(HoldfastError):
+    """The model of a conversation did not answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The model failed in a way that may pass: timeout, rate limit, no connection."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        """Keep the provider's wish for when to come back, in seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelOverflow(ModelError):
+    """The request was too large; the message is the provider's and may state the true window."""
+
+
+class ModelMissing(ModelError):
+    """There is no such model at that address."""
+
+
+class ModelDenied(ModelError):
+    """The credential was refused, or there is none."""
+
+
+class MemoryRefused(HoldfastError):
+    """An edit of the memory files is not allowed; the message says why and what is."""
+
+
+class MemoryUnavailable(HoldfastError):
+    """A memory provider did not answer, or what it keeps cannot be read; the message says why."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        """Keep the service's wish for when to come back, in seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class StoreError(HoldfastError):

@@ -52,6 +52,35 @@ def test_weights_of_folded_messages_can_be_forgotten() -> None:
     assert counter.asked == 3
 
 
+def test_words_of_a_weighed_message_are_not_counted_again() -> None:
+    counter = CountingWords()
+    scale = Scale(counter, ratio=2.0)
+    words = "three whole words"
+    scale.weigh(user(words))
+    assert (scale.text(words), counter.asked) == (6, 1)
+    scale.keep_only(())
+    assert (scale.text(words), counter.asked) == (6, 2)
+
+
+def test_a_scale_at_another_ratio_knows_what_was_weighed() -> None:
+    counter = CountingWords()
+    scale = Scale(counter, image_tokens=100)
+    message = Message(Role.USER, (Text("one two"), Media()))
+    weight = scale.weigh(message)
+    doubled = scale.at(2.0)
+    assert (doubled.weigh(message), counter.asked) == (2 * weight, 1)
+    assert doubled.weigh(Message(Role.USER, (Media(),))) == 2 * (weight - 2)
+
+
+def test_what_a_scale_at_another_ratio_weighs_is_its_own_to_remember() -> None:
+    counter = CountingWords()
+    scale = Scale(counter)
+    message = user("some words")
+    scale.at(2.0).weigh(message)
+    scale.weigh(message)
+    assert counter.asked == 2
+
+
 def test_calibration_scales_words_and_messages() -> None:
     doubled = Scale(CountingWords(), ratio=2.0)
     assert doubled.text("one two three") == 6

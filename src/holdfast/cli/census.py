@@ -12,6 +12,7 @@ from holdfast.transcript import (
     Media,
     Message,
     Opaque,
+    Recalled,
     Role,
     Summary,
     Text,
@@ -34,6 +35,7 @@ class Kind(StrEnum):
 
     SYSTEM = "system"
     SUMMARY = "summary"
+    MEMORY = "recalled"
     USER = "user"
     ASSISTANT = "assistant"
     THINKING = "thinking"
@@ -112,6 +114,8 @@ def _kind(part: Part, role: Role) -> Kind:
             return Kind.IMAGES
         case Summary():
             return Kind.SUMMARY
+        case Recalled():
+            return Kind.MEMORY
         case _:
             assert_never(part)
 

@@ -24,6 +24,7 @@ __all__ = [
 _LETTERS = {
     Kind.SYSTEM: "S",
     Kind.SUMMARY: "R",
+    Kind.MEMORY: "M",
     Kind.USER: "U",
     Kind.ASSISTANT: "A",
     Kind.THINKING: "H",
@@ -34,6 +35,7 @@ _LETTERS = {
 _COLORS = {
     Kind.SYSTEM: "magenta",
     Kind.SUMMARY: "bright_green",
+    Kind.MEMORY: "green",
     Kind.USER: "bright_cyan",
     Kind.ASSISTANT: "blue",
     Kind.THINKING: "bright_black",

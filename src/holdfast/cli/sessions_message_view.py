@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.times import clock_time
-from holdfast.transcript import Media, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Opaque,
+    Recalled,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +47,8 @@ def _words(part: Part) -> Iterator[str]:
     match part:
         case Text(text) | Summary(text):
             yield text
+        case Recalled(text):
+            yield f"[recalled from memory]\n{text}"
         case Thinking(text):
             yield f"[thinking]\n{text}"
         case ToolCall():

@@ -35,6 +35,7 @@ _LABELS = {
     "agents": "Running sub-agent",
     "processes": "Running process",
     "skills": "Loaded skill",
+    "remembered": "From memory, for reference",
     "directory": "Directory",
     "branch": "Branch",
 }
@@ -53,6 +54,8 @@ class LiveState:
     agents: tuple[str, ...] = ()
     processes: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
+    """What a memory provider took from messages before they were folded."""
     directory: str = ""
     branch: str = ""
 
@@ -66,6 +69,7 @@ class LiveState:
             agents=self.agents or older.agents,
             processes=self.processes or older.processes,
             skills=self.skills or older.skills,
+            remembered=self.remembered or older.remembered,
             directory=self.directory or older.directory,
             branch=self.branch or older.branch,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.transcript import Summary, Text, ToolCall, ToolResult
+from holdfast.transcript import Recalled, Summary, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ def words_of(messages: Iterable[Message]) -> str:
     for message in messages:
         for part in message.parts:
             match part:
-                case Text(text=text) | Summary(text=text) | ToolCall(arguments=text):
+                case Text(text) | Summary(text) | Recalled(text) | ToolCall(arguments=text):
                     pieces.append(text)
                 case ToolResult():
                     pieces.append(part.text)

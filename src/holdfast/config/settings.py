@@ -12,6 +12,8 @@ from typing import cast
 __all__ = [
     "Auxiliary",
     "CompressionSettings",
+    "ContextSettings",
+    "MemorySettings",
     "ModelSettings",
     "RedactionSettings",
     "Settings",
@@ -30,6 +32,7 @@ class ModelSettings:
     provider: str = "auto"
     base_url: str | None = None
     context_length: int | None = None
+    cache_ttl: str = "5m"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,23 @@ class Auxiliary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """Who compacts."""
+
+    engine: str = "compressor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """What is remembered beyond the files, and where."""
+
+    provider: str | None = None
+    base_url: str | None = None
+    user: str | None = None
+    deadline: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
     """Where sessions are kept."""
 
@@ -87,6 +107,8 @@ class Settings:
     model: ModelSettings = ModelSettings()
     compression: CompressionSettings = CompressionSettings()
     auxiliary: Auxiliary = Auxiliary()
+    context: ContextSettings = ContextSettings()
+    memory: MemorySettings = MemorySettings()
     store: StoreSettings = StoreSettings()
     redaction: RedactionSettings = RedactionSettings()
 

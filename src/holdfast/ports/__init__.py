@@ -4,7 +4,9 @@ The counter is a port too; it lives with the arithmetic that uses it, in `holdfa
 """
 
 from holdfast.ports.clock import Clock
-from holdfast.ports.engine import ContextEngine
+from holdfast.ports.engine import WindowEngine
+from holdfast.ports.memory import MemoryProvider
+from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
 from holdfast.ports.store import (
     Amendment,
     Health,
@@ -20,15 +22,22 @@ from holdfast.ports.summarizer import Summarizer
 
 __all__ = [
     "Amendment",
+    "ChatModel",
     "Clock",
-    "ContextEngine",
+    "Delta",
+    "Finished",
     "Health",
     "Index",
     "Lease",
     "Leases",
     "Listing",
+    "MemoryProvider",
+    "Prompt",
     "SessionLog",
+    "Spoken",
     "Store",
     "Summarizer",
+    "Thought",
     "Upkeep",
+    "WindowEngine",
 ]

@@ -11,16 +11,24 @@ if TYPE_CHECKING:
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["ContextEngine"]
+__all__ = ["WindowEngine"]
 
 
-class ContextEngine(Protocol):
+class WindowEngine(Protocol):
     """Says when a window is due for compaction, and compacts it; calls may come from any thread."""
 
-    policy: Policy
-    """The knobs, adapted when the model changes or an error states its true window."""
-    host: LiveState
-    """What the host knows of the live state, such as the goal."""
+    @property
+    def policy(self) -> Policy:
+        """Return the knobs, adapted when the model changes or an error states its true window."""
+        ...
+
+    @property
+    def host(self) -> LiveState:
+        """Return what the host knows of the live state, such as the goal."""
+        ...
+
+    @host.setter
+    def host(self, state: LiveState, /) -> None: ...
 
     def compact(self, transcript: Transcript, request: Request = ...) -> CompactionReport:
         """Compact a transcript, waiting for a summarizer if there is one."""
@@ -46,20 +54,28 @@ class ContextEngine(Protocol):
         """Return what to aim for after a provider refused a request for its size."""
         ...
 
-    def update_from_response(self, prompt_tokens: int, *, rough: int | None = None) -> str | None:
+    def update_from_response(
+        self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
+    ) -> str | None:
         """Learn from reported usage, and return a warning when it is time for one.
 
         Args:
             prompt_tokens: What the provider says that the request weighed.
             rough: The estimate of that very request.
+            completion_tokens: What the provider says that the answer weighed.
         """
         ...
 
-    def update_model(self, context_length: int) -> None:
+    def update_model(self, context_length: int, *, model: str = "") -> None:
         """Recompute every budget for a model with another window."""
         ...
 
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request that was measured."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """Return what the user should know of the engine itself for the rest of the session."""
         ...

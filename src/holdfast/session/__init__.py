@@ -7,6 +7,7 @@ from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, 
 from holdfast.session.lineage import children_of, latest_leaf, next_title, path_to, siblings_of
 from holdfast.session.packing import (
     Packed,
+    bare_text,
     blob_hashes,
     likely_hashes,
     pack,
@@ -56,6 +57,7 @@ __all__ = [
     "Usage",
     "View",
     "Window",
+    "bare_text",
     "blob_hashes",
     "children_of",
     "latest_leaf",

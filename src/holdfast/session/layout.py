@@ -10,6 +10,7 @@ from holdfast.transcript import (
     Media,
     Message,
     Opaque,
+    Recalled,
     Role,
     Summary,
     Synthetic,
@@ -86,6 +87,8 @@ def _part_fields(part: Part, keep: Keep) -> Fields:
             fields |= {"url": part.url, "extras": part.extras}
         case Summary(text, origin):
             fields = {"k": "summary", "text": keep(text), "origin": origin}
+        case Recalled(text):
+            fields = {"k": "recalled", "text": keep(text)}
         case Opaque(dialect, value, readable):
             fields = {"k": "opaque", "dialect": dialect, "value": value, "readable": readable}
         case _:
@@ -148,6 +151,10 @@ def _summary(fields: Fields, fetch: Fetch) -> Summary:
     return Summary(_read(fields.get("text"), fetch), fields.get("origin", ""))
 
 
+def _recalled(fields: Fields, fetch: Fetch) -> Recalled:
+    return Recalled(_read(fields.get("text"), fetch))
+
+
 def _opaque(fields: Fields, _: Fetch) -> Opaque:
     value = cast("dict[str, object]", fields.get("value") or {})
     return Opaque(fields.get("dialect", ""), value, fields.get("readable", ""))
@@ -160,6 +167,7 @@ _PARTS: Mapping[str, Callable[[Fields, Fetch], Part]] = {
     "result": _result,
     "media": _media,
     "summary": _summary,
+    "recalled": _recalled,
     "opaque": _opaque,
 }
 """What reads each kind of part. A kind that is not here raises, as everything unreadable does."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, assert_never, cast
 
-from holdfast.transcript import Media, Opaque, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Opaque,
+    Recalled,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +29,19 @@ def searchable(message: Message) -> str:
 
     Arguments of calls are read as JSON, so that a line break inside them separates words.
     """
-    return "\n".join(words for part in message.parts for words in _words(part) if words)
+    parts = message.parts
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return parts[0].text  # most are that, and need no line breaks
+    return "\n".join([words for part in parts for words in _words(part) if words])
 
 
 def _words(part: Part) -> Iterator[str]:
     match part:
         case Text(text) | Thinking(text) | Summary(text):
             yield text
+        case Recalled():
+            # It was found in memory and will be again; nobody said it here.
+            return
         case ToolCall():
             yield part.name
             yield from _leaves(part.arguments)

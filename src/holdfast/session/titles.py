@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Role, is_user_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.transcript import Message
 
@@ -26,13 +25,18 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _DECORATION = "#*->•_`\"' \t"
 
 
-def title_from(messages: Sequence[Message]) -> str:
+def title_from(messages: Sequence[Message], own_words: Callable[[str], str] = str) -> str:
     """Return a short title from the first exchange, or nothing while it says too little.
 
     The user's first words are the best title. Where they are a greeting or a lone block of code,
     the words after them are asked.
+
+    Args:
+        messages: The conversation.
+        own_words: Returns what a user said themselves of a text that a program expanded.
     """
-    spoken = list(islice(map(attrgetter("text"), filter(_speaks, messages)), _ASKED))
+    speakers = islice(filter(_speaks, messages), _ASKED)
+    spoken = [own_words(each.text) if each.role is Role.USER else each.text for each in speakers]
     first = ""
     for text in spoken:
         title = _title_of(text)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from holdfast.transcript import (
     Media,
     Message,
+    Recalled,
     Role,
     Summary,
     Synthetic,
@@ -131,8 +132,13 @@ def _without_result(step: list[Message]) -> Message:
 
 @st.composite
 def _user(draw: DrawFn) -> Message:
-    if draw(st.integers(0, 5)):
-        return Message(Role.USER, (Text(draw(words())),))
+    match draw(st.integers(0, 7)):
+        case 0:
+            return Message(Role.USER, (Recalled(draw(words())), Text(draw(words()))))
+        case 1:
+            pass
+        case _:
+            return Message(Role.USER, (Text(draw(words())),))
     return Message(Role.USER, (Text(draw(sentences())), draw(_media())), "parts")
 
 

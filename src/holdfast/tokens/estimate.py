@@ -104,9 +104,8 @@ class Estimator:
             return round(self._tokens(text)) or 1 if size else 0
         # Slices keep the cost of a huge text constant; evenly spread ones see every section.
         stride, width = size // _SLICES, _WHOLE // _SLICES
-        sample = "".join(
-            text[start : start + width] for start in range(0, stride * _SLICES, stride)
-        )
+        starts = range(0, stride * _SLICES, stride)
+        sample = "".join([text[start : start + width] for start in starts])
         return round(self._tokens(sample) * size / len(sample))
 
     def _tokens(self, text: str) -> float:

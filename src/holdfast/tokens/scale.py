@@ -14,6 +14,7 @@ from holdfast.tokens.estimate import Counter, Estimator
 from holdfast.transcript import (
     Media,
     Message,
+    Recalled,
     Summary,
     Text,
     Thinking,
@@ -44,6 +45,8 @@ MESSAGE_TOKENS = 4
 """Role and separators around each message."""
 SUMMARY_TOKENS = 125
 """The prefix and the end marker that the wire puts around a summary."""
+_RECALLED_TOKENS = 32
+"""The tags and the note that the wire puts around recalled memory."""
 
 _CALL_TOKENS = 8
 _RESULT_TOKENS = 6
@@ -82,42 +85,64 @@ class Scale:
         self.counter: Counter = counter or Estimator()
         self.ratio = ratio
         self._image_tokens = image_tokens
-        # The message is kept beside its weight, so that its id stays taken.
+        # The message is kept beside its weight, so that its id stays taken; a text likewise.
         self._known: dict[int, tuple[Message, int]] = {}
+        self._counted: dict[int, tuple[str, int]] = {}
 
     def weigh(self, message: Message) -> int:
         """Return the tokens of one message."""
         known = self._known.get(id(message))
-        if known is not None:
-            return known[1]
-        raw = MESSAGE_TOKENS + sum(map(self._part, message.parts))
-        weight = raw if self.ratio == 1.0 else round(raw * self.ratio)
-        self._known[id(message)] = (message, weight)
-        return weight
+        if known is None:
+            raw = MESSAGE_TOKENS + sum(map(self._part, message.parts))
+            self._known[id(message)] = (message, raw)
+        else:
+            raw = known[1]
+        return raw if self.ratio == 1.0 else round(raw * self.ratio)
 
     def total(self, messages: Iterable[Message]) -> int:
         """Return the tokens of many messages."""
         return sum(map(self.weigh, messages))
 
     def text(self, text: str) -> int:
-        """Return the tokens of bare words."""
-        raw = self.counter.count(text)
+        """Return the tokens of bare words; those of a weighed message are not counted again."""
+        known = self._counted.get(id(text))
+        raw = self.counter.count(text) if known is None else known[1]
         return raw if self.ratio == 1.0 else round(raw * self.ratio)
+
+    def at(self, ratio: float) -> Scale:
+        """Return a scale for another ratio that knows what this one has weighed so far."""
+        scale = Scale(self.counter, ratio=ratio, image_tokens=self._image_tokens)
+        scale._known, scale._counted = self._known.copy(), self._counted.copy()
+        return scale
 
     def keep_only(self, messages: Iterable[Message]) -> None:
         """Forget the weights of all other messages, so that folded ones can be freed."""
         kept = {id(message): message for message in messages}
-        self._known = {key: pair for key, pair in self._known.items() if key in kept}
+        # A copy, because other threads may go on weighing.
+        known = self._known.copy()
+        self._known = {key: pair for key, pair in known.items() if key in kept}
+        self._counted = {}
+
+    def _count(self, text: str) -> int:
+        """Count the words of a part, which are wanted again when a summary is asked for."""
+        tokens = self.counter.count(text)
+        self._counted[id(text)] = (text, tokens)
+        return tokens
 
     def _part(self, part: Part) -> int:
         # Ordered by frequency and without patterns: this runs for every part of a transcript.
-        count = self.counter.count
+        count = self._count
         if isinstance(part, Text):
             return count(part.text)
         if isinstance(part, ToolResult):
-            return _RESULT_TOKENS + sum(map(self._part, part.content))
+            content = part.content
+            if len(content) == 1 and isinstance(content[0], Text):
+                return _RESULT_TOKENS + count(content[0].text)
+            return _RESULT_TOKENS + sum(map(self._part, content))
         if isinstance(part, ToolCall):
             return _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
+        if isinstance(part, Recalled):
+            return _RECALLED_TOKENS + count(part.text)
         if isinstance(part, Summary):
             return SUMMARY_TOKENS + count(part.text)
         if isinstance(part, Thinking):
@@ -146,7 +171,7 @@ def _sealed(text: str) -> int:
 
 def _bulk(part: Part) -> tuple[int, int]:
     """Return the bytes of a part on the wire, and its images."""
-    if isinstance(part, Text | Summary):
+    if isinstance(part, Text | Summary | Recalled):
         return _FIELD_BYTES + _bytes(part.text), 0
     if isinstance(part, ToolResult):
         bulks = [_bulk(piece) for piece in part.content]

@@ -22,6 +22,7 @@ __all__ = [
     "Message",
     "Opaque",
     "Part",
+    "Recalled",
     "Role",
     "Summary",
     "Synthetic",
@@ -156,7 +157,18 @@ class Summary:
     """Which system wrote it: another agent's summary becomes our previous record."""
 
 
-Part: TypeAlias = Text | Thinking | ToolCall | ToolResult | Media | Summary | Opaque
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What memory says that bears on a user's message; it stands in it and is not the user's.
+
+    It is a kind of part, so that it is never quoted, searched or remembered as the user's words.
+    The wire layer writes it as a block that says what it is, and reads that back.
+    """
+
+    text: str
+
+
+Part: TypeAlias = Text | Thinking | ToolCall | ToolResult | Media | Summary | Recalled | Opaque
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from holdfast.transcript.parts import (
     Media,
     Opaque,
+    Recalled,
     Summary,
     Text,
     Thinking,
@@ -51,6 +52,8 @@ def _sketch(part: Part, width: int) -> str:
             return f"[{kind}]"
         case Summary(text=text):
             return f"[summary] {_flat(text, width)}"
+        case Recalled(text=text):
+            return f"[recalled] {_flat(text, width)}"
         case Opaque(value=value):
             return f"[{value.get('type', 'opaque')}]"
         case _:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.parts import Role, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript.parts import Recalled, Role, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,11 +78,11 @@ def open_calls(transcript: Sequence[Message]) -> dict[str, int]:
 
 
 def is_user_word(message: Message) -> bool:
-    """Say whether the message holds words that a user said, rather than a summary or a stub."""
+    """Say whether the message holds words of a user: no summary, no memory, no stub."""
     return (
         message.role is Role.USER
         and message.synthetic is None
-        and any(not isinstance(part, Summary) for part in message.parts)
+        and any(not isinstance(part, Summary | Recalled) for part in message.parts)
     )
 
 

@@ -32,9 +32,8 @@ from holdfast.wire.fields import (
     record,
     string,
 )
-from holdfast.wire.markers import OPENINGS
 from holdfast.wire.openai_parts import NAME, read_call, read_content, write_call, write_parts
-from holdfast.wire.words import as_string, compose, marked_texts, portable
+from holdfast.wire.words import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +102,7 @@ def _message(unnamed: _UnnamedCalls, value: object) -> Message:
     role = _ROLES.get(name) if isinstance(name, str) else None
     content = raw.get("content")
     if role is Role.USER and type(content) is str and len(raw) == 2:
-        if not content.startswith(OPENINGS):
+        if not content.startswith(SIGNS):
             return Message(role, (Text(content),))
     elif role is Role.TOOL:
         return _answered(unnamed, raw)

@@ -7,19 +7,33 @@ it, so that encoding gives the same text back.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.transcript import NO_EXTRAS, Message, Opaque, Role, Summary, Synthetic, Text, Thinking
+from holdfast.transcript import (
+    NO_EXTRAS,
+    Message,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Synthetic,
+    Text,
+    Thinking,
+)
 from holdfast.wire.fields import known_string, own
 from holdfast.wire.markers import BLANK, OPENINGS, Marked, escape, read, write
+from holdfast.wire.recalled import OPEN, parted, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.transcript import Extras, Form, Part
 
-__all__ = ["as_string", "compose", "marked_texts", "portable"]
+__all__ = ["SIGNS", "as_string", "compose", "marked_texts", "portable"]
 
+SIGNS = (*OPENINGS, OPEN)
+"""How a text begins in which something was marked; any other text is somebody's words."""
 _FRAME = "summary"
 _SPEAKERS = (Role.USER, Role.ASSISTANT)
 
@@ -27,7 +41,12 @@ _SPEAKERS = (Role.USER, Role.ASSISTANT)
 def compose(
     role: Role, parts: tuple[Part, ...], form: Form = "", extras: Extras = NO_EXTRAS
 ) -> Message:
-    """Return a message of these parts, with the summaries found in its texts."""
+    """Return a message of these parts, with the summaries and memories found in its texts."""
+    message = _with_summaries(role, parts, form, extras)
+    return replace(message, parts=parted(message.parts)) if role is Role.USER else message
+
+
+def _with_summaries(role: Role, parts: tuple[Part, ...], form: Form, extras: Extras) -> Message:
     if role in _SPEAKERS:
         for index, part in enumerate(parts):
             if isinstance(part, Text) and part.text.startswith(OPENINGS) and not part.extras:
@@ -81,9 +100,12 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     """Return the parts of a message that this dialect may say.
 
     Reasoning belongs to the provider that signed it, so that of another is left out. So is
-    another provider's own item, unless it says something that anyone may read.
+    another provider's own item, unless it says something that anyone may read. What memory says
+    is text from here on.
     """
     parts = message.parts
+    if any(isinstance(part, Recalled) for part in parts):
+        parts = spelled_out(parts)
     if not any(isinstance(part, Thinking | Opaque) for part in parts):
         return parts
     kept: list[Part] = []

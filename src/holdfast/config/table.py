@@ -1,0 +1,260 @@
+"""Every key that can be configured: what it means, what is allowed, and its default.
+
+The file, the environment, the flags, `config init` and `config show` all go by this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from holdfast.config.kinds import Test, is_profile, is_url, within
+from holdfast.config.settings import Settings, flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["KEYS", "LATER", "Key"]
+
+PROVIDERS = ("auto", "openai", "anthropic")
+STRATEGIES = ("in_place", "rotation")
+LIFETIMES = ("5m", "1h", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that can be set."""
+
+    path: str
+    about: str
+    """A sentence for the commented file."""
+    allowed: str
+    holds: Test
+    """Says whether a value of the right kind is allowed."""
+    kind: type = str
+    optional: bool = False
+    """Whether null is allowed."""
+
+    @property
+    def default(self) -> object:
+        """Return the value when nobody sets one."""
+        return _DEFAULTS[self.path]
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that sets it."""
+        return "HOLDFAST_" + self.path.upper().replace(".", "_")
+
+
+def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
+    return MappingProxyType({key.path: key for key in keys})
+
+
+_MANY = 1_000_000_000
+_COUNT = f"a whole number from {{}} to {_MANY}"
+_SHARE = "a number over 0 and up to 1"
+_SWITCH = "true or false"
+_PROVIDER = f"one of {', '.join(PROVIDERS)}"
+_URL = "an address that begins with http:// or https://, or null"
+_DEFAULTS = flatten(Settings())
+
+KEYS: Mapping[str, Key] = _table(
+    [
+        Key(
+            "model.name",
+            "The model of the conversation: its tokenizer family sizes the estimate, and it "
+            "writes the summary when the summary model fails.",
+            "a model's name, or null",
+            bool,
+            optional=True,
+        ),
+        Key(
+            "model.provider",
+            "Who serves it; auto goes by its name.",
+            _PROVIDER,
+            PROVIDERS.__contains__,
+        ),
+        Key(
+            "model.base_url",
+            "Where a compatible server listens, if it is not the provider's own.",
+            _URL,
+            is_url,
+            optional=True,
+        ),
+        Key(
+            "model.context_length",
+            "What the model accepts, in tokens; null means 200000.",
+            f"{_COUNT.format(1000)}, or null",
+            within(1_000, _MANY),
+            int,
+            optional=True,
+        ),
+        Key(
+            "model.cache_ttl",
+            "How long a provider that is told what to cache keeps it; off marks nothing.",
+            f"one of {', '.join(LIFETIMES)}",
+            LIFETIMES.__contains__,
+        ),
+        Key(
+            "compression.enabled",
+            "Whether conversations are compacted when it is due, and not only when asked.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
+        Key(
+            "compression.threshold",
+            "The share of the window at which compaction is due.",
+            _SHARE,
+            within(0, 1, open_below=True),
+            float,
+        ),
+        Key(
+            "compression.target_ratio",
+            "The share of the threshold that stays as the verbatim tail.",
+            "a number from 0.10 to 0.80",
+            within(0.10, 0.80),
+            float,
+        ),
+        Key(
+            "compression.protect_first_n",
+            "Messages kept after the system prompt, until the first summary exists.",
+            _COUNT.format(0),
+            within(0, _MANY),
+            int,
+        ),
+        Key(
+            "compression.protect_last_n",
+            "Messages at the end that pruning never touches.",
+            _COUNT.format(1),
+            within(1, _MANY),
+            int,
+        ),
+        Key(
+            "compression.strategy",
+            "Whether a compaction keeps the session, or ends it and goes on in a child.",
+            f"one of {', '.join(STRATEGIES)}",
+            STRATEGIES.__contains__,
+        ),
+        Key(
+            "compression.ahead_of_time",
+            "Whether conversations are compacted in the background between turns.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
+        Key(
+            "compression.abort_on_summary_failure",
+            "Change nothing when the summary model fails, rather than write the record "
+            "that needs no model.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
+        Key(
+            "compression.hygiene_threshold",
+            "The share of the window at which a session that grew between turns is compacted "
+            "before an agent sees it.",
+            _SHARE,
+            within(0, 1, open_below=True),
+            float,
+        ),
+        Key(
+            "auxiliary.compression.model",
+            "The model that writes summaries; null for the record that needs no model.",
+            "a model's name, or null",
+            bool,
+            optional=True,
+        ),
+        Key(
+            "auxiliary.compression.provider",
+            "Who serves it; auto goes by its name.",
+            _PROVIDER,
+            PROVIDERS.__contains__,
+        ),
+        Key(
+            "auxiliary.compression.base_url",
+            "Where a compatible server listens, if it is not the provider's own.",
+            _URL,
+            is_url,
+            optional=True,
+        ),
+        Key(
+            "auxiliary.compression.context_length",
+            "What it accepts, in tokens; null sizes its requests for the conversation's window "
+            "until it states its own.",
+            f"{_COUNT.format(1000)}, or null",
+            within(1_000, _MANY),
+            int,
+            optional=True,
+        ),
+        Key(
+            "auxiliary.compression.timeout",
+            "Seconds to wait for a summary.",
+            "a number over 0 and up to 86400",
+            within(0, 86_400, open_below=True),
+            float,
+        ),
+        Key(
+            "context.engine",
+            "Who compacts: compressor, truncate, or the name of a plug-in.",
+            "an engine's name",
+            bool,
+        ),
+        Key(
+            "memory.provider",
+            "The external memory: mem0, hindsight, vector, the name of a plug-in, or null.",
+            "a provider's name, or null",
+            bool,
+            optional=True,
+        ),
+        Key(
+            "memory.base_url",
+            "Where the external memory is served, if it is not the service's own address.",
+            _URL,
+            is_url,
+            optional=True,
+        ),
+        Key(
+            "memory.user",
+            "For whom the external memory remembers; null goes by the profile.",
+            "a name, or null",
+            bool,
+            optional=True,
+        ),
+        Key(
+            "memory.deadline",
+            "Seconds that a turn waits for the external memory.",
+            "a number over 0 and up to 60",
+            within(0, 60, open_below=True),
+            float,
+        ),
+        Key(
+            "store.url",
+            "Where sessions are kept: sqlite for a file in the profile's folder, or a path.",
+            "sqlite, sqlite:///PATH or a path",
+            bool,
+        ),
+        Key(
+            "store.profile",
+            "Whose sessions: each profile has a folder and a file of its own.",
+            "letters, digits, dots, dashes and underscores, beginning with a letter or digit",
+            is_profile,
+        ),
+        Key(
+            "redaction.extra_patterns",
+            "Regular expressions of secrets that only you know.",
+            "a list of regular expressions",
+            lambda _: True,
+            tuple,
+        ),
+    ]
+)
+
+LATER: Mapping[str, str] = MappingProxyType(
+    {
+        "gateway": "the gateway",
+    }
+)
+"""Keys of parts that are not there yet, so that a message can say so."""
