@@ -409,6 +409,29 @@ def test_what_is_in_the_trash_is_not_shown(world: World) -> None:
         assert "is in the trash" in cast("str", told["error"])
 
 
+def test_what_a_branch_shows_of_the_trash_is_shown_through_the_branch(world: World) -> None:
+    said = world.begin(FIRST, "a zebra runs", "an otter floats", "a walrus swims", "a secret")
+    world.clock.advance(60)
+    world.fork(FIRST, SECOND, Fork.BRANCH, tuple(said[:3]))
+    world.say(SECOND, "and a lynx sleeps")
+    world.store.trash([FIRST], 1)
+    search = world.search()
+    found = search.session_search(query="otter")
+    (result,) = cast("list[Document]", found["results"])
+    around = cast("list[Document]", result["around"])
+    words = ["a zebra runs", "an otter floats", "a walrus swims", "and a lynx sleeps"]
+    assert (result["session_id"], [each["text"] for each in around]) == (SECOND, words)
+    beside = search.session_search(around_message_id=said[1].id, window=1)
+    messages = cast("list[Document]", beside["messages"])
+    assert (beside["session_id"], [each["text"] for each in messages]) == (SECOND, words[:3])
+    alone = search.session_search(around_message_id=said[1].id, window=0)
+    assert alone["session_id"] == SECOND
+    assert "is in the trash" in cast(
+        "str", search.session_search(around_message_id=said[3].id)["error"]
+    )
+    assert search.session_search(query="secret")["results"] == []
+
+
 def test_another_profile_is_looked_into_and_closed(world: World, tmp_path: Path) -> None:
     other = World(tmp_path / "other.db")
     other.begin(OTHER, "a zebra")

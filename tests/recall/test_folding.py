@@ -1,11 +1,20 @@
 """The form in which text enters the index."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall import fold, normal, plain, spellings
-from holdfast.recall.folding import is_paired, pairs, query_words, root_of, unknown_spellings
+from holdfast.recall.folding import (
+    WORD,
+    is_paired,
+    pairs,
+    query_words,
+    root_of,
+    unknown_spellings,
+)
 
 IDEOGRAPHS = st.text(alphabet="東京塔去吃拉面あいアイ서울", min_size=1, max_size=9)
 
@@ -105,3 +114,29 @@ def test_pairs_of_a_lone_character_are_itself() -> None:
 
 def test_plain_drops_lone_surrogates() -> None:
     assert plain("\ud800Fox") == " fox"
+
+
+@given(
+    st.lists(st.text() | st.from_regex(r"[A-Za-z0-9_. é-]{0,150}", fullmatch=True), max_size=4),
+    st.sets(st.sampled_from(["abc", "main", "a1b2", "x" * 64])),
+)
+def test_the_quick_way_lists_the_words_that_the_slow_way_does(
+    texts: list[str], known: set[str]
+) -> None:
+    slow = {
+        word
+        for text in texts
+        for run in WORD.findall(plain(text))
+        if not is_paired(run)
+        for word in re.findall(r"[^\W_]{3,64}", run)
+        if sum(map(str.isdigit, word)) <= 4
+    }
+    assert unknown_spellings(texts, known) == slow - known
+
+
+def test_a_word_that_is_too_long_is_listed_in_pieces() -> None:
+    assert unknown_spellings(["Q" * 70 + " " + "7" * 60 + "abcd" * 3], set()) == {
+        "q" * 64,
+        "q" * 6,
+        "abcdabcd",
+    }

@@ -42,6 +42,7 @@ def word(text: str) -> Term:
         ('"fox', Term("fox", ("fox",))),
         ("AND", Term("AND", ("and",))),
         ("fox OR NOT dog", word("fox")),
+        ("fox ()", word("fox")),
     ],
 )
 def test_a_query_is_read_as_it_says(text: str, tree: Node) -> None:

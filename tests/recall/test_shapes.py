@@ -9,10 +9,10 @@ from holdfast.recall.shapes import (
     Neighborhood,
     OneMessage,
 )
-from holdfast.recall.told import Room, Told, cropped
+from holdfast.recall.told import Room, Told, cropped, told, when
 from holdfast.recall.values import Rung
-from holdfast.session import Session
-from holdfast.transcript import Role
+from holdfast.session import Entry, Kind, Session
+from holdfast.transcript import Message, Role, Text, ToolResult
 
 WIDE = Room(10_000, 10_000)
 SESSION = Session(id="20261116_090000_abcdef", source="cli", started=0, title="Billing", touched=90)
@@ -178,3 +178,38 @@ def test_the_message_that_was_asked_for_gets_twice_the_room() -> None:
     room = Room(10, 20)
     assert said(1, "x" * 50).document(room)["characters_cut"] == 30
     assert said(1, "x" * 50, is_focus=True).document(room)["characters_cut"] == 10
+
+
+def test_a_conversation_without_words_is_listed_without_a_preview() -> None:
+    lines = (Listed(session=SESSION, title="", preview="", messages=0),)
+    listed = Conversations(lines)
+    assert listed.count == 1
+    assert listed.document(WIDE) == {
+        "shape": "browse",
+        "conversations": [{**HEAD, "messages": 0}],
+    }
+
+
+def test_what_a_tool_said_is_shown_with_its_name() -> None:
+    message = Message(Role.TOOL, (ToolResult("c", (Text("ok"),), name="ls"),))
+    entry = Entry(
+        id=4, session=SESSION.id, position=2, kind=Kind.SAID, message=message, at=7, tokens=1
+    )
+    output = told(entry)
+    assert output == Told(id=4, role=Role.TOOL, text="ok", at=7, tool="ls", is_output=True)
+    shown_as = {"id": 4, "role": "tool", "tool": "ls", "text": "ok"}
+    assert output.document(WIDE) == shown_as
+    assert OneMessage(SESSION, output).document(9)["messages"] == [shown_as]
+
+
+def test_what_was_cut_stands_beside_its_whole() -> None:
+    whole = Message(Role.USER, (Text("all of it"),))
+    part = Message(Role.USER, (Text("all"),))
+    entry = Entry(
+        id=4, session=SESSION.id, position=2, kind=Kind.SAID, message=part, at=7, tokens=1
+    )
+    assert [told(entry).text, told(entry, whole).text] == ["all", "all of it"]
+
+
+def test_a_time_that_no_calendar_has_is_left_out() -> None:
+    assert [when(10**18), when(0)] == ["", "1970-01-01T00:00Z"]

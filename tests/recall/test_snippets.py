@@ -22,11 +22,18 @@ FILLER = "lorem ipsum dolor sit amet " * 12
         ("generalization", "generaliz*", "[generalization]"),
         ("我们在东京塔吃饭", "东京塔", "我们在[东京塔]吃饭"),
         ("我们在东京吃拉面", "拉面东京", "我们在[东京]吃[拉面]"),
+        ("我在东京塔", "东京 京塔", "我在[东京塔]"),
+        ("我在东京塔", "东京塔 京塔", "我在[东京塔]"),
         ("Книга на столе", "книги", "[Книга] на столе"),
         ("a brown dog and a brown fox", '"brown fox"', "a brown dog and a [brown fox]"),
         ("nothing here", "walrus", "nothing here"),
         ("one\n\ntwo   three", "two", "one [two] three"),
         ("", "fox", ""),
+        ("the o\ufb03ce", "ffic", "the [o\ufb03ce]"),
+        ("\ufb00oo/\ufb01xes", "foo/fix", "[\ufb00oo/\ufb01xes]"),
+        ("mon cœur bat", "coeur", "mon [cœur] bat"),
+        ("in 3f9a2b7c81d0", "3f9a2b7", "in [3f9a2b7]c81d0"),
+        ("up to v1.2.3", "1.2.3", "up to v[1.2.3]"),
     ],
 )
 def test_matches_are_marked_as_the_index_found_them(text: str, query: str, shown: str) -> None:
@@ -38,6 +45,16 @@ def test_the_place_with_most_of_the_query_is_shown() -> None:
     assert snippet(text, parse("brown fox"), width=40, marks=("[", "]")) == (
         "…amet the [brown] [fox] sleeps lorem ipsum…"
     )
+
+
+def test_a_match_at_the_end_of_a_text_is_shown_with_what_stands_before_it() -> None:
+    shown = snippet(f"{FILLER}walrus", parse("walrus"), width=30, marks=("[", "]"))
+    assert shown == "…ipsum dolor sit amet [walrus]"
+
+
+def test_a_match_without_a_gap_near_it_is_shown_with_the_words_cut() -> None:
+    shown = snippet("x" * 60 + "walrus" + "x" * 60, parse("walrus"), width=24, marks=("[", "]"))
+    assert shown == "…xxxxxx[walrus]xxxxxxxxxxxx…"
 
 
 def test_a_text_without_a_match_is_shown_from_its_beginning() -> None:

@@ -33,6 +33,10 @@ def test_a_stem_is_what_sqlite_indexes(words: list[str]) -> None:
     assert [stem(word) for word in words] == by_sqlite(words)
 
 
+def test_a_doubled_l_at_the_end_is_one() -> None:
+    assert [stem("controlling"), stem("rolling")] == ["control", "roll"]
+
+
 def test_stems_of_words_that_people_use() -> None:
     words = ["caresses", "ponies", "agreed", "hopping", "relational", "happily", "roll", "at"]
     assert [stem(word) for word in words] == [

@@ -135,3 +135,10 @@ def test_results_are_left_out_from_the_end_when_nothing_else_helps() -> None:
     kept = cast("list[object]", document["results"])
     assert 0 < len(kept) < 20
     assert cast("dict[str, int]", document["cut"])["results_left_out"] == 20 - len(kept)
+
+
+def test_a_budget_too_small_for_anything_gets_the_barest_form() -> None:
+    around = Neighborhood(session=SESSION, focus=said(1, "word " * 100))
+    document = fitted(around, 1, COUNTER)
+    (message,) = cast("list[dict[str, object]]", document["messages"])
+    assert message["text"] == f"{('word ' * 100)[:20]}…"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.conversation.finding import Finder
 from holdfast.conversation.presence import NOWHERE
-from holdfast.conversation.threads import Thread, thread_of
+from holdfast.conversation.threads import Shown, Thread, shown_of, thread_of
 from holdfast.ports import Listing
 from holdfast.recall import snippet
 from holdfast.recall.asked import Wrong
@@ -88,7 +88,7 @@ class Answering:
                 "search for what it is about with query"
             )
         session = self._store.session(entry.session)
-        if session.trashed is not None:
+        if session.trashed is not None and self._shown(entry) is None:
             return _trashed(session)
         if wanted.session_id and self._store.session(wanted.session_id).root != session.root:
             return Wrong(
@@ -101,9 +101,10 @@ class Answering:
                 "it all the same"
             )
         focus = told(entry, self._store.whole(entry.id), is_focus=True)
+        thread = self._thread(entry, wanted.session_id or entry.session)
         if wanted.window == 0:
-            return OneMessage(session, focus, min(wanted.offset, len(focus.text)))
-        return self._neighborhood(entry, focus, wanted)
+            return OneMessage(_home(thread, session), focus, min(wanted.offset, len(focus.text)))
+        return self._neighborhood(entry, focus, wanted, thread)
 
     def read(self, session_id: str) -> Beginning | Wrong:
         """Return a conversation: all of it, or its beginning and its end."""
@@ -166,13 +167,13 @@ class Answering:
         entry, hit = found.entry, found.hit
         thread = self._thread(entry, hit.session_id)
         reach = _AROUND_WITHIN if is_within else _AROUND
-        before, after = thread.before(entry, reach), thread.after(entry, reach)
+        before, after = thread.around(entry, reach)
         near = {each.id for each in (*before, entry, *after)}
         opening = () if is_within else _others(thread.first(_ENDS), near)
         near |= {each.id for each in opening}
         closing = () if is_within else _others(thread.last(_ENDS), near)
         return Excerpt(
-            session=self._store.session(entry.session),
+            session=_home(thread, self._store.session(entry.session)),
             title=thread.title,
             last_active=thread.leaf.touched,
             snippet=snippet(searchable(found.whole), query, width=_SNIPPET),
@@ -184,14 +185,14 @@ class Answering:
             closing=self._unknown(closing),
         )
 
-    def _neighborhood(self, entry: Entry, focus: Told, wanted: Scroll) -> Neighborhood:
-        thread = self._thread(entry, wanted.session_id or entry.session)
+    def _neighborhood(
+        self, entry: Entry, focus: Told, wanted: Scroll, thread: Thread | Shown
+    ) -> Neighborhood:
         # One more on each side tells whether there is anything to go on to.
-        before = thread.before(entry, wanted.window + 1)
-        after = thread.after(entry, wanted.window + 1)
+        before, after = thread.around(entry, wanted.window + 1)
         near = (*before[-wanted.window :], *after[: wanted.window])
         return Neighborhood(
-            session=self._store.session(entry.session),
+            session=_home(thread, self._store.session(entry.session)),
             focus=focus,
             before=self._unknown(before[-wanted.window :]),
             after=self._unknown(after[: wanted.window]),
@@ -200,9 +201,14 @@ class Answering:
             in_context=sum(map(self._is_known, near)),
         )
 
-    def _thread(self, entry: Entry, id_: str) -> Thread:
-        """Return the conversation that holds an entry, seen from a session if that one does."""
+    def _thread(self, entry: Entry, id_: str) -> Thread | Shown:
+        """Return the conversation that holds an entry, seen from a session if that one does.
+
+        What was said in a session that is in the trash is seen from one that lives and shows it.
+        """
         lineage = self._store.lineage(entry.session)
+        if _of(entry, lineage).trashed is not None and (shown := self._shown(entry)):
+            return shown
         for each in dict.fromkeys((id_, entry.session)):
             thread = thread_of(self._store, lineage, each)
             if thread.holds(entry):
@@ -211,6 +217,9 @@ class Answering:
         return thread_of(
             self._store, [s for s in lineage if s.parent != entry.session], entry.session
         )
+
+    def _shown(self, entry: Entry) -> Shown | None:
+        return shown_of(self._store, self._store.lineage(entry.session), entry)
 
     def _said(self, message_id: int) -> Entry | None:
         """Return what was said; a stand-in leads to what it stands for."""
@@ -226,6 +235,16 @@ class Answering:
 
     def _unknown(self, entries: Iterable[Entry]) -> tuple[Told, ...]:
         return _told(entry for entry in entries if not self._is_known(entry))
+
+
+def _of(entry: Entry, lineage: Iterable[Session]) -> Session:
+    """Return the session in which an entry stands."""
+    return next(each for each in lineage if each.id == entry.session)
+
+
+def _home(thread: Thread | Shown, session: Session) -> Session:
+    """Return the session to name for a message of one: not one that is in the trash."""
+    return thread.leaf if isinstance(thread, Shown) else session
 
 
 def _told(entries: Iterable[Entry]) -> tuple[Told, ...]:

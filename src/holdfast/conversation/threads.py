@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.session import Cause, Fork, latest_leaf, path_to
+from holdfast.conversation.presence import presence_of
+from holdfast.session import Cause, Fork, Kind, latest_leaf, path_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Entry, Session
 
-__all__ = ["Segment", "Thread", "thread_of"]
+__all__ = ["Segment", "Shown", "Thread", "shown_of", "thread_of"]
 
 _BEGINS = frozenset({Fork.RESET, Fork.DELEGATION})
 """Forks after which another conversation begins, although the lineage is the same."""
@@ -61,13 +62,22 @@ class Thread:
         """Return the last messages."""
         return self._before(len(self.segments) - 1, self.segments[-1].last, count)
 
-    def before(self, entry: Entry, count: int) -> tuple[Entry, ...]:
-        """Return the messages before one."""
-        return self._before(self._index(entry), entry.position - 1, count)
-
-    def after(self, entry: Entry, count: int) -> tuple[Entry, ...]:
-        """Return the messages after one."""
-        return self._after(self._index(entry), entry.position, count)
+    def around(self, entry: Entry, count: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Return the messages before one and those after it."""
+        index = self._index(entry)
+        segment = self.segments[index]
+        # Most neighbors stand in the same session, where one look finds them.
+        near = self.store.said(
+            segment.session.id, entry.position - 1, before=count, after=count + 1
+        )
+        before = tuple(each for each in near if each.position < entry.position)
+        after = tuple(each for each in near if entry.position < each.position <= segment.last)
+        if len(before) < count and index > 0:
+            earlier = self.segments[index - 1].last
+            before = (*self._before(index - 1, earlier, count - len(before)), *before)
+        if len(after) < count:
+            after = (*after, *self._after(index + 1, 0, count - len(after)))
+        return before, after
 
     def holds(self, entry: Entry) -> bool:
         """Say whether an entry belongs to the conversation."""
@@ -107,6 +117,49 @@ class Thread:
             found += (entry for entry in read if entry.position <= segment.last)
             index, position = index + 1, 0
         return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the window of a living session shows, where the session it came from is in the trash."""
+
+    leaf: Session
+    entries: tuple[Entry, ...]
+
+    @property
+    def title(self) -> str:
+        """Return the title of the session."""
+        return self.leaf.title
+
+    def first(self, count: int) -> tuple[Entry, ...]:
+        """Return the first messages."""
+        return self.entries[:count]
+
+    def last(self, count: int) -> tuple[Entry, ...]:
+        """Return the last messages."""
+        return self.entries[-count:]
+
+    def around(self, entry: Entry, count: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Return the messages before one and those after it."""
+        place = self._index(entry)
+        return (
+            self.entries[max(0, place - count) : place],
+            self.entries[place + 1 : place + 1 + count],
+        )
+
+    def _index(self, entry: Entry) -> int:
+        return next(index for index, each in enumerate(self.entries) if each.id == entry.id)
+
+
+def shown_of(store: Store, lineage: Sequence[Session], entry: Entry) -> Shown | None:
+    """Return the window through which an entry of a trashed session is seen, the latest first."""
+    for session in sorted(lineage, key=lambda each: -each.touched):
+        if session.trashed is None and presence_of(store, session.id).shows(
+            entry.session, entry.position
+        ):
+            entries = store.window(session.id).entries
+            return Shown(session, tuple(each for each in entries if each.kind is Kind.SAID))
+    return None
 
 
 def thread_of(store: Store, lineage: Sequence[Session], id_: str) -> Thread:

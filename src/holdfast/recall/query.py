@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.recall.folding import has_pairs, query_words
 from holdfast.recall.stopwords import is_filler
@@ -246,3 +246,5 @@ def _leaves(node: Node) -> Iterator[Term]:
                 yield from _leaves(part)
         case Without(wanted):
             yield from _leaves(wanted)
+        case _:
+            assert_never(node)

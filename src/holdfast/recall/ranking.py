@@ -122,12 +122,9 @@ def weigh(
     topics: dict[int, float] = {}
     for clue in clues:
         own = [number for id_ in clue.ids if (number := numbers.get(id_)) is not None]
-        presence = _presence(own, beside, near, len(slots))
         most = clue.weight * (1 + _SATURATION)
-        scores = [
-            score + most * there / (there + bulk)
-            for score, there, bulk in zip(scores, presence, bulks, strict=True)
-        ]
+        for slot, there in _presence(own, beside, near).items():
+            scores[slot] += most * there / (there + bulks[slot])
         for session in {known[number].session for number in own}:
             topics[session] = topics.get(session, 0.0) + clue.weight
     return {
@@ -164,19 +161,14 @@ def _bulks(known: Sequence[Candidate], count: int) -> list[float]:
 
 
 def _presence(
-    own: Sequence[int],
-    beside: Sequence[Sequence[int]],
-    near: Sequence[tuple[int, float]],
-    count: int,
-) -> list[float]:
-    """Return how much of a word each slot has, in itself and from its neighbors."""
-    found = [0.0] * count
-    for number in own:
-        found[number] = 1.0
+    own: Sequence[int], beside: Sequence[Sequence[int]], near: Sequence[tuple[int, float]]
+) -> dict[int, float]:
+    """Return how much of a word the slots have that have any, themselves and from neighbors."""
+    found = dict.fromkeys(own, 1.0)
     shares = [share for _, share in near]
     for number in own:
         for slot, share in zip(beside[number], shares, strict=True):
-            found[slot] += share
+            found[slot] = found.get(slot, 0.0) + share
     return found
 
 

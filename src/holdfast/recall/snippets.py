@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.recall.folding import WORD, is_paired, normal, pairs, plain, root_of
@@ -31,12 +32,32 @@ class _Spot(NamedTuple):
     term: int
 
 
-class _Word(NamedTuple):
-    """A word of the text, and where it stands."""
+class _Words:
+    """The words of a text by their places, and the places by first letters."""
 
-    start: int
-    end: int
-    text: str
+    def __init__(self, text: str) -> None:
+        if text.isascii():
+            self._found = list(WORD.finditer(text.lower()))
+            self.bare = [each.group() for each in self._found]
+        else:
+            self._found = list(WORD.finditer(text))
+            self.bare = [plain(each.group()) for each in self._found]
+        self._places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.bare):
+            self._places.setdefault(word[:1], []).append(place)
+
+    def starting(self, letter: str) -> Sequence[int]:
+        """Return the places of the words that begin with a letter."""
+        return self._places.get(letter, ())
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the words from one place to another stand in the text."""
+        return self._found[first].start(), self._found[last].end()
+
+    def is_as_long(self, place: int) -> bool:
+        """Say whether each character of a word is one of the text."""
+        start, end = self._found[place].span()
+        return len(self.bare[place]) == end - start
 
 
 def snippet(
@@ -84,21 +105,18 @@ def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
 
 
 def _spots(text: str, query: Query) -> list[_Spot]:
-    words = [_Word(*each.span(), each.group()) for each in WORD.finditer(text[:_LONGEST_READ])]
-    found: list[_Spot] = []
-    for number, term in enumerate(query.telling):
-        for start, end in _places(words, term):
-            found.append(_Spot(start, end, number))
-            if len(found) > _MOST_SPOTS:
-                break
+    words = _Words(text[:_LONGEST_READ])
+    found = [
+        _Spot(start, end, number)
+        for number, term in enumerate(query.telling)
+        for start, end in islice(_places(words, term), _MOST_SPOTS)
+    ]
     return sorted(found)
 
 
-def _places(words: Sequence[_Word], term: Term) -> Iterable[tuple[int, int]]:
+def _places(words: _Words, term: Term) -> Iterable[tuple[int, int]]:
     """Return where a term stands: as the index finds it, else as a part of longer words."""
     wanted = WORD.findall(plain(term.text))
-    if not wanted:
-        return ()
     if len(wanted) == 1 and is_paired(wanted[0]):
         found = list(_within(words, wanted[0]))
         loose = () if found or term.is_quoted else pairs(wanted[0])
@@ -112,56 +130,59 @@ def _places(words: Sequence[_Word], term: Term) -> Iterable[tuple[int, int]]:
 
 
 def _stretches(
-    words: Sequence[_Word], wanted: Sequence[str], *, is_prefix: bool
+    words: _Words, wanted: Sequence[str], *, is_prefix: bool
 ) -> Iterator[tuple[int, int]]:
     """Find words that follow each other, in any of their forms."""
     *before, last = [normal(each) for each in wanted]
-    for index in range(len(before), len(words)):
-        word = words[index]
-        bare = plain(word.text)
-        # Forms of a word begin alike, and finding the stem of every word of a text takes long.
-        if bare[:1] != last[:1]:
+    # Forms of a word begin alike, and finding the stem of every word of a text takes long.
+    for place in words.starting(last[:1]):
+        first, bare = place - len(before), words.bare[place]
+        if first < 0:
             continue
-        if normal(word.text) == last or (is_prefix and bare.startswith(wanted[-1])):
-            stretch = words[index - len(before) : index]
-            if [normal(each.text) for each in stretch] == before:
-                yield (stretch[0] if stretch else word).start, word.end
+        is_last = normal(bare) == last or (is_prefix and bare.startswith(wanted[-1]))
+        if is_last and [normal(each) for each in words.bare[first:place]] == before:
+            yield words.span(first, place)
 
 
-def _open_stretches(words: Sequence[_Word], wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _open_stretches(words: _Words, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Find words that follow each other, the first within the end of one, the last a beginning."""
-    for index in range(len(words) - len(wanted) + 1):
-        first, *between, last = words[index : index + len(wanted)]
-        head, tail = plain(first.text), plain(last.text)
+    for place in words.starting(wanted[-1][:1]):
+        first = place - len(wanted) + 1
+        if first < 0:
+            continue
         if (
-            head.endswith(wanted[0])
-            and tail.startswith(wanted[-1])
-            and [plain(word.text) for word in between] == list(wanted[1:-1])
+            words.bare[first].endswith(wanted[0])
+            and words.bare[place].startswith(wanted[-1])
+            and words.bare[first + 1 : place] == list(wanted[1:-1])
         ):
-            start = first.end - len(wanted[0]) if len(head) == len(first.text) else first.start
-            end = last.start + len(wanted[-1]) if len(tail) == len(last.text) else last.end
+            start, after_first = words.span(first, first)
+            before_last, end = words.span(place, place)
+            if words.is_as_long(first):
+                start = after_first - len(wanted[0])
+            if words.is_as_long(place):
+                end = before_last + len(wanted[-1])
             yield start, end
 
 
-def _within(words: Sequence[_Word], wanted: str) -> Iterator[tuple[int, int]]:
+def _within(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
     """Find a text inside words; a word whose spelling was folded to another length, as a whole."""
-    for word in words:
-        bare = plain(word.text)
+    for place, bare in enumerate(words.bare):
         at = bare.find(wanted)
         while at >= 0:
-            if len(bare) == len(word.text):
-                yield word.start + at, word.start + at + len(wanted)
+            start, end = words.span(place, place)
+            if words.is_as_long(place):
+                yield start + at, start + at + len(wanted)
             else:
-                yield word.start, word.end
+                yield start, end
             at = bare.find(wanted, at + len(wanted))
 
 
-def _related(words: Sequence[_Word], wanted: str) -> Iterator[tuple[int, int]]:
+def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
     """Find other forms of a word in languages that are not stemmed."""
     if root := root_of(wanted):
-        for word in words:
-            if plain(word.text).startswith(root):
-                yield word.start, word.end
+        for place in words.starting(root[:1]):
+            if words.bare[place].startswith(root):
+                yield words.span(place, place)
 
 
 def _frame(text: str, spots: Sequence[_Spot], width: int) -> tuple[int, int]:

@@ -97,7 +97,5 @@ def _as_much_as_fits(result: OneMessage, budget: int, counter: Counter) -> dict[
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    # An estimate need not grow with every character; and a page must get on.
-    while low > 1 and not fits(low):
-        low = low * 9 // 10
+    # A page must get on, whatever the budget.
     return result.document(max(low, 1))

@@ -7,11 +7,21 @@ for, and would stand above the messages that said them first.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from holdfast.recall.snippets import matches
 from holdfast.session import searchable
-from holdfast.transcript import Media, Opaque, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +89,8 @@ def _words(part: Part) -> str:
             return text
         case Summary(text):
             return f"[summary] {text}"
+        case Recalled(text):
+            return f"[recalled] {text}"
         case ToolCall(name=name, arguments=arguments):
             return f"[calls {name} {arguments}]"
         case ToolResult(content=content):
@@ -88,3 +100,5 @@ def _words(part: Part) -> str:
             return f"[{' '.join(filter(None, (kind, media_type, named)))}]"
         case Opaque(readable=readable, dialect=dialect):
             return readable or f"[an item of {dialect}]"
+        case _:
+            assert_never(part)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.ports import Store
+    from holdfast.recall import Hit
 
 __all__ = ["CareCases"]
 
@@ -73,6 +74,24 @@ class CareCases(StoreCase):
             assert (store.session(FIRST), store.window(FIRST)) == (before, window)
             assert _found(store) == [FIRST]
             store.append(FIRST, drafts("more"))
+
+    def test_what_a_fork_shows_of_the_trash_is_found(self, tmp_path: Path) -> None:
+        """And nothing else of the session that is in it; a fork in the trash shows nothing."""
+        with self.opened(tmp_path) as store:
+            entries = store.append(FIRST, drafts("a walrus", "another walrus", "a third walrus"))
+            child = Session(id=SECOND, source="cli", started=4, parent=FIRST, fork=Fork.BRANCH)
+            store.spawn(Spawn(child=child, shows=entries[:2]))
+            store.trash([FIRST], 5_000)
+            shown = {entries[0].id, entries[1].id}
+            for filters in (Filters(), Filters(sources=("cli",)), Filters(lineages=(FIRST,))):
+                hits = store.search("walrus", filters, limit=9, now=10_000)
+                assert {hit.message_id for hit in hits} == shown
+            self.compact(store, SECOND, [said("s"), entries[1]])
+            assert [hit.message_id for hit in _hits(store)] == [entries[1].id]
+            store.trash([SECOND], 5_000)
+            assert _found(store) == []
+            store.restore([FIRST])
+            assert _found(store) == [FIRST] * 3
 
     def test_the_trash_takes_all_or_none(self, tmp_path: Path) -> None:
         """A name that is not there stops the whole list."""
@@ -213,5 +232,8 @@ class CareCases(StoreCase):
 
 def _found(store: Store) -> list[str]:
     """Return the sessions in which a search finds a walrus."""
-    hits = store.search("walrus", Filters(), limit=9, now=10_000)
-    return [hit.session_id for hit in hits]
+    return [hit.session_id for hit in _hits(store)]
+
+
+def _hits(store: Store) -> tuple[Hit, ...]:
+    return store.search("walrus", Filters(), limit=9, now=10_000)

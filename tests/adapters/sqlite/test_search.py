@@ -1,6 +1,8 @@
 """Searching a real store: what finds what, in which order, and that no query is an error."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.recall import Filters, Rung
-from holdfast.session import Draft, Session
+from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Text
 
 TEXTS = (
@@ -212,3 +214,115 @@ def test_a_common_word_is_found_in_its_newest_messages_first(tmp_path: Path) -> 
     opened.close()
     assert [hit.position for hit in newest] == [1501, 1500, 1499]
     assert [hit.position for hit in rare] == [1]
+
+
+SHA = "3f9a2b7c81d0e4f5a6b7c8d9e0f1a2b3c4d5e6f7"
+NAMES = (
+    f"reverted in {SHA} today",
+    "we released v1.2.3 of it",
+    "call release_schedule and unlease_schedules",
+    "mail anna.frost@example.org",
+    "mail joanna.frost@example.organization",
+    "see backup_log20261107",
+    "le cœur, Straße et encyclopaedia",
+)
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path_factory.mktemp("names") / "store.db")
+    opened.create(Session(id="names", source="cli", started=1))
+    opened.append("names", drafts(NAMES))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "places"),
+    [
+        (SHA[:7], [0]),
+        (SHA[:12].upper(), [0]),
+        (f"reverted {SHA[:7]}", [0]),
+        (SHA[:6], []),
+        (SHA[3:11], []),
+        ("v1.2.3", [1]),
+        ("1.2.3", [1]),
+        ("2.3", [1]),
+        ("lease_sched", [2]),
+        ("anna.frost@example.org", [3]),
+        ("nna.frost@example.org", [3, 4]),
+        ("ackup_log", [5]),
+        ("coeur", [6]),
+        ("strasse", [6]),
+        ("STRASS*", [6]),
+        ("encyclopædia", [6]),
+        ("clopæd", [6]),
+    ],
+)
+def test_a_part_of_a_name_finds_the_name(names: SqliteStore, query: str, places: list[int]) -> None:
+    hits = names.search(query, Filters(), limit=9, now=2_000)
+    assert sorted(hit.position - 1 for hit in hits) == places
+
+
+def test_a_question_with_the_beginning_of_a_hash_finds_the_hash(names: SqliteStore) -> None:
+    question = f"which change does anybody mean by {SHA[:8]}?"
+    best, *_ = names.search(question, Filters(), limit=9, now=2_000)
+    assert (best.position, best.rung) == (1, Rung.SOME)
+
+
+def test_the_ends_of_a_name_are_tried_in_every_way_when_the_likeliest_find_nothing(
+    tmp_path: Path,
+) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    store.create(Session(id="many", source="cli", started=1))
+    letters = "abcdefghij"
+    onward = [f"gra{one}{two}{three}" for one in letters for two in letters for three in letters]
+    store.append("many", drafts((" ".join(onward), "reduce_grasshopperwings")))
+    (hit,) = store.search("duce_gra", Filters(), limit=5, now=2_000)
+    store.close()
+    assert (hit.position, hit.rung) == (2, Rung.PARTS)
+
+
+def test_common_words_count_in_old_messages_that_have_several_of_them(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    store.create(Session(id="old", source="cli", started=1))
+    store.append("old", drafts(("the parcel broke the harbor crane",)))
+    store.create(Session(id="new", source="cli", started=1))
+    store.append("new", drafts(("about one parcel only", "about one harbor only", "none") * 600))
+    hits = store.search("parcel harbor walrus", Filters(), limit=5, now=2_000)
+    store.close()
+    assert hits[0].session_id == "old"
+
+
+def test_a_question_looks_past_sources_that_are_left_out(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    for source in ("cli", "subagent"):
+        store.create(Session(id=source, source=source, started=1))
+    store.append("cli", drafts(("the parcel broke the harbor crane",)))
+    store.append("subagent", drafts(("parcel, harbor, crane",) * 700))
+    hits = store.search(
+        "why would parcel and harbor hurt cranes now ?",
+        Filters(exclude_sources=("subagent",)),
+        limit=5,
+        now=2_000,
+    )
+    store.close()
+    assert [hit.session_id for hit in hits] == ["cli"]
+
+
+def test_a_view_that_cannot_be_read_does_not_stop_a_search(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = SqliteStore(path)
+    store.create(Session(id="parent", source="cli", started=1))
+    entries = store.append("parent", drafts(("a walrus",)))
+    child = Session(id="child", source="cli", started=2, parent="parent", fork=Fork.BRANCH)
+    store.spawn(Spawn(child=child, shows=entries))
+    store.append("child", drafts(("another walrus",)))
+    store.trash(["parent"], 3)
+    both = store.search("walrus", Filters(), limit=5, now=9)
+    assert {hit.session_id for hit in both} == {"parent", "child"}
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE views SET spans = '[[1, 2]]'")
+    (hit,) = store.search("walrus", Filters(), limit=5, now=9)
+    store.close()
+    assert hit.session_id == "child"

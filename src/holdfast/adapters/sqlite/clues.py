@@ -7,11 +7,12 @@ longer words, and with another ending, for languages that are not stemmed.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.sqlite.expressions import either, phrase
-from holdfast.recall.folding import is_paired, root_of
+from holdfast.adapters.sqlite.expressions import beginning_of, either, phrase
+from holdfast.recall.folding import is_paired
 from holdfast.recall.kinship import kin
 from holdfast.recall.ranking import Clue, rarity
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clues_of"]
 
-_COMMON = 1_000
+_COMMON = 500
 """Messages of a word that are listed; a word with more is common."""
 _MOST_CLUES = 24
 _LOOSE = 0.6
@@ -42,10 +43,11 @@ _MOST_SCANNED = 3
 def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
     """Return the clues of a query, the rarest first."""
     search = _Clues(lookup)
-    counts = {words: search.add(phrase(words), 1.0) for words in _asked(query)}
+    counts = {words: search.add(phrase(words), 1.0, words) for words in _asked(query)}
     for before, after in pairwise(query.terms):
         if not before.is_filler and not after.is_filler:
-            search.add(phrase([*before.words, *after.words]), _SIDE_BY_SIDE)
+            words = (*before.words, *after.words)
+            search.add(phrase(words), _SIDE_BY_SIDE, words)
     for word in dict.fromkeys(word for term in query.telling for word in term.words):
         if others := kin(word):
             search.add(either([phrase([other]) for other in others]), _KIN)
@@ -53,11 +55,29 @@ def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
     holding = lookup.words_holding(scarce[:_MOST_SCANNED])
     for word in scarce:
         ways = [phrase([longer]) for longer in holding.get(word, ()) if longer != word]
-        if root := root_of(word):
-            ways.append(phrase([root], is_prefix=True))
+        if start := beginning_of(word):
+            ways.append(phrase([start], is_prefix=True))
         if ways:
             search.add(either(ways), _LOOSE)
     return _completed(lookup, search.rarest(_MOST_CLUES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A clue, and the words that follow each other in it; none where several may stand for one."""
+
+    clue: Clue
+    words: tuple[str, ...] = ()
+
+    @property
+    def is_common(self) -> bool:
+        """Say whether only the newest messages are listed."""
+        return len(self.clue.ids) >= _COMMON
+
+    @property
+    def is_quick(self) -> bool:
+        """Say whether it can be asked for again in no time: a phrase cannot."""
+        return len(self.words) <= 1
 
 
 class _Clues:
@@ -66,19 +86,19 @@ class _Clues:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
         self._total = lookup.total()
-        self._found: list[Clue] = []
+        self._found: list[_Found] = []
 
-    def add(self, written: str, share: float) -> int:
+    def add(self, written: str, share: float, words: tuple[str, ...] = ()) -> int:
         """Look for one thing, and return how many messages have it, as far as they are listed."""
         ids = self._lookup.ids(written, _COMMON)
         if ids:
             weight = share * rarity(_estimate(ids, self._total), self._total)
-            self._found.append(Clue(written, weight, ids))
+            self._found.append(_Found(Clue(written, weight, ids), words))
         return len(ids)
 
-    def rarest(self, count: int) -> list[Clue]:
+    def rarest(self, count: int) -> list[_Found]:
         """Return the clues that say most."""
-        return sorted(self._found, key=lambda clue: -clue.weight)[:count]
+        return sorted(self._found, key=lambda found: -found.clue.weight)[:count]
 
 
 def _asked(query: Query) -> list[tuple[str, ...]]:
@@ -101,18 +121,44 @@ def _scarce(counts: Mapping[tuple[str, ...], int]) -> list[str]:
     return [word for word in words if not is_paired(word)]
 
 
-def _completed(lookup: Lookup, clues: list[Clue]) -> list[Clue]:
-    """Give common words the messages that they share with rare ones, instead of the newest."""
-    rare = [clue.written for clue in clues if len(clue.ids) < _COMMON]
-    if not rare:
-        return clues
-    anchor = either(rare)
-    return [
-        clue
-        if len(clue.ids) < _COMMON
-        else Clue(clue.written, clue.weight, lookup.ids(f"({anchor} AND {clue.written})", _COMMON))
-        for clue in clues
-    ]
+def _completed(lookup: Lookup, found: Sequence[_Found]) -> list[Clue]:
+    """Give common words the messages that they share with rarer ones, instead of the newest.
+
+    Without a rare word, the rarest of the common ones takes its place. Words that follow each
+    other need not be looked for again: whoever has both has each.
+    """
+    anchor = _anchor(found)
+    if not anchor:
+        return [each.clue for each in found]
+    written = either([each.clue.written for each in anchor])
+    chosen = {each.clue.written for each in anchor}
+    shared = {
+        each.clue.written: lookup.ids(f"({written} AND {each.clue.written})", _COMMON)
+        for each in found
+        if each.is_common and each.clue.written not in chosen
+    }
+    if len(anchor) == 1:
+        # Whatever another word shares with it has it too, however old that is.
+        only = anchor[0].clue
+        shared[only.written] = [*only.ids, *chain.from_iterable(shared.values())]
+    return [_with(each, shared.get(each.clue.written), found) for each in found]
+
+
+def _anchor(found: Sequence[_Found]) -> list[_Found]:
+    """Return the words by which messages are chosen: rare ones, with at least one asked for."""
+    quick = [each for each in found if each.is_quick]
+    rare = [each for each in quick if not each.is_common]
+    asked = [each for each in quick if each.words]
+    return rare if any(each.words for each in rare) else [*rare, *asked[:1]]
+
+
+def _with(each: _Found, ids: Sequence[int] | None, found: Sequence[_Found]) -> Clue:
+    """Return a clue with other messages and those of the phrases that its word is part of."""
+    if ids is None:
+        return each.clue
+    own = set(each.words)
+    phrased = (other.clue.ids for other in found if not other.is_quick and own & {*other.words})
+    return replace(each.clue, ids=sorted({*ids, *chain.from_iterable(phrased)}, reverse=True))
 
 
 def _estimate(ids: Sequence[int], total: int) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORM", "build_index", "is_current"]
 
-FORM = 1
+FORM = 2
 """Goes up with every change of the text that is indexed or of the words that are listed."""
 _NAME = "index"
 _FIRST = 1

@@ -41,6 +41,17 @@ class Lookup:
         self._words = words
         self._holding: dict[str, list[str]] = {}
 
+    def narrowed(self, found: int, asked: int) -> Lookup | None:
+        """Return a lookup that leaves nothing out, if this one has hoped for too much.
+
+        Args:
+            found: How many messages were within the scope.
+            asked: Of how many.
+        """
+        if not self._scope.is_hopeful or 2 * found >= asked:
+            return None
+        return Lookup(self._connection, self._scope.narrowed(), self._words)
+
     def total(self) -> int:
         """Return about how many messages there are."""
         (newest,) = self._connection.execute("SELECT max(id) FROM messages").fetchone()
@@ -151,6 +162,10 @@ class Lookup:
             (prefix, f"{prefix}\U0010ffff", _MOST_BEGINNING),
         )
         return [word for (word,) in rows]
+
+    def words_going_on(self, beginning: str) -> list[str]:
+        """Return stored words that begin so, the shortest first."""
+        return sorted(self.words_beginning(beginning), key=_shortest_first)
 
 
 def _shortest_first(word: str) -> tuple[int, str]:

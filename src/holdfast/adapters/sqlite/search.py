@@ -16,8 +16,9 @@ from holdfast.adapters.sqlite.clues import clues_of
 from holdfast.adapters.sqlite.expressions import either, expression, phrase
 from holdfast.adapters.sqlite.lookup import Lookup
 from holdfast.adapters.sqlite.scope import ROLES, scope_of
+from holdfast.adapters.sqlite.widening import widened
 from holdfast.recall import All, Hit, Rung, plain
-from holdfast.recall.folding import is_paired, normal, root_of
+from holdfast.recall.folding import is_paired, normal
 from holdfast.recall.ranking import (
     NEAR,
     Candidate,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast.adapters.sqlite.lookup import Words
     from holdfast.recall import Filters, Node, Query, Term
+    from holdfast.recall.ranking import Clue
 
 __all__ = ["Request", "Texts", "search"]
 
@@ -42,16 +44,16 @@ _Ranked: TypeAlias = tuple[float, Candidate]
 
 _POOL = 400
 """The newest matches that are ranked when all the words are common."""
-_READ = 60
+_SPARE = 60
+"""Places beyond those wanted that are looked at: some stand outside the scope, or nowhere."""
+_PARTS = 5
+"""The newest matches within longer words that are ranked, for each that is wanted."""
+_READ = 40
 """Matches whose text is read for the ranking."""
-_SPREAD = 400
+_SPREAD = 250
 """Messages whose neighbors are credited with their words."""
-_WIDENED = 3
-"""Terms that are looked for inside longer words."""
 _PHRASE = 200
 """Characters of a query that may stand in a text word for word."""
-_SHORTEST_PART = 3
-_SHORTEST_ENDING = 2
 _MOST_WAYS = 60
 
 
@@ -101,28 +103,29 @@ class _Ladder:
 
     def words(self) -> list[_Ranked]:
         """Rank what holds everything that was asked for."""
-        return self._read(expression(self._tree, self._spelled))
+        return self._read(self._lookup.newest(expression(self._tree, self._spelled), _POOL))
 
     def parts(self) -> list[_Ranked]:
         """Rank what holds everything, some of it within longer words or with another ending."""
         if self._query.is_prose:
             return []
-        widened = self._widened()
-        if not widened:
-            return []
-        return self._read(
-            expression(self._tree, lambda term: widened.get(term) or self._spelled(term))
-        )
+        limit = self._request.limit
+        terms = widened(self._lookup, self._query, limit)
+        found: list[Candidate] = []
+        # The same text twice is one search.
+        for written in dict.fromkeys(map(self._written, (terms.likely, terms.whole))):
+            if written and len(found) < terms.enough:
+                found = self._lookup.newest(written, min(_POOL, _PARTS * limit))
+        return self._read(found)
 
     def some(self) -> list[_Ranked]:
         """Rank what shares words with the query, and what stands beside such messages."""
         query = self._query
         if not query.is_divisible:
             return []
-        clues = clues_of(self._lookup, query)
-        known = self._lookup.messages(leading(clues, _SPREAD))
+        clues, known = self._clues()
         scores = weigh(clues, known, NEAR if query.is_prose else ())
-        wanted = nlargest(3 * self._request.limit, scores, key=scores.__getitem__)
+        wanted = nlargest(self._request.limit + _SPARE, scores, key=scores.__getitem__)
         return sorted(
             (
                 (scores[each.place] * prior(each, self._request.now), each)
@@ -131,9 +134,19 @@ class _Ladder:
             key=_best_first,
         )
 
-    def _read(self, written: str) -> list[_Ranked]:
+    def _clues(self) -> tuple[list[Clue], list[Candidate]]:
+        """Return the words of the query one by one, and the messages that have most of them."""
+        clues = clues_of(self._lookup, self._query)
+        chosen = leading(clues, _SPREAD)
+        known = self._lookup.messages(chosen)
+        stricter = self._lookup.narrowed(len(known), len(chosen))
+        if stricter is None:
+            return clues, known
+        clues = clues_of(stricter, self._query)
+        return clues, stricter.messages(leading(clues, _SPREAD))
+
+    def _read(self, candidates: Sequence[Candidate]) -> list[_Ranked]:
         """Rank matches that hold the same words by their texts, as far as those are read."""
-        candidates = self._lookup.newest(written, _POOL)
         now = self._request.now
         phrased = plain(self._query.text[:_PHRASE]).strip()
         exact = exact_name(self._query.text[:_PHRASE])
@@ -145,6 +158,12 @@ class _Ladder:
             for weight, each in ordered[:_READ]
         ]
         return sorted([*read, *ordered[_READ:]], key=_best_first)
+
+    def _written(self, ways: Mapping[Term, str]) -> str:
+        """Write the query with some of its terms in other ways; nothing without such terms."""
+        if not ways:
+            return ""
+        return expression(self._tree, lambda term: ways.get(term) or self._spelled(term))
 
     def _spelled(self, term: Term) -> str:
         """Write a term; an open one with the words whose stems are shorter than its beginning."""
@@ -158,36 +177,6 @@ class _Ladder:
             if not normal(word).startswith(normal(prefix))
         ]
         return either([written, *hidden[:_MOST_WAYS]])
-
-    def _widened(self) -> dict[Term, str]:
-        """Write terms that are seldom words so that they may stand within longer ones."""
-        terms = [term for term in self._query.telling if self._is_seldom(term)][:_WIDENED]
-        parts = [term.words[0] for term in terms if _is_part(term)]
-        holding = self._lookup.words_holding(parts)
-        widened = {term: _ways(term, holding.get(term.words[0], [])) for term in terms}
-        return {term: either(ways) for term, ways in widened.items() if ways}
-
-    def _is_seldom(self, term: Term) -> bool:
-        """Say whether a term that may be widened finds too little as it is."""
-        if term.is_quoted or term.is_prefix or is_paired(term.words[0]):
-            return False
-        return len(self._lookup.ids(phrase(term.words), self._request.limit)) < self._request.limit
-
-
-def _is_part(term: Term) -> bool:
-    """Say whether the first word of a term is long enough to be looked for within others."""
-    return len(term.words[0]) >= (_SHORTEST_PART if len(term.words) == 1 else _SHORTEST_ENDING)
-
-
-def _ways(term: Term, longer: Sequence[str]) -> list[str]:
-    """Return the ways in which a term may stand within longer words."""
-    first, *others = term.words
-    if others:
-        endings = [first, *(word for word in longer if word.endswith(first))]
-        return [phrase([word, *others], is_prefix=True) for word in endings]
-    ways = [phrase([word]) for word in longer]
-    root = "" if longer and first.isascii() else root_of(first)
-    return [*ways, *([phrase([root], is_prefix=True)] if root else [])]
 
 
 def _best_first(ranked: _Ranked) -> tuple[float, int]:
