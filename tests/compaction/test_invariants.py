@@ -168,9 +168,9 @@ def test_a_fit_is_never_over_and_keeps_the_newest_user_words(
             assert newest is not None
             needed = [m for m in transcript if m.role is Role.SYSTEM]
             bare = without_summaries(transcript).transcript
-            needed_weight = weight(
-                (*needed, *[m for m in bare if m.text == transcript[newest].text][-1:])
-            )
+            words = transcript[newest].text
+            said = [m for m in bare if m.role is Role.USER and m.text == words]
+            needed_weight = weight((*needed, *said[-1:]))
             assert needed_weight > fit or open_calls(transcript)
         case _:
             assert weight(outcome.transcript) <= fit

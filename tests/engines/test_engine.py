@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.compaction import Cause, Folded, LiveState, Policy, Request, Unchanged
-from holdfast.engines import Chain, ChatEngine, Compaction, Setup
+from holdfast.engines import Chain, ChatEngine, Compaction, Engine, Setup
 from holdfast.errors import SummarizerDenied
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
@@ -237,6 +237,37 @@ def test_the_real_size_scales_the_report() -> None:
     plain = engine().compress(messages)
     real = engine().compress(messages, current_tokens=2 * plain.report.tokens_before)
     assert real.report.tokens_before == pytest.approx(2 * plain.report.tokens_before, rel=0.02)
+
+
+class CountingLetters:
+    """Counts four letters as a token, and notes what it was asked to count."""
+
+    name = "letters"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return -(-len(text) // 4)
+
+
+def test_what_was_weighed_as_it_came_in_is_not_weighed_again_in_a_pass() -> None:
+    transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
+    counter = CountingLetters()
+    learned = Engine(Policy(context_length=8_000), Setup(clock=FixedClock(), counter=counter))
+    learned.load(transcript)
+    counter.asked.clear()
+    report = learned.compact(transcript, Request(current_tokens=9_000))
+    assert isinstance(report.result, Folded)
+    assert not {message.text for message in transcript[:100]}.intersection(counter.asked)
+
+
+def test_a_pass_is_the_same_whether_or_not_its_window_was_measured() -> None:
+    transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
+    fresh, measured = engine(), engine()
+    measured.load(transcript)
+    assert measured.compact(transcript).result == fresh.compact(transcript).result
 
 
 def test_what_the_host_reports_is_in_the_window() -> None:

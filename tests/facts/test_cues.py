@@ -28,6 +28,12 @@ def test_a_sentence_without_a_cue_or_of_no_use_is_not_a_constraint(text: str) ->
     assert list(constraints(text)) == []
 
 
+def test_who_speaks_is_quoted_like_a_constraint() -> None:
+    (fact,) = constraints("Hello. My name is Marta Lindqvist, and I look after the harbor.")
+    assert fact.kind is Kind.CONSTRAINT
+    assert fact.text == "My name is Marta Lindqvist, and I look after the harbor"
+
+
 def test_a_decision_is_quoted_with_its_reason() -> None:
     text = "I looked around. I decided to use SQLite instead of files because of locks.\nDone."
     assert [(fact.kind, fact.text) for fact in decisions(text)] == [

@@ -39,6 +39,18 @@ def test_a_group_that_does_not_fit_is_parted_between_its_pieces() -> None:
     assert len(chunks([group], "m", 22, count)) == 2
 
 
+def test_labels_that_differ_in_their_number_alone_are_weighed_once() -> None:
+    asked: list[str] = []
+
+    def noted(text: str) -> int:
+        asked.append(text)
+        return count(text)
+
+    groups = [[Piece(f"{number} user", "x" * 40)] for number in (1, 2, 10, 11)]
+    assert len(chunks(groups, "m", 400, noted)) == 1
+    assert [text for text in asked if text.startswith("[")] == ["[m 1 user]\n", "[m 10 user]\n"]
+
+
 def test_a_huge_piece_is_parted_at_words() -> None:
     text = " ".join(f"word{index}" for index in range(2_000))
     found = chunks([[Piece("1 user", text)]], "m", 100, count)

@@ -1,6 +1,7 @@
 from holdfast.summary.asking import Ask
-from holdfast.summary.flaws import problem, repair
+from holdfast.summary.flaws import problem, problem_of, repair
 from holdfast.summary.prompts import Request, first_prompt, update_prompt
+from holdfast.summary.reader import read
 from holdfast.summary.record import Record
 from holdfast.summary.render import render
 
@@ -46,3 +47,9 @@ def test_a_repair_asks_again_and_says_what_was_wrong() -> None:
     again = repair(ask, "nonsense", "it was empty")
     assert again.prompt.startswith("PROMPT\n\nAn earlier answer to this could not be used: it was")
     assert (again.purpose, again.max_tokens, again.step, again.steps) == ("repair", 1_300, 2, 5)
+
+
+def test_an_answer_that_was_read_already_has_the_same_problem() -> None:
+    for text in ("", "I cannot.", render(Record()), render(Record(goal=("ship",)))):
+        assert problem_of(text, read(text)) == problem(text)
+    assert problem_of(render(Record(goal=("ship",))), None) == "it was a reply or a refusal"

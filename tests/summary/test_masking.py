@@ -46,6 +46,13 @@ def test_what_is_found_across_two_texts_is_looked_for_in_each() -> None:
     assert redact_all(["a <b", "c> d", "<e>"], greedy) == ["a <b", "c> d", "***"]
 
 
+def test_what_nothing_is_masked_in_stays_the_same_object() -> None:
+    texts = [" ".join(["plain", "words"]), "a secret"]
+    plain, masked = redact_all(texts, lambda text: text.replace("secret", "***"))
+    assert plain is texts[0]
+    assert masked == "a ***"
+
+
 def test_short_texts_share_a_pass_and_long_ones_do_not() -> None:
     passes: list[int] = []
 

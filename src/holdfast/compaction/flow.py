@@ -129,9 +129,14 @@ def _pruned(
 
 
 def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
-    """Return the facts of what goes, best first; those that an earlier ledger kept count as old."""
+    """Return the facts of what goes, best first; those that an earlier summary kept count as old.
+
+    A ledger leaves out what a quote beside it says. Quotes give way to newer ones, so their facts
+    are looked for again.
+    """
     previous = plan.bare.previous
-    remembered = (Message(Role.USER, (Summary(previous.evidence),)),) if previous else ()
+    kept = "\n".join((previous.evidence, *previous.said)) if previous else ""
+    remembered = (Message(Role.USER, (Summary(kept),)),) if previous else ()
     tail = words_of(plan.bare.transcript[plan.cut.tail :])
     # What stays of the middle is pruned, so its facts are looked for too.
     middle = plan.bare.transcript[plan.cut.head : plan.cut.tail]

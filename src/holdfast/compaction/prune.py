@@ -107,7 +107,7 @@ class _Stale:
                 return ""
             return "deduplicated" if self._newest[text] > index else "summarised"
         if isinstance(part, ToolCall) and len(part.arguments) > LONG:
-            return "arguments" if _shrunk(part.arguments) != part.arguments else ""
+            return "arguments" if _is_long(part.arguments) else ""
         return ""
 
     def shortened(self, message: Message, index: int) -> Message:
@@ -135,6 +135,22 @@ class _Stale:
 
 def _not_text(result: ToolResult) -> tuple[Content, ...]:
     return tuple(part for part in result.content if not isinstance(part, Text))
+
+
+def _is_long(arguments: str) -> bool:
+    """Say whether `_shrunk` would cut anything; most arguments are only counted."""
+    try:
+        return _has_long_leaf(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _has_long_leaf(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) > LONG
+    if isinstance(value, dict):
+        return any(map(_has_long_leaf, cast("dict[str, object]", value).values()))
+    return isinstance(value, list) and any(map(_has_long_leaf, cast("list[object]", value)))
 
 
 def _shrunk(arguments: str) -> str:

@@ -27,7 +27,6 @@ from holdfast.compaction import (
     Request,
     Unchanged,
     advice,
-    compaction,
     due,
     hygiene_due,
 )
@@ -58,12 +57,17 @@ _NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
 class Engine:
     """Compacts the transcripts of one conversation, and says when that is due."""
 
+    trouble: str = ""
+    """What the user should know of the engine itself: nothing, of one of our own."""
+
     def __init__(self, policy: Policy, setup: Setup) -> None:
         """Hold the knobs and the parts; nothing is opened or read."""
         self.policy = policy
         self.host = LiveState()
         self._setup = setup
         self._gauges = Gauges()
+        # What was weighed as it came in is not weighed again in a pass.
+        self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
         self._learning = threading.Lock()
 
@@ -106,8 +110,7 @@ class Engine:
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
-        # A scale of its own: calls come from several threads.
-        return load_of(messages, Scale(self._setup.counter))
+        return load_of(messages, self._scale)
 
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size.
@@ -156,13 +159,17 @@ class Engine:
         gauges = self._gauges
         return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
 
-    def update_from_response(self, prompt_tokens: int, *, rough: int | None = None) -> str | None:
+    def update_from_response(
+        self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
+    ) -> str | None:
         """Learn from reported usage, and return the pressure warning when it is time for one.
 
         Args:
             prompt_tokens: What the provider says that the request weighed.
             rough: The estimate of that request; by default of the newest that was measured.
+            completion_tokens: What the answer weighed, which says nothing about the request.
         """
+        del completion_tokens
         with self._learning:
             gauges = self._gauges
             estimate = gauges.rough if rough is None else rough
@@ -178,8 +185,12 @@ class Engine:
             )
         return warning
 
-    def update_model(self, context_length: int) -> None:
-        """Recompute every budget for a model with another window, and start counting afresh."""
+    def update_model(self, context_length: int, *, model: str = "") -> None:
+        """Recompute every budget for a model with another window, and start counting afresh.
+
+        The counter stays: what it is wrong by, the first report of usage teaches.
+        """
+        del model
         window = max(context_length, SMALLEST_WINDOW)
         reserve = self.policy.reserve
         fits = reserve is None or reserve < window // 2
@@ -197,7 +208,8 @@ class Engine:
             return Unchanged(transcript, report, advice(cause))
         means = self._means(transcript, request)
         policy = request.policy or self.policy
-        return (yield from compaction(transcript, policy, means, force=request.force))
+        algorithm = self._setup.algorithm
+        return (yield from algorithm(transcript, policy, means, force=request.force))
 
     def _announce(self, ask: Ask) -> None:
         if self._setup.on_ask:
@@ -205,11 +217,13 @@ class Engine:
 
     def _means(self, transcript: Transcript, request: Request) -> Means:
         setup = self._setup
-        scale = Scale(setup.counter, ratio=self._gauges.calibration.ratio)
+        # A scale of its own: what a pass makes and drops is not kept.
+        scale = self._scale.at(self._gauges.calibration.ratio)
         if request.current_tokens:
-            rough = Scale(setup.counter).total(transcript)
-            learned = Calibration().observe(real=request.current_tokens, rough=rough)
-            scale = Scale(setup.counter, ratio=learned.ratio)
+            rough = scale.at(1.0)
+            size = rough.total(transcript)
+            learned = Calibration().observe(real=request.current_tokens, rough=size)
+            scale = rough.at(learned.ratio)
         window = (setup.chain.window or self.policy.context_length) if setup.chain else None
         return Means(
             scale=scale,
@@ -230,6 +244,7 @@ class Engine:
                 # Usage that is reported from now on is compared with what came out.
                 rough = round(outcome.report.tokens_after / gauges.calibration.ratio)
                 gauges = replace(gauges, preflight=Preflight(), rough=rough)
+                self._scale.keep_only(outcome.transcript)
             self._gauges = gauges
         # A provider's own sentences may quote what they were sent.
         chain = self._setup.chain

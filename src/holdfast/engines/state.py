@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from holdfast.compaction import Preflight, Pressure, Progress
+from holdfast.compaction import Flow, Policy, Preflight, Pressure, Progress, compaction
+from holdfast.compaction.means import Means
 from holdfast.redaction import Redactor
 from holdfast.tokens import Calibration, Counter, Estimator
+from holdfast.transcript import Transcript
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -17,7 +19,17 @@ if TYPE_CHECKING:
     from holdfast.ports import Clock
     from holdfast.summary import Ask
 
-__all__ = ["Gauges", "Setup"]
+__all__ = ["Algorithm", "Gauges", "Setup"]
+
+
+class Algorithm(Protocol):
+    """A pass over a transcript, as a generator that asks for what it needs."""
+
+    def __call__(
+        self, transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+    ) -> Flow:
+        """Begin the pass."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +44,8 @@ class Setup:
     toolkit: Toolkit = field(default_factory=Toolkit)
     on_ask: Callable[[Ask], None] | None = None
     """Told of each ask before it is answered; it says which of how many steps it is."""
+    algorithm: Algorithm = compaction
+    """What a pass does: the compaction with a record, or the truncation without one."""
 
 
 @dataclass(frozen=True, slots=True)

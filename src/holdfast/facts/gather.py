@@ -147,6 +147,10 @@ class _Census:
         leaders = self._leaders(heat)
         first, last = self._places({run for _, held in leaders for run in held})
         for fact, held in leaders:
+            if len(held) == 1:
+                run = held[0]
+                yield Evidence(fact, first[run], last[run], heat[run])
+                continue
             yield Evidence(
                 fact,
                 min([first[run] for run in held]),
@@ -171,7 +175,7 @@ class _Census:
             )
             for needed, voices in _WARRANTS.items()
         }
-        names = list(_names(heat, heard[Strength.WRITTEN]))
+        names = _names(heat, heard[Strength.WRITTEN])
         names.sort(key=heat.__getitem__, reverse=True)
         found: dict[str, tuple[Fact, list[bytes]]] = {}
         for run in islice(names, _LEADERS):
@@ -194,17 +198,19 @@ class _Census:
         return first, last
 
 
-def _names(heat: Iterable[bytes], written: frozenset[bytes]) -> Iterator[bytes]:
-    """Yield the runs that may be names.
+def _names(heat: Iterable[bytes], written: frozenset[bytes]) -> list[bytes]:
+    """Return the runs that may be names.
 
     Plain words are prose, and tools print numbers and times by the thousand: this is the cheapest
     way to be rid of most of them.
     """
-    for run in heat:
-        if len(run) < 3 or (run.isalpha() and run[1:].islower()):
-            continue
-        if run in written or not run[:1].isdigit() or _LIKE_COMMIT(run):
-            yield run
+    return [
+        run
+        for run in heat
+        if len(run) > 2
+        and not (run.isalpha() and run[1:].islower())
+        and (not run[:1].isdigit() or run in written or _LIKE_COMMIT(run))
+    ]
 
 
 _LIKE_COMMIT = re.compile(rb"(?=[0-9]*[a-f])[0-9a-f]{7,40}").fullmatch

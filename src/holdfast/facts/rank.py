@@ -31,7 +31,7 @@ def rank(evidence: Sequence[Evidence], *, tail: str = "", focus: str = "") -> tu
     def worth(each: Evidence) -> float:
         text = each.fact.text
         value = each.heat / (len(text) + _OVERHEAD)
-        if text in referred:
+        if text.encode("utf-8", "replace") in referred:
             value *= _TAIL
         if wanted and any(word in text.casefold() for word in wanted):
             value *= _FOCUS
@@ -40,10 +40,11 @@ def rank(evidence: Sequence[Evidence], *, tail: str = "", focus: str = "") -> tu
     return tuple(sorted(evidence, key=worth, reverse=True))
 
 
-def _referred(tail: str) -> frozenset[str]:
+def _referred(tail: str) -> frozenset[bytes]:
     """Return the words of the tail that may be names, without places in a file and full stops.
 
     A tail is long, so its runs are not read as names: what matters is which names are among them.
+    It has more runs than there are facts, so it is the facts that are encoded.
     """
     found = set(runs(tail.replace(":", " ").replace("()", " ")))
-    return frozenset(run.strip(b".").decode("utf-8", "replace") for run in found)
+    return frozenset([run.strip(b".") for run in found])

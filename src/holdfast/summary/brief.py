@@ -6,9 +6,9 @@ user's words and an assistant's are whole. Nothing unredacted leaves here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 from zlib import crc32
 
 from holdfast.summary.masking import redact_all
@@ -17,6 +17,7 @@ from holdfast.transcript import (
     Message,
     Opaque,
     Part,
+    Recalled,
     Role,
     Summary,
     Synthetic,
@@ -43,17 +44,18 @@ _MARGIN = 4_096
 """Characters read beyond a cut, so that a secret across it is seen whole and goes whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One labelled piece of a turn."""
+class Piece(NamedTuple):
+    """One labelled piece of a turn.
+
+    A named tuple, because tens of thousands are made of a long session.
+    """
 
     label: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A piece before it is cut and redacted."""
+class _Told(NamedTuple):
+    """A piece before it is cut and redacted; a named tuple for the same reason."""
 
     label: str
     text: str
@@ -68,9 +70,15 @@ def brief(
 ) -> tuple[tuple[Piece, ...], ...]:
     """Return the turns as groups of pieces; between groups the turns may be parted.
 
-    An earlier summary is state, not a turn, and thinking is not evidence: both are left out.
+    An earlier summary is state, not a turn; thinking is not evidence, and recalled memory is kept
+    by whoever recalled it: all three are left out.
     """
-    names = {call.id: call.name for message in messages for call in message.calls}
+    names = {
+        part.id: part.name
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    }
     told = [
         [each for index in range(start, end) for each in _pieces(index, messages[index], names)]
         for start, end in pairwise(seams(messages))
@@ -81,8 +89,10 @@ def brief(
             redact,
         )
     )
-    groups = (tuple(_shown(each, masked) for each in group) for group in told)
-    kept = (tuple(piece for piece in group if piece.text.strip()) for group in groups)
+    groups = ([_shown(each, masked) for each in group] for group in told)
+    kept = (
+        tuple([each for each in group if each.text and not each.text.isspace()]) for group in groups
+    )
     return tuple(group for group in kept if group)
 
 
@@ -122,17 +132,21 @@ def _cut(length: int, sizes: _Sizes, masked: Sequence[str]) -> str:
 
 def _shown(told: _Told, masked: Iterator[str]) -> Piece:
     """Return a piece as it is shown, taking its parts from those that were redacted."""
-    parts = [next(masked) for _ in _parts(told.text, told.sizes)]
-    text = parts[0] if told.sizes is None else _cut(len(told.text), told.sizes, parts)
-    return Piece(told.label, "\n".join(filter(None, (text, told.after))))
+    label, whole, sizes, after = told
+    if sizes is None or len(whole) <= sizes[0]:
+        text = next(masked)
+    else:
+        text = _cut(len(whole), sizes, [next(masked) for _ in _parts(whole, sizes)])
+    return Piece(label, "\n".join(filter(None, (text, after))) if after else text)
 
 
 def mark_for(texts: Iterable[str]) -> str:
     """Return a mark for labels that occurs in none of the texts, the same for the same texts."""
-    joined = "\n".join(texts)
-    seed = crc32(joined.encode("utf-8", "surrogatepass"))
+    known = list(texts)
+    # The length is enough to begin with: what counts is that no text has the mark.
+    seed = crc32(f"{len(known)} {sum(map(len, known))}".encode())
     marks = (f"{number & 0xFFFFFFFF:08x}" for number in count(seed))
-    return next(mark for mark in marks if mark not in joined)
+    return next(mark for mark in marks if not any(mark in text for text in known))
 
 
 def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -141,15 +155,15 @@ def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(text for text in texts if text.strip() and not is_observation(text))
 
 
-def _pieces(index: int, message: Message, names: dict[str, str]) -> Iterator[_Told]:
-    if message.synthetic in {Synthetic.SUMMARY, Synthetic.NOTE}:
-        return
-    speaker = message.role.value
+def _pieces(index: int, message: Message, names: dict[str, str]) -> list[_Told]:
+    if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
+        return []
+    speaker: str = message.role
     if message.role is Role.USER and is_observation(message.text):
         speaker = "output"
-    for part in message.parts:
-        if (told := _told(f"{index + 1} ", part, speaker, names)) is not None:
-            yield told
+    number = f"{index + 1} "
+    found = [_told(number, part, speaker, names) for part in message.parts]
+    return [told for told in found if told is not None]
 
 
 def _told(number: str, part: Part, speaker: str, names: dict[str, str]) -> _Told | None:
@@ -161,17 +175,21 @@ def _told(number: str, part: Part, speaker: str, names: dict[str, str]) -> _Told
         case ToolResult(is_error=is_error):
             name = _named(part.name or names.get(part.call_id, "tool"))
             label = f"{number}result of {name}{', failed' * is_error}"
+            text = part.text
+            if text and len(part.content) == 1:
+                return _Told(label, text, _RESULT)
             media = "\n".join(f"({each.kind})" for each in part.content if isinstance(each, Media))
-            return _Told(label, part.text, _RESULT, media or "(empty)" * (not part.text))
+            return _Told(label, text, _RESULT, media or "(empty)" * (not text))
         case Media(kind=kind):
             return _Told(number + speaker, f"({kind})")
         case Opaque(readable=readable):
             return _Told(number + speaker, readable)
-        case Summary() | Thinking():
+        case Summary() | Thinking() | Recalled():
             return None
         case _:
             assert_never(part)
 
 
+@lru_cache(maxsize=1024)
 def _named(name: str) -> str:
     return flat(name, 80).replace("]", "")

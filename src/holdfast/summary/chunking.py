@@ -76,40 +76,62 @@ def chunks(
     found: list[str] = []
     texts: list[str] = []
     used = 0
-    for text, weight in _units(groups, mark, room, count):
+    for unit, weight in _units(groups, mark, room, count):
         if texts and used + weight > room:
             found.append("\n\n".join(texts))
             texts, used = [], 0
-        texts.append(text)
+        texts += unit
         used += weight
     return (*found, "\n\n".join(texts)) if texts else tuple(found)
 
 
 def _units(
     groups: Sequence[Sequence[Piece]], mark: str, room: int, count: Callable[[str], int]
-) -> Iterator[tuple[str, int]]:
-    """Yield what must not be parted, as small as the room demands: groups, pieces, parts."""
+) -> Iterator[tuple[list[str], int]]:
+    """Yield what must not be parted, as small as the room demands: groups, pieces, parts.
+
+    Labels are weighed apart from words, because words were mostly weighed before.
+    """
+    labels = _Labels(mark, count)
     for group in groups:
-        texts = [f"[{mark} {piece.label}]\n{piece.text}" for piece in group]
-        weights = [count(text) + 2 for text in texts]
+        texts = [f"[{mark} {label}]\n{text}" for label, text in group]
+        weights = [labels.weigh(label) + count(text) + 2 for label, text in group]
         if sum(weights) <= room:
-            yield "\n\n".join(texts), sum(weights)
+            yield texts, sum(weights)
             continue
         for piece, text, weight in zip(group, texts, weights, strict=True):
             if weight <= room:
-                yield text, weight
+                yield [text], weight
             else:
                 yield from _parts(piece, mark, room, count)
 
 
+class _Labels:
+    """Weighs labels, once for all that differ in the number of their turn alone."""
+
+    def __init__(self, mark: str, count: Callable[[str], int]) -> None:
+        self._mark = mark
+        self._count = count
+        self._known: dict[tuple[int, str], int] = {}
+
+    def weigh(self, label: str) -> int:
+        """Return the tokens of a label as it stands above a piece."""
+        number, _, words = label.partition(" ")
+        alike = (len(number), words)
+        weight = self._known.get(alike)
+        if weight is None:
+            weight = self._known[alike] = self._count(f"[{self._mark} {label}]\n")
+        return weight
+
+
 def _parts(
     piece: Piece, mark: str, room: int, count: Callable[[str], int]
-) -> Iterator[tuple[str, int]]:
+) -> Iterator[tuple[list[str], int]]:
     label = f"[{mark} {piece.label}, part %d]\n"
     free = room - count(label % 999_999) - 4
     for number, text in enumerate(_slices(piece.text, free, count), 1):
         part = label % number + text
-        yield part, count(part) + 2
+        yield [part], count(part) + 2
 
 
 def _slices(text: str, tokens: int, count: Callable[[str], int]) -> Iterator[str]:

@@ -15,8 +15,9 @@ from holdfast.summary.reader import read
 
 if TYPE_CHECKING:
     from holdfast.summary.asking import Ask
+    from holdfast.summary.record import Record
 
-__all__ = ["problem", "repair"]
+__all__ = ["problem", "problem_of", "repair"]
 
 _SHORT = 600
 _ECHOED = 3
@@ -24,11 +25,20 @@ _ECHOED = 3
 
 def problem(text: str) -> str | None:
     """Say why an answer is not a record, in words for the model and the user; nothing if it is."""
+    return problem_of(text, read(text))
+
+
+def problem_of(text: str, record: Record | None) -> str | None:
+    """Say the same of an answer that was read already.
+
+    Args:
+        text: The answer.
+        record: What it was read as, if it could be.
+    """
     if not text.strip():
         return "it was empty"
     if OPENING in text or sum(hint in text for hint in hints()) >= _ECHOED:
         return "it repeated the request"
-    record = read(text)
     if record is None:
         short = len(text) < _SHORT
         return "it was a reply or a refusal" if short else "it had none of the headings"

@@ -53,5 +53,8 @@ def _redacted(batch: Sequence[str], redact: Callable[[str], str]) -> Sequence[st
             return batch
         parted = masked.split(_SEPARATOR)
         if len(parted) == len(batch):
-            return parted
+            # What nothing was masked in stays the same object, which others know already.
+            return [
+                text if text == shown else shown for text, shown in zip(batch, parted, strict=True)
+            ]
     return [redact(text) for text in batch]

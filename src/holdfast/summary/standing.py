@@ -52,7 +52,8 @@ def state_lines(deeds: Sequence[Deed]) -> tuple[str, ...]:
             found.setdefault(name, value)
         if deed.ended is not None:
             ended = deed.ended.text[:4_000]
-            commits += (f"{commit} {title.strip()}" for commit, title in _COMMIT.findall(ended))
+            if _opens_bracket(ended):
+                commits += (f"{commit} {title.strip()}" for commit, title in _COMMIT.findall(ended))
     lines = [f"{name}: {value}" for name, value in found.items()]
     return tuple(lines) + ((f"Commits: {'; '.join(commits[:4])}",) if commits else ())
 
@@ -66,10 +67,16 @@ def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
         yield "Started in the background", flat(command, 120)
     if deed.ended is None:
         return
-    if branches := _BRANCH.findall(deed.ended.text[:4_000]):
+    ended = deed.ended.text[:4_000]
+    if ("branch" in ended or _opens_bracket(ended)) and (branches := _BRANCH.findall(ended)):
         yield "Branch", "".join(branches[-1])
     if _TESTING.search(command) and _TESTED.search(deed.ended.text[-4_000:]):
         yield "Tests", f"{key_line(deed.ended.text)} ({flat(command, 100)})"
+
+
+def _opens_bracket(text: str) -> bool:
+    """Say whether a line begins like what git prints of a commit: quicker than the patterns."""
+    return text.startswith("[") or "\n[" in text
 
 
 def _directory(deed: Deed) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import brief, mark_for, user_words
 from holdfast.summary.chunking import SAFETY, allot, answer_tokens, chunks, fits, halves
-from holdfast.summary.flaws import problem
+from holdfast.summary.flaws import problem_of
 from holdfast.summary.masking import redact_all
 from holdfast.summary.merging import merged
 from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
@@ -115,8 +115,10 @@ def _ask(plan: _Plan, record: Record, material: str, step: int, steps: int) -> A
 
 def _settled(job: Job, text: str, record: Record, heard: Heard) -> Composed | Declined:
     """Read an answer into a record: redacted, completed from the last one, and verified."""
-    flaw = problem(text)
-    found = reading(job.redact(text))
+    found = reading(masked := job.redact(text))
+    # Most answers hold no secret, and then there is one reading for both.
+    as_said = found if masked == text else reading(text)
+    flaw = problem_of(text, None if as_said is None else as_said.record)
     if flaw is not None or found is None:
         failure = Failure.MALFORMED if text.strip() else Failure.EMPTY
         return Declined(failure, f"the summarizer wrote no record: {flaw}")
