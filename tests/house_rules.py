@@ -22,7 +22,7 @@ BANNED_WORDS = frozenset(
 )
 BANNED_STARTS = ("do_", "process_", "handle_", "perform_", "new_")
 # Words that providers and their SDKs chose: renaming them would hide what they are.
-BORROWED_NAMES = frozenset({"base_url", "data"})
+BORROWED_NAMES = frozenset({"base_url", "data", "handle_tool_call"})
 
 # The core may not call these: with contracts on imports they complete "no clock, no file".
 IMPURE_CALLS = frozenset({"open", "print", "input", "breakpoint", "__import__"})

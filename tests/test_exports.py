@@ -14,6 +14,7 @@ PUBLIC = [
     "Compaction",
     "CompactionReport",
     "Compressor",
+    "ContextEngine",
     "Conversation",
     "Folded",
     "HoldfastError",
@@ -30,7 +31,9 @@ PUBLIC = [
     "compress",
     "current_session",
     "estimate_tokens",
+    "load_engine",
     "redact",
+    "register_context_engine",
     "session_search",
     "session_search_tool",
 ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
     from holdfast.conversation import SessionSearch, SessionStamp, Status, current_session
     from holdfast.engines import Compaction
+    from holdfast.engines.contract import ContextEngine
+    from holdfast.engines.registry import register_context_engine
     from holdfast.errors import HoldfastError
     from holdfast.recall.tool_schema import session_search_tool
     from holdfast.redaction import Redactor, redact
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.wiring import Compressor, compress, estimate_tokens
     from holdfast.wiring.asynchronous import AsyncConversation
     from holdfast.wiring.conversations import Conversation
+    from holdfast.wiring.engines import load_engine
     from holdfast.wiring.searching import session_search
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "Compaction",
     "CompactionReport",
     "Compressor",
+    "ContextEngine",
     "Conversation",
     "Folded",
     "HoldfastError",
@@ -53,7 +57,9 @@ __all__ = [
     "compress",
     "current_session",
     "estimate_tokens",
+    "load_engine",
     "redact",
+    "register_context_engine",
     "session_search",
     "session_search_tool",
 ]
@@ -73,6 +79,8 @@ _HOMES = {
     ),
     "holdfast.conversation": ("SessionSearch", "SessionStamp", "Status", "current_session"),
     "holdfast.engines": ("Compaction",),
+    "holdfast.engines.contract": ("ContextEngine",),
+    "holdfast.engines.registry": ("register_context_engine",),
     "holdfast.errors": ("HoldfastError",),
     "holdfast.recall.tool_schema": ("session_search_tool",),
     "holdfast.redaction": ("Redactor", "redact"),
@@ -80,6 +88,7 @@ _HOMES = {
     "holdfast.wiring": ("Compressor", "compress", "estimate_tokens"),
     "holdfast.wiring.asynchronous": ("AsyncConversation",),
     "holdfast.wiring.conversations": ("Conversation",),
+    "holdfast.wiring.engines": ("load_engine",),
     "holdfast.wiring.searching": ("session_search",),
 }
 

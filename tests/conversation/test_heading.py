@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.compaction.plan import SYSTEM_NOTE
+from holdfast.compaction.truncation import LEFT_OUT
 from holdfast.conversation.heading import bare_prompt, with_prompt
 from holdfast.testing.builders import system, user
 from tests.conversation.talking import another, begun, talk
@@ -42,3 +45,12 @@ def test_another_prompt_is_shown_and_survives_a_compaction_and_its_undo(tmp_path
     assert other.window()[0]["content"] == "Newest prompt."
     other.parts.store.close()
     chat.parts.store.close()
+
+
+@pytest.mark.parametrize("notes", [(LEFT_OUT,), (SYSTEM_NOTE, LEFT_OUT), (LEFT_OUT, SYSTEM_NOTE)])
+def test_notes_of_every_engine_stay_with_another_prompt(notes: tuple[str, ...]) -> None:
+    text = "\n\n".join(("Be careful.", *notes))
+    assert bare_prompt((system(text),)) == "Be careful."
+    (changed,) = with_prompt((system(text),), "Be bold.")
+    assert bare_prompt((changed,)) == "Be bold."
+    assert all(note in changed.text for note in notes)

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.conversation import LiveSession, Parts
+from holdfast.conversation.parts import Bill
+from holdfast.transcript import Transcript
 from holdfast.wiring import Conversation
 from tests.conversation.talking import begun, talk
 from tests.promises.conversations import session, turn
@@ -99,3 +101,53 @@ def test_each_attempt_to_recover_is_tighter(tmp_path: Path) -> None:
 
 def _automatic(chat: LiveSession) -> Parts:
     return replace(chat.parts, options=replace(chat.parts.options, automatic=True))
+
+
+def test_what_memory_recalls_is_shown_and_is_never_the_users(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "a.db")
+    chat.user("Start the server", recalled="Ada prefers port 5433")
+    shown = chat.window()[0]["content"]
+    assert isinstance(shown, str)
+    assert shown.startswith("<memory-context>")
+    assert shown.endswith("</memory-context>\n\nStart the server")
+    assert [entry.message.text for entry in chat.log] == ["Start the server"]
+    assert chat.search("5433") == ()
+    assert chat.search("server")[0].snippet == "Start the >>>server<<<"
+    chat.parts.store.close()
+
+
+def test_blank_memory_leaves_the_words_as_they_are(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "a.db")
+    chat.user("Start the server", recalled=" \n")
+    assert chat.window() == [{"role": "user", "content": "Start the server"}]
+    chat.parts.store.close()
+
+
+def test_a_title_is_made_of_the_users_own_words_and_not_of_a_skill(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "a.db")
+    chat.user(
+        "<command-message>review is running</command-message>\n"
+        "<command-name>/review</command-name>\n"
+        "<command-args>Look at the retry policy</command-args>"
+    )
+    chat.assistant("I look at it.")
+    assert chat.title == "Look at the retry policy"
+    chat.parts.store.close()
+
+
+def test_what_memory_takes_before_a_fold_joins_the_record(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "a.db")
+    seen: list[int] = []
+
+    def notes(messages: Transcript) -> str:
+        seen.append(len(messages))
+        return "Ada wants releases on Mondays"
+
+    chat.parts = replace(chat.parts, before_folding=notes, bill=lambda _: Bill(0.25, 0.5, 7))
+    talk(chat, range(12))
+    assert chat.compress().outcome == "folded"
+    assert seen == [12 * len(turn(0))]
+    record = chat.compactions[-1]
+    assert "- From memory, for reference: Ada wants releases on Mondays" in record.summary
+    assert (record.cost, record.cache_cost, record.report["break_even"]) == (0.25, 0.5, 7)
+    chat.parts.store.close()

@@ -39,15 +39,15 @@ def assemble(
     return (*opening, Message(role, (part,), synthetic=Synthetic.SUMMARY), *rest)
 
 
-def with_note(message: Message) -> Message:
+def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
     """Return the system message with the note at its end, once."""
-    if any(isinstance(part, Text) and SYSTEM_NOTE in part.text for part in message.parts):
+    if any(isinstance(part, Text) and note in part.text for part in message.parts):
         return message
     last = message.parts[-1] if message.parts else None
     if isinstance(last, Text) and len(message.parts) == 1 and message.form in ("", "string"):
-        noted = replace(last, text=f"{last.text}\n\n{SYSTEM_NOTE}")
+        noted = replace(last, text=f"{last.text}\n\n{note}")
         return replace(message, parts=(noted,))
-    return replace(message, parts=(*message.parts, Text(SYSTEM_NOTE)))
+    return replace(message, parts=(*message.parts, Text(note)))
 
 
 def _takes_summary(before: Role, after: Message) -> bool:

@@ -44,7 +44,7 @@ class SummaryReport:
     """Where the record came from."""
 
     origin: str
-    """`model`, `chunked` or `deterministic`."""
+    """`model`, `chunked`, `deterministic`, or `engine` where a plug-in wrote it."""
     model: str = ""
     tokens: int = 0
     chunks: int = 0

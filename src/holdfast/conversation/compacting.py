@@ -79,9 +79,12 @@ def compact(
             holder = lease.lease.holder
             reason = f"another compaction of this session is running, by {holder}"
             return Pass(_abandoned(window.transcript, reason), session, holder)
-        parts.engine.host = replace(parts.engine.host, goal=session.goal)
-        request = replace(order.request, stored=_results(window.entries))
         shown = with_prompt(window.transcript, heading_of(session).prompt)
+        noted = parts.before_folding(shown).strip() if parts.before_folding else ""
+        parts.engine.host = replace(
+            parts.engine.host, goal=session.goal, remembered=(noted,) if noted else ()
+        )
+        request = replace(order.request, stored=_results(window.entries))
         report = parts.engine.compact(shown, request)
         if not isinstance(report.result, Folded | Pruned):
             return Pass(report, session)
@@ -187,14 +190,18 @@ def _change(parts: Parts, window: Window, report: CompactionReport, order: Order
         for piece in pieces_of(window.entries, transcript, at=at)
     )
     summary = next((message.summary.text for message in transcript if message.summary), "")
+    bill = parts.bill(report) if parts.bill else None
+    paid = {"break_even": bill.break_even} if bill else {}
     record = CompactionRecord(
         at=at,
         trigger=order.trigger,
         strategy=parts.options.strategy,
         focus=order.request.focus,
         summary=summary,
-        report=report.as_json(),
+        report={**report.as_json(), **paid},
         duration_ms=round(report.duration_ms),
+        cost=bill.summarizing if bill else 0.0,
+        cache_cost=bill.rewriting if bill else 0.0,
     )
     return Change(
         cause=Cause.COMPACTION,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
+from holdfast.compaction.truncation import LEFT_OUT
 from holdfast.transcript import Message, Role, Synthetic, Text
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ __all__ = ["PROMPT_KEY", "Heading", "bare_prompt", "heading_of", "with_goal", "w
 
 PROMPT_KEY = "system_prompt"
 """Where a session's metadata keep a prompt that has taken the place of the first one."""
+_NOTES = (SYSTEM_NOTE, LEFT_OUT)
+"""What a pass may have added to a system prompt."""
 _GOAL = "The goal of this conversation, as its user set it:"
 
 
@@ -43,7 +46,11 @@ def bare_prompt(transcript: Transcript) -> str:
     """Return the system prompt that a transcript begins with, without our note."""
     if not transcript or transcript[0].role is not Role.SYSTEM:
         return ""
-    return transcript[0].text.removesuffix(SYSTEM_NOTE).rstrip()
+    text = transcript[0].text
+    for note in (*_NOTES, *_NOTES):
+        # Each may stand before the other, when the engine was changed between two passes.
+        text = text.removesuffix(note).rstrip()
+    return text
 
 
 def with_prompt(transcript: Transcript, prompt: str) -> Transcript:
@@ -53,8 +60,10 @@ def with_prompt(transcript: Transcript, prompt: str) -> Transcript:
     system = Message(Role.SYSTEM, (Text(prompt),))
     if not transcript or transcript[0].role is not Role.SYSTEM:
         return (system, *transcript)
-    noted = SYSTEM_NOTE in transcript[0].text
-    return (with_note(system) if noted else system, *transcript[1:])
+    for note in _NOTES:
+        if note in transcript[0].text:
+            system = with_note(system, note)
+    return (system, *transcript[1:])
 
 
 def with_goal(transcript: Transcript, goal: str) -> Transcript:

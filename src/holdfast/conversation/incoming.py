@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import ConfigError, DecodeError
-from holdfast.transcript import Media, Message, Opaque, Role, Text, ToolResult
+from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.reply import Reply, read_reply
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
 
-__all__ = ["Content", "check_dialect", "reply_of", "spoken", "tool_answer"]
+__all__ = ["Content", "check_dialect", "reply_of", "spoken", "tool_answer", "with_recalled"]
 
 
 def check_dialect(name: str) -> str:
@@ -39,6 +40,12 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         raise DecodeError("content", "content", problem) from None
     dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
     return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+
+
+def with_recalled(said: Transcript, recalled: str) -> Transcript:
+    """Return what a user said, with what memory says of it before the words."""
+    first, *rest = said
+    return (replace(first, parts=(Recalled(recalled), *first.parts)), *rest)
 
 
 def tool_answer(

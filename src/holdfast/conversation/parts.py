@@ -12,9 +12,11 @@ from holdfast.session import session_id
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.ports import Clock, ContextEngine, Store
+    from holdfast.compaction import CompactionReport
+    from holdfast.ports import Clock, Store, WindowEngine
+    from holdfast.transcript import Transcript
 
-__all__ = ["Listener", "Options", "Parts", "Strategy", "Switch"]
+__all__ = ["Bill", "Listener", "Options", "Parts", "Strategy", "Switch"]
 
 TOOL_LIMIT = 10_000
 """Tokens that a tool's output may take in the window, unless its name has another limit."""
@@ -63,13 +65,24 @@ class Options:
     lease_seconds: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a compaction costs, in US dollars."""
+
+    summarizing: float = 0.0
+    rewriting: float = 0.0
+    """What the next request pays for a prefix that the provider has not cached."""
+    break_even: int | None = None
+    """With which request after it the compaction has paid for itself; None for never."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What a live session works with."""
 
     store: Store
-    engine: ContextEngine
-    another_engine: Callable[[], ContextEngine]
+    engine: WindowEngine
+    another_engine: Callable[[], WindowEngine]
     """Returns an engine that has learned nothing yet, for a session that goes its own way."""
     clock: Clock
     nonce: Callable[[], int]
@@ -79,6 +92,10 @@ class Parts:
     """Whether closing the session closes the store."""
     options: Options = field(default_factory=Options)
     listeners: tuple[Listener, ...] = ()
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees the window before a compaction; what it returns joins the record. It must not raise."""
+    bill: Callable[[CompactionReport], Bill | None] | None = None
+    """Prices a compaction, where prices are known. It must not raise."""
 
     def for_fork(self) -> Parts:
         """Return the same parts with an engine of their own; the store stays the first one's."""

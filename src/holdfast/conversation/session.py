@@ -254,15 +254,17 @@ class LiveSession(Talk):
                     f"the conversation does not fit {model}: {report.tokens_after:,} tokens are "
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
-        engine.update_model(context_length)
+        engine.update_model(context_length, model=model)
         self.parts = replace(self.parts, options=replace(self.parts.options, model=model))
         self._amend(Amendment(model=model))
         return report
 
     @property
     def _warning(self) -> str:
-        failure = self._background.failure
-        return str(failure) if failure else self._pulse.trouble or self._pulse.pressure
+        failure, engine = self._background.failure, self.parts.engine.trouble
+        said = str(failure) if failure else self._pulse.trouble or self._pulse.pressure
+        # A plug-in that was set aside stays so, whatever else there is to say.
+        return said if engine in said else f"{said} {engine}".strip()
 
     def _amend(self, amendment: Amendment) -> None:
         with self._lock:

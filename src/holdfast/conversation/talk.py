@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.pressure import WARN_AT
 from holdfast.conversation.found import Found, find
-from holdfast.conversation.incoming import check_dialect, reply_of, spoken, tool_answer
+from holdfast.conversation.incoming import (
+    check_dialect,
+    reply_of,
+    spoken,
+    tool_answer,
+    with_recalled,
+)
 from holdfast.conversation.keeping import Keeping
 from holdfast.conversation.shortening import shortened
 from holdfast.errors import HoldfastError, SessionEnded
+from holdfast.memory.skills import own_words
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Usage, title_from
 from holdfast.transcript import Role, is_user_word
@@ -34,13 +41,19 @@ class Talk(Keeping):
     is in the store then, also while a compaction is running.
     """
 
-    def user(self, content: Content | Message) -> int:
+    def user(self, content: Content | Message, *, recalled: str = "") -> int:
         """Add what the user said, and return the message's id.
 
         A session that grew past its hygiene threshold between turns is compacted before an agent
         sees it; what was said is in the store by then.
+
+        Args:
+            content: The user's words, or content parts.
+            recalled: What memory says that bears on them. The model sees it before the words, in
+                a block that says what it is; it is not stored, quoted or found as the user's.
         """
-        written = self._append(spoken(Role.USER, content))
+        said = spoken(Role.USER, content)
+        written = self._append(with_recalled(said, recalled) if recalled.strip() else said)
         try:
             self._clean_up()
         except HoldfastError as error:
@@ -86,7 +99,9 @@ class Talk(Keeping):
         self._append(reply.messages, reported)
         prompt = reported.prompt_tokens
         sent = self._pulse.sent or None
-        warning = self.parts.engine.update_from_response(prompt, rough=sent)
+        warning = self.parts.engine.update_from_response(
+            prompt, rough=sent, completion_tokens=reported.output_tokens
+        )
         falls = prompt < WARN_AT * self.parts.engine.policy.threshold_tokens
         pressure = warning or ("" if falls else self._pulse.pressure)
         self._pulse = replace(self._pulse, prompt_tokens=prompt, pressure=pressure)
@@ -176,7 +191,7 @@ class Talk(Keeping):
     def _entitle(self, window: Window) -> None:
         if self._session.title:
             return
-        title = self.parts.redact(title_from(window.transcript))
+        title = self.parts.redact(title_from(window.transcript, own_words))
         if title:
             self._session = self.parts.store.amend(self.id, Amendment(title=title))
 

@@ -15,7 +15,7 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.ports import ContextEngine, Store
+    from holdfast.ports import Store, WindowEngine
     from holdfast.session import Entry
     from holdfast.transcript import Transcript
 
@@ -29,7 +29,7 @@ class LiveWindow:
     small read; messages that were appended are fetched, and a changed window is read again.
     """
 
-    def __init__(self, store: Store, engine: ContextEngine, id_: str) -> None:
+    def __init__(self, store: Store, engine: WindowEngine, id_: str) -> None:
         """Begin with nothing; the first `refresh` reads the window."""
         self._store = store
         self._engine = engine

@@ -3,6 +3,7 @@
 `strategies` needs Hypothesis and is imported by its own name.
 """
 
+from holdfast.testing.check_engine import Defect, check_engine
 from holdfast.testing.counter_suite import CounterSuite
 from holdfast.testing.fixed_clock import FixedClock
 from holdfast.testing.recording import (
@@ -16,6 +17,7 @@ from holdfast.testing.summarizer_suite import SummarizerSuite
 
 __all__ = [
     "CounterSuite",
+    "Defect",
     "FixedClock",
     "MissingRecording",
     "RecordingSummarizer",
@@ -23,4 +25,5 @@ __all__ = [
     "ScriptedSummarizer",
     "StoreSuite",
     "SummarizerSuite",
+    "check_engine",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.tokens import Counter
     from holdfast.wiring.summarizers import Writer
 
-__all__ = ["Compressor", "Knobs", "compress", "estimate_tokens"]
+__all__ = ["Compressor", "Knobs", "compress", "counter_named", "estimate_tokens"]
 
 
 class Knobs(TypedDict, total=False):
@@ -78,14 +78,15 @@ class Compressor(ChatEngine):
         setup = Setup(
             clock=clock,
             chain=Chain(writer, clock=clock) if writer else None,
-            counter=_counter(counter, model),
+            counter=counter_named(counter, model),
             redactor=redactor or Redactor(),
             on_ask=on_ask,
         )
         super().__init__(Policy(context_length=context_length, **knobs), setup)
 
 
-def _counter(counter: Counter | Literal["estimate", "exact"], model: str) -> Counter:
+def counter_named(counter: Counter | Literal["estimate", "exact"], model: str) -> Counter:
+    """Return the counter behind a name, or the one that was handed in."""
     if counter == "exact":
         return ExactCounter(model)
     if counter == "estimate":

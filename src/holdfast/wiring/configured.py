@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
+from holdfast.engines.truncating import truncating_engine
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, family_of
 from holdfast.wiring.summarizers import summarizer_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.tokens import Counter
 
-__all__ = ["counter_of", "engine_of", "policy_of"]
+__all__ = ["counter_of", "engine_of", "policy_of", "truncating_of"]
 
 
 def policy_of(settings: Settings, *, fit: int | None = None) -> Policy:
@@ -54,6 +55,16 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
         redactor=Redactor(settings.redaction.extra_patterns),
     )
     return Engine(policy_of(settings, fit=fit), setup)
+
+
+def truncating_of(settings: Settings) -> Engine:
+    """Return the engine that truncates, with the configured knobs."""
+    setup = Setup(
+        clock=SystemClock(),
+        counter=counter_of(settings),
+        redactor=Redactor(settings.redaction.extra_patterns),
+    )
+    return truncating_engine(policy_of(settings), setup)
 
 
 def _chain(settings: Settings, clock: SystemClock) -> Chain | None:

@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.config import load
-from holdfast.conversation import LiveSession, Options, Parts, Strategy, activate
+from holdfast.conversation import Options, Parts, Strategy, activate
 from holdfast.errors import ConfigError, SessionEnded
 from holdfast.redaction import Redactor
 from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
 from holdfast.wiring.compressor import Compressor
+from holdfast.wiring.engines import Hosting, engines_for, truncating
+from holdfast.wiring.hosted_sessions import HostedSession
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
-    from holdfast.config.settings import CompressionSettings
-    from holdfast.conversation.parts import Listener
+    from holdfast.compaction import CompactionReport
+    from holdfast.config import Settings
+    from holdfast.conversation.parts import Bill, Listener
+    from holdfast.engines.contract import ContextEngine
     from holdfast.ports import Store
     from holdfast.tokens import Counter
+    from holdfast.transcript import Transcript
     from holdfast.wiring.compressor import Knobs
+    from holdfast.wiring.engines import EngineKnobs
     from holdfast.wiring.stores import Place
     from holdfast.wiring.summarizers import Writer
 
@@ -69,11 +75,17 @@ class Opening(TypedDict, total=False):
     counter: Counter | Literal["estimate", "exact"]
     knobs: Knobs
     """Thresholds and budgets of the compaction."""
+    engine: str | ContextEngine
+    """Who compacts: an engine's name, or an engine; by default the one that is configured."""
     listeners: tuple[Listener, ...]
     """Told when the conversation goes on under another id."""
+    before_folding: Callable[[Transcript], str]
+    """Sees the window before a compaction; what it returns joins the record. It must not raise."""
+    bill: Callable[[CompactionReport], Bill | None]
+    """Prices a compaction, where prices are known. It must not raise."""
 
 
-class Conversation(LiveSession):
+class Conversation(HostedSession):
     """An endless conversation.
 
     ```python
@@ -100,9 +112,7 @@ class Conversation(LiveSession):
         settings = load(os.environ).settings
         store = store_of(settings, os.environ) if place is None else open_store(place, os.environ)
         try:
-            parts = replace(
-                _parts(store, opening, settings.compression), owns_store=store is not place
-            )
+            parts = replace(_parts(store, opening, settings), owns_store=store is not place)
             begun = _begun(parts, opening.get("title", "")) if id_ is None else None
             session = begun or _resumed(parts, id_ or "")
         except BaseException:
@@ -120,6 +130,7 @@ class Conversation(LiveSession):
         is stored in one step at its end.
         """
         self.wait(_PATIENCE)
+        self._let_go()
         if self.parts.owns_store:
             self.parts.store.close()
 
@@ -137,17 +148,8 @@ class Conversation(LiveSession):
         self.close()
 
 
-def _parts(store: Store, opening: Opening, configured: CompressionSettings) -> Parts:
-    def engine() -> Compressor:
-        return Compressor(
-            context_length=_true_window(store, options, opening.get("context_length", 200_000)),
-            summarizer=opening.get("summarizer"),
-            model=options.model,
-            redactor=redactor,
-            counter=opening.get("counter", "estimate"),
-            **opening.get("knobs", {}),
-        )
-
+def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
+    configured = settings.compression
     redactor = opening.get("redactor") or Redactor()
     options = Options(
         source=opening.get("source", "api"),
@@ -160,15 +162,45 @@ def _parts(store: Store, opening: Opening, configured: CompressionSettings) -> P
         tool_limits=opening.get("tool_limits", {}),
         lease_seconds=opening.get("lease_seconds", 60.0),
     )
+    another_engine = engines_for(
+        opening.get("engine", settings.context.engine),
+        _hosting(store, opening, options, settings.auxiliary.compression.timeout),
+        must_exist="engine" in opening,
+    )
     return Parts(
         store=store,
-        engine=engine(),
-        another_engine=engine,
+        engine=another_engine(),
+        another_engine=another_engine,
         clock=SystemClock(),
         nonce=lambda: secrets.randbits(48),
         redact=redactor.redact,
         options=options,
         listeners=opening.get("listeners", ()),
+        before_folding=opening.get("before_folding"),
+        bill=opening.get("bill"),
+    )
+
+
+def _hosting(store: Store, opening: Opening, options: Options, deadline: float) -> Hosting:
+    knobs: EngineKnobs = {
+        **opening.get("knobs", {}),
+        "redactor": opening.get("redactor") or Redactor(),
+        "counter": opening.get("counter", "estimate"),
+        "summarizer": opening.get("summarizer"),
+    }
+
+    def window() -> int:
+        return _true_window(store, options, opening.get("context_length", 200_000))
+
+    def default() -> Compressor:
+        return Compressor(context_length=window(), model=options.model, **knobs)
+
+    return Hosting(
+        default=default,
+        truncating=lambda: truncating(window(), options.model, knobs),
+        model=options.model,
+        deadline=deadline,
+        redact=knobs["redactor"].redact,
     )
 
 

@@ -6,13 +6,15 @@ import secrets
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.system_clock import SystemClock
-from holdfast.conversation import LiveSession, Options, Parts, Strategy
+from holdfast.conversation import Options, Parts, Strategy
 from holdfast.redaction import Redactor
-from holdfast.wiring.configured import engine_of
+from holdfast.wiring.configured import engine_of, truncating_of
+from holdfast.wiring.engines import Hosting, engines_for
+from holdfast.wiring.hosted_sessions import HostedSession
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
-    from holdfast.engines import Engine
+    from holdfast.conversation import LiveSession
     from holdfast.ports import Store
     from holdfast.session import Session
 
@@ -24,10 +26,15 @@ def live_session_of(settings: Settings, store: Store, session: Session) -> LiveS
 
     The session does not become the current one, and one that ended stays ended.
     """
-
-    def engine() -> Engine:
-        return engine_of(settings)
-
+    redact = Redactor(settings.redaction.extra_patterns).redact
+    hosting = Hosting(
+        default=lambda: engine_of(settings),
+        truncating=lambda: truncating_of(settings),
+        model=settings.model.name or session.model,
+        deadline=settings.auxiliary.compression.timeout,
+        redact=redact,
+    )
+    engine = engines_for(settings.context.engine, hosting, must_exist=False)
     options = Options(
         source=session.source,
         model=settings.model.name or session.model,
@@ -41,7 +48,7 @@ def live_session_of(settings: Settings, store: Store, session: Session) -> LiveS
         another_engine=engine,
         clock=SystemClock(),
         nonce=lambda: secrets.randbits(48),
-        redact=Redactor(settings.redaction.extra_patterns).redact,
+        redact=redact,
         options=options,
     )
-    return LiveSession(parts, session)
+    return HostedSession(parts, session)

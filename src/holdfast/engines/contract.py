@@ -1,0 +1,155 @@
+"""What a context engine is to the outside: the names that engine plug-ins in this field implement.
+
+The contract speaks OpenAI chat messages and plain attributes, so that an engine written for
+another agent works here as it is. Whoever hosts one reads the attributes and believes nothing:
+results are checked before they are used (`hosted`).
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Wire: TypeAlias = list[dict[str, Any]]
+    """OpenAI chat messages."""
+
+__all__ = ["ATTRIBUTES", "REQUIRED", "ContextEngine", "missing_names", "take_usage"]
+
+REQUIRED = ("name", "update_from_response", "should_compress", "compress")
+"""What an engine cannot be used without."""
+ATTRIBUTES = (
+    *("last_prompt_tokens", "last_completion_tokens", "last_total_tokens"),
+    *("threshold_tokens", "context_length", "compression_count"),
+    *("threshold_percent", "protect_first_n", "protect_last_n"),
+)
+"""What a host reads."""
+
+
+class ContextEngine(ABC):
+    """Keeps the messages of one conversation within the window of its model.
+
+    A name and three methods must be written; everything else may stay as it is. One engine serves
+    one conversation, and is chosen by `context.engine` or by whoever opens the conversation.
+    """
+
+    last_prompt_tokens: int = 0
+    """What the newest request weighed, as its provider reported."""
+    last_completion_tokens: int = 0
+    last_total_tokens: int = 0
+    threshold_tokens: int = 0
+    """The size at which `should_compress` says yes."""
+    context_length: int = 0
+    """What the model accepts, in tokens."""
+    compression_count: int = 0
+    """How many passes have changed the messages since the conversation began."""
+    threshold_percent: float = 0.75
+    """The threshold as a share of the window, from 0 to 1."""
+    protect_first_n: int = 3
+    """Messages after the system prompt that stay word for word."""
+    protect_last_n: int = 6
+    """Messages at the end that stay word for word."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Return the name by which the engine is chosen."""
+
+    @abstractmethod
+    def update_from_response(self, usage: dict[str, Any]) -> None:
+        """Take note of reported usage: `prompt_tokens`, `completion_tokens`, `total_tokens`.
+
+        There may be other keys, and a local server may report zeros.
+        """
+
+    @abstractmethod
+    def should_compress(self, prompt_tokens: int | None = None) -> bool:
+        """Say whether a request of this size is due; without one, the newest that was reported."""
+
+    @abstractmethod
+    def compress(
+        self, messages: Wire, current_tokens: int | None = None, focus_topic: str | None = None
+    ) -> Wire:
+        """Return the messages made to fit; the list that came in stays as it was.
+
+        Args:
+            messages: OpenAI chat messages, the system prompt among them.
+            current_tokens: What they weigh, where that is known.
+            focus_topic: What deserves most of the room, when a user named it.
+        """
+
+    def should_compress_preflight(self, messages: Wire) -> bool:
+        """Say by a quick estimate whether the messages are due, before a request is made."""
+        del messages
+        return False
+
+    def has_content_to_compress(self, messages: Wire) -> bool:
+        """Say whether a pass that a user asks for would find anything to do."""
+        del messages
+        return True
+
+    def on_session_start(self, session_id: str, **details: object) -> None:
+        """Take note that a conversation begins, or goes on under another id."""
+        del session_id, details
+
+    def on_session_end(self, session_id: str, messages: Wire) -> None:
+        """Take note that the conversation ends: what is open is closed here."""
+        del session_id, messages
+
+    def on_session_reset(self) -> None:
+        """Forget what was counted: the user begins anew."""
+        self.last_prompt_tokens = 0
+        self.last_completion_tokens = 0
+        self.last_total_tokens = 0
+        self.compression_count = 0
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        """Return the tools that the model is given: `name`, `description`, `parameters`."""
+        return []
+
+    def handle_tool_call(self, name: str, args: dict[str, Any], **details: object) -> str:
+        """Answer a call of one of the tools with JSON; what goes wrong is said under `error`."""
+        del args, details
+        return json.dumps({"error": f"the engine {self.name} has no tool {name!r}"})
+
+    def get_status(self) -> dict[str, Any]:
+        """Return the figures for status lines and logs."""
+        prompt, window = max(self.last_prompt_tokens, 0), self.context_length
+        return {
+            "last_prompt_tokens": prompt,
+            "threshold_tokens": self.threshold_tokens,
+            "context_length": window,
+            "usage_percent": min(100.0, 100 * prompt / window) if window else 0.0,
+            "compression_count": self.compression_count,
+        }
+
+    def update_model(self, model: str, context_length: int, **endpoint: object) -> None:
+        """Go on with another model: its window sets the threshold anew."""
+        del model, endpoint
+        self.context_length = context_length
+        self.threshold_tokens = int(context_length * self.threshold_percent)
+
+
+def missing_names(engine: object) -> tuple[str, ...]:
+    """Return what an object lacks to be used as an engine; it need not derive from our class."""
+    methods = [each for each in REQUIRED if each != "name"]
+    lacking = [each for each in methods if not callable(getattr(engine, each, None))]
+    name = getattr(engine, "name", None)
+    unnamed = [] if isinstance(name, str) and name.strip() else ["name"]
+    return (*unnamed, *lacking)
+
+
+def take_usage(engine: ContextEngine, usage: Mapping[str, object]) -> None:
+    """Write reported usage to the attributes; what was not reported counts as nothing."""
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    engine.last_prompt_tokens = prompt
+    engine.last_completion_tokens = completion
+    engine.last_total_tokens = _count(usage, "total_tokens") or prompt + completion
+
+
+def _count(usage: Mapping[str, object], key: str) -> int:
+    value = cast("object", usage.get(key))
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,214 @@
+"""A plug-in behind the conversation's port: asked for everything, believed only after a check.
+
+A plug-in that raises, hangs or hands back messages that cannot be used is set aside for the rest
+of the session, with a warning. The default engine does the work of that very pass, and of all that
+follow: no turn fails for a plug-in's sake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, cast
+
+from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
+from holdfast.engines.guest import Hung, Raised
+from holdfast.engines.guest_pass import Refused, guest_pass
+from holdfast.engines.seat import Seat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from holdfast.compaction import LiveState, Outcome, Policy
+    from holdfast.engines.contract import ContextEngine
+    from holdfast.engines.engine import Engine
+    from holdfast.engines.guest import Guest
+    from holdfast.tokens import Load
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["HostedEngine"]
+
+
+class HostedEngine(Seat):
+    """A contract engine as a conversation knows engines, with the default engine behind it."""
+
+    def __init__(
+        self, default: Engine, guest: Guest, *, model: str = "", redact: Callable[[str], str] = str
+    ) -> None:
+        """Let the plug-in arrive; if it cannot, the default engine stands alone.
+
+        Args:
+            default: Measures and learns for both, and takes over.
+            guest: The plug-in.
+            model: The conversation's model.
+            redact: Masks what a plug-in's errors may quote.
+        """
+        super().__init__(guest, redact)
+        self._default = default
+        self._own = default.policy
+        self._model = model
+        self._progress = Progress()
+        match guest.arrive():
+            case Raised(reason) | Hung(reason):
+                self._set_aside(f"could not be loaded: {reason}")
+            case _:
+                self.update_model(default.policy.context_length, model=model)
+
+    @property
+    def policy(self) -> Policy:
+        """Return the knobs, with the plug-in's threshold while it works."""
+        return self._default.policy
+
+    @property
+    def host(self) -> LiveState:
+        """Return what the host knows of the live state; the record of the default engine has it."""
+        return self._default.host
+
+    @host.setter
+    def host(self, state: LiveState) -> None:
+        self._default.host = state
+
+    @property
+    def expected_tokens(self) -> int:
+        """Return the size of the newest request that was measured."""
+        return self._default.expected_tokens
+
+    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
+        """Compact a transcript by the plug-in, or by the default engine where that fails."""
+        started = perf_counter()
+        outcome = None if self.trouble else self._by_guest(transcript, request)
+        if outcome is None:
+            report = self._default.compact(transcript, request)
+        elif self._falls_short(outcome, request):
+            report = self._finished(outcome, request)
+        else:
+            report = CompactionReport(outcome, notes=self._judged(outcome, request))
+        elapsed = (perf_counter() - started) * 1000
+        return replace(report, duration_ms=elapsed, notes=(*report.notes, *self._news()))
+
+    def load(self, messages: Iterable[Message]) -> Load:
+        """Return what the messages ask of a provider, by estimate."""
+        return self._default.load(messages)
+
+    def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
+        """Take note of the request that would be sent now, and return its expected size."""
+        tokens = self._default.measure(load, prompt_tokens=prompt_tokens)
+        with self._changing:
+            self._progress = self._progress.at(tokens)
+        return tokens
+
+    def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
+        """Ask the plug-in; what could not be sent as it is, is due whatever it says."""
+        if not self.trouble:
+            tokens, policy = self.measure(load, prompt_tokens=prompt_tokens), self.policy
+            allowed = replace(policy.budget, tokens=policy.limit_tokens)
+            if allowed.exceeded(replace(load, tokens=tokens)):
+                return True
+            if self._progress.blocked:
+                return False
+            ending = self._asked(lambda engine: (engine.should_compress(tokens), _limit(engine)))
+            if ending is not None:
+                says_so, threshold = cast("tuple[object, object]", ending.value)
+                self._adopt(threshold)
+                return bool(says_so)
+        # It is set aside, or compacts in the background at this moment.
+        return self._default.is_due(load, prompt_tokens=prompt_tokens)
+
+    def is_hygiene_due(self, load: Load, messages: int) -> bool:
+        """Say whether a session that grew between turns is compacted before an agent sees it."""
+        return self._default.is_hygiene_due(load, messages)
+
+    def recovery(self, load: Load, error: str, attempt: int = 1) -> Policy:
+        """Return what to aim for after a refusal; a window that it states is taught to both."""
+        before = self.policy.context_length
+        aim = self._default.recovery(load, error, attempt)
+        if self.policy.context_length != before:
+            self._teach_window()
+        return aim
+
+    def update_from_response(
+        self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
+    ) -> str | None:
+        """Learn from reported usage, and let the plug-in learn too."""
+        usage = {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        }
+        self._asked(lambda engine: engine.update_from_response(usage))
+        return self._default.update_from_response(
+            prompt_tokens, rough=rough, completion_tokens=completion_tokens
+        )
+
+    def update_model(self, context_length: int, *, model: str = "") -> None:
+        """Recompute every budget for a model with another window."""
+        self._model = model or self._model
+        self._default.policy = self._own_policy()
+        self._default.update_model(context_length, model=model)
+        self._teach_window()
+
+    def _by_guest(self, transcript: Transcript, request: Request) -> Outcome | None:
+        """Return what the plug-in made of a transcript; nothing if it had to be set aside."""
+        outcome = guest_pass(self._guest, transcript, request, self._weigh)
+        if isinstance(outcome, Refused):
+            self._set_aside(f"was set aside for this session: {outcome.reason}")
+            return None
+        return outcome
+
+    def _falls_short(self, outcome: Outcome, request: Request) -> bool:
+        """Say whether a pass had an aim that a plug-in cannot be told, and missed it."""
+        aim = request.policy
+        if aim is None:
+            return False
+        budget = replace(aim.budget, tokens=aim.fit or aim.threshold_tokens)
+        return bool(budget.exceeded(self.load(outcome.transcript)))
+
+    def _finished(self, begun: Outcome, request: Request) -> CompactionReport:
+        """Let the default engine reach what the plug-in did not."""
+        report = self._default.compact(begun.transcript, request)
+        if not isinstance(report.result, Folded | Pruned):
+            return CompactionReport(begun) if isinstance(begun, Folded | Pruned) else report
+        before = begun.report
+        figures = replace(
+            report.figures,
+            tokens_before=before.tokens_before,
+            messages_before=before.messages_before,
+        )
+        return replace(report, result=replace(report.result, report=figures))
+
+    def _judged(self, outcome: Outcome, request: Request) -> tuple[str, ...]:
+        """Count a pass, and return the advice where passes no longer gain anything."""
+        with self._changing:
+            progress = Progress() if request.is_manual else self._progress.after(outcome)
+            self._progress = progress
+        return (advice(progress.blocked),) if progress.blocked else ()
+
+    def _weigh(self, messages: Iterable[Message]) -> int:
+        return self._default.load(messages).tokens
+
+    def _teach_window(self) -> None:
+        window = self.policy.context_length
+        self._told("update_model", self._model, window)
+        ending = self._asked(_limit)
+        if ending is not None:
+            self._adopt(ending.value)
+
+    def _adopt(self, threshold: object) -> None:
+        """Let the threshold of the plug-in be that of the status, the warning and the host."""
+        policy = self._own_policy()
+        if isinstance(threshold, int | float) and 0 < threshold <= policy.context_length:
+            share = min((threshold + 0.5) / policy.context_length, 1.0)
+            self._default.policy = replace(policy, threshold=share, threshold_floor=0)
+
+    def _own_policy(self) -> Policy:
+        """Return the knobs with the threshold that the default engine has of its own."""
+        own = self._own
+        return replace(self.policy, threshold=own.threshold, threshold_floor=own.threshold_floor)
+
+    def _set_aside(self, why: str) -> None:
+        super()._set_aside(why)
+        self._default.policy = self._own_policy()
+
+
+def _limit(engine: ContextEngine) -> object:
+    return getattr(engine, "threshold_tokens", 0)

@@ -1,0 +1,206 @@
+"""Engines by name: the built-in ones and plug-ins, for a conversation or to hold oneself."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Unpack, cast
+
+from holdfast.adapters.system_clock import SystemClock
+from holdfast.compaction import Policy
+from holdfast.config import Settings, home
+from holdfast.engines import Setup
+from holdfast.engines.contracted import Contracted
+from holdfast.engines.guest import Guest, Hung, Raised, Returned
+from holdfast.engines.guest_tools import call_offered
+from holdfast.engines.hosted import HostedEngine
+from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
+from holdfast.engines.truncating import Truncating, truncating_engine
+from holdfast.errors import ConfigError
+from holdfast.redaction import Redactor
+from holdfast.wiring.compressor import Compressor, Knobs, counter_named
+from holdfast.wiring.names import check_names
+
+if TYPE_CHECKING:
+    from holdfast.engines import ChatEngine, Engine
+    from holdfast.engines.contract import ContextEngine
+    from holdfast.ports import WindowEngine
+    from holdfast.tokens import Counter
+    from holdfast.wiring.summarizers import Writer
+
+__all__ = [
+    "BUILT_IN",
+    "EngineKnobs",
+    "Hosting",
+    "engine_names",
+    "engines_for",
+    "load_engine",
+    "truncating",
+]
+
+BUILT_IN = (DEFAULT, "truncate")
+"""The engines that are always there, the default first."""
+
+_log = logging.getLogger(__name__)
+_SHARED_KNOBS = {
+    "threshold": "threshold_percent",
+    "protect_first_n": "protect_first_n",
+    "protect_last_n": "protect_last_n",
+}
+"""Knobs that the contract knows too, and what it calls them."""
+
+
+class EngineKnobs(Knobs, total=False):
+    """What an engine may be loaded with; a plug-in takes those that the contract knows."""
+
+    summarizer: Writer
+    redactor: Redactor
+    counter: Counter | Literal["estimate", "exact"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosting:
+    """What engines of a conversation are made with."""
+
+    default: Callable[[], Engine]
+    truncating: Callable[[], Engine]
+    model: str = ""
+    deadline: float = Settings().auxiliary.compression.timeout
+    """Seconds that a plug-in's compaction may take."""
+    redact: Callable[[str], str] = str
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names of all engines that could be chosen: the built-in ones, then plug-ins."""
+    plugins = known_engines(home(os.environ))
+    return (*BUILT_IN, *(name for name in plugins if name not in BUILT_IN))
+
+
+def load_engine(
+    name: str = DEFAULT,
+    *,
+    model: str = "",
+    context_length: int = 200_000,
+    **knobs: Unpack[EngineKnobs],
+) -> ContextEngine:
+    """Return an engine by its name, to be used through the contract.
+
+    A plug-in that cannot be loaded is a warning in the log, and the default engine comes back.
+
+    Args:
+        name: `compressor`, `truncate`, or the name of a plug-in.
+        model: The conversation's model.
+        context_length: What the model accepts, in tokens.
+        knobs: Thresholds and budgets, and for the built-in engines summarizer, redactor, counter.
+
+    Raises:
+        ConfigError: when there is no engine of that name, or it has no such knob.
+    """
+    source = _source(name)
+    if source is None:
+        return _built_in(name, model, context_length, knobs)
+    tuned = _shared(name, knobs)
+    ending = Guest(name, source.make, deadline=Settings().auxiliary.compression.timeout).arrive()
+    if not isinstance(ending, Returned):
+        why = ending.reason if isinstance(ending, Raised | Hung) else "it is busy"
+        _log.warning("The engine %s could not be loaded: %s; %s is used.", name, why, DEFAULT)
+        return _built_in(DEFAULT, model, context_length, knobs)
+    for knob, value in tuned.items():
+        setattr(ending.value, knob, value)
+    call_offered(ending.value, "update_model", model, context_length, details={})
+    return cast("ContextEngine", ending.value)
+
+
+def engines_for(
+    choice: str | ContextEngine, hosting: Hosting, *, must_exist: bool
+) -> Callable[[], WindowEngine]:
+    """Return what makes the engine of each session of a conversation.
+
+    Args:
+        choice: An engine's name, or an engine, of which every session after the first has a copy.
+        hosting: What engines are made with.
+        must_exist: Whether a name that nobody knows is an error, and not a warning.
+
+    Raises:
+        ConfigError: when the name must exist and does not.
+    """
+    if not isinstance(choice, str):
+        return _guests(choice, hosting)
+    if choice == DEFAULT:
+        # It has no plug-ins to look for.
+        return hosting.default
+    source = _source(choice, must_exist=must_exist)
+    if source is None:
+        return hosting.truncating
+    return lambda: _hosted(Guest(choice, source.make, deadline=hosting.deadline), hosting)
+
+
+def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngine]:
+    unused = [engine]
+
+    def make() -> object:
+        # The caller holds the first: a copy would leave its counters at nothing.
+        return unused.pop() if unused else twin(engine)
+
+    name = getattr(engine, "name", type(engine).__name__)
+    return lambda: _hosted(Guest(str(name), make, deadline=hosting.deadline), hosting)
+
+
+def _hosted(guest: Guest, hosting: Hosting) -> HostedEngine:
+    return HostedEngine(hosting.default(), guest, model=hosting.model, redact=hosting.redact)
+
+
+def _source(name: str, *, must_exist: bool = True) -> Source | None:
+    """Return where a plug-in comes from; nothing for an engine of our own.
+
+    Raises:
+        ConfigError: when the name must exist and nobody knows it.
+    """
+    found = find_engine(name, home(os.environ))
+    if found is not None or name in BUILT_IN:
+        return found
+    missing = _unknown(name)
+    if must_exist:
+        raise missing
+
+    def refuse() -> object:
+        raise missing
+
+    return Source(name, "nowhere", refuse)
+
+
+def _unknown(name: str) -> ConfigError:
+    names = engine_names()
+    close = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+    return ConfigError(f"there is no engine {name!r}; {hint}")
+
+
+def _built_in(name: str, model: str, context_length: int, knobs: EngineKnobs) -> ContextEngine:
+    check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
+    if name == DEFAULT:
+        return Contracted(
+            name, lambda: Compressor(context_length=context_length, model=model, **knobs)
+        )
+    return Truncating(name, lambda: truncating(context_length, model, knobs))
+
+
+def truncating(context_length: int, model: str, knobs: EngineKnobs) -> ChatEngine:
+    """Return the engine that truncates, with the usual parts in place; it has no summarizer."""
+    parts = ("summarizer", "redactor", "counter")
+    budgets = cast("Knobs", {key: value for key, value in knobs.items() if key not in parts})
+    setup = Setup(
+        clock=SystemClock(),
+        counter=counter_named(knobs.get("counter", "estimate"), model),
+        redactor=knobs.get("redactor") or Redactor(),
+    )
+    return truncating_engine(Policy(context_length=context_length, **budgets), setup)
+
+
+def _shared(name: str, knobs: EngineKnobs) -> dict[str, object]:
+    """Return the knobs that a plug-in takes, under the names of the contract."""
+    check_names(knobs, _SHARED_KNOBS, f"The engine {name}")
+    return {_SHARED_KNOBS[key]: value for key, value in knobs.items()}

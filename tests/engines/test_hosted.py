@@ -1,0 +1,354 @@
+"""A plug-in behind the port: what it decides, what is checked, and what happens when it fails."""
+
+# ruff: noqa: ARG002 - engines have the signatures of the contract, whatever they use of them
+
+import json
+import logging
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from holdfast.adapters import SystemClock
+from holdfast.compaction import Folded, LiveState, Policy, Pruned, Request, Unchanged
+from holdfast.engines import Engine, Setup
+from holdfast.engines.guest import Guest
+from holdfast.engines.hosted import HostedEngine
+from holdfast.ports import WindowEngine
+from holdfast.redaction import redact
+from holdfast.testing.builders import assistant, step, system, user
+from holdfast.tokens import Load
+from holdfast.transcript import Message, Role, Text, Thinking, Transcript, check
+from holdfast.wire.tool_specs import ToolSpec
+from tests.engines.plugins import Tail, Wire
+
+WINDOW = 8_000
+
+
+def talk(turns: int = 30) -> Transcript:
+    said = [
+        message
+        for number in range(turns)
+        for message in (
+            user(f"ask {number}"),
+            *step(f"c{number}", "cat big.txt", "a line of output " * 20),
+            assistant(f"answer {number} " * 10),
+        )
+    ]
+    return (system("Be careful."), *said, user("the newest ask"))
+
+
+def hosted(plugin: Any, *, deadline: float = 10.0) -> HostedEngine:
+    default = Engine(Policy(context_length=WINDOW), Setup(clock=SystemClock()))
+    guest = Guest("tail", lambda: plugin, deadline=deadline)
+    return HostedEngine(default, guest, model="a-model", redact=redact)
+
+
+class Failing(Tail):
+    """Does to each call what it is told to."""
+
+    def __init__(self, result: object = None) -> None:
+        super().__init__()
+        self.result = result
+
+    def compress(self, messages: Wire, *_: object, **__: object) -> Any:
+        if isinstance(self.result, BaseException):
+            raise self.result
+        return self.result(messages) if callable(self.result) else self.result
+
+
+def test_a_plug_in_compacts_and_the_rest_stays_as_it_was() -> None:
+    plugin, transcript = Tail(), talk()
+    engine: WindowEngine = hosted(plugin)
+    report = engine.compact(transcript, Request(focus="the port"))
+    assert isinstance(report.result, Folded)
+    after = report.result.transcript
+    assert [message.role for message in after] == [Role.SYSTEM, Role.USER, Role.USER]
+    assert after[0] is transcript[0]
+    assert after[2] is transcript[-1]
+    assert check(after) == ()
+    assert report.figures.summary is not None
+    assert (report.figures.summary.origin, report.figures.summary.model) == ("engine", "tail")
+    assert (report.notes, engine.trouble) == ((), "")
+    assert (report.tokens_before, report.tokens_after) == (
+        engine.load(transcript).tokens,
+        engine.load(after).tokens,
+    )
+    assert report.duration_ms > 0
+    assert plugin.seen == [("compress", "the port")]
+
+
+def test_what_a_plug_in_writes_in_a_users_name_is_not_taken_for_the_users_words() -> None:
+    after = hosted(Tail()).compact(talk()).result.transcript
+    assert [message.synthetic is None for message in after] == [True, False, True]
+
+
+def test_a_message_that_begins_with_a_summary_may_carry_the_users_words() -> None:
+    def merge(messages: Wire) -> Wire:
+        return [messages[0], {"role": "user", "content": f"SUMMARY\n\n{messages[-1]['content']}"}]
+
+    engine = hosted(Failing(merge))
+    after = engine.compact(talk()).result.transcript
+    assert engine.trouble == ""
+    assert after[-1].synthetic is None
+
+
+def test_thinking_that_the_format_cannot_say_survives() -> None:
+    sealed = Message(Role.ASSISTANT, (Thinking("why", "seal"), Text("so")))
+    transcript = (*talk(), sealed)
+    engine = hosted(Tail())
+    assert engine.compact(transcript).result.transcript[-1] is sealed
+
+
+def test_its_threshold_is_that_of_the_status() -> None:
+    plugin = Tail()
+    engine = hosted(plugin)
+    assert plugin.context_length == WINDOW
+    assert engine.policy.threshold_tokens == plugin.threshold_tokens == WINDOW // 2
+    assert engine.is_due(Load(tokens=WINDOW // 2))
+    assert not engine.is_due(Load(tokens=WINDOW // 2 - 1))
+    engine.update_model(20_000, model="larger")
+    assert (plugin.context_length, engine.policy.threshold_tokens) == (20_000, 10_000)
+    assert engine.policy.context_length == 20_000
+
+
+def test_what_cannot_be_sent_is_due_whatever_the_plug_in_says() -> None:
+    class Never(Tail):
+        def should_compress(self, prompt_tokens: int | None = None) -> bool:
+            return False
+
+    engine = hosted(Never())
+    assert not engine.is_due(Load(tokens=WINDOW // 2 + 1))
+    assert engine.is_due(Load(tokens=WINDOW))
+    assert engine.is_due(Load(tokens=1, bytes=30_000_000))
+
+
+def test_usage_and_windows_reach_the_plug_in() -> None:
+    plugin = Tail()
+    engine = hosted(plugin)
+    engine.update_from_response(1_000, completion_tokens=20)
+    assert (plugin.last_prompt_tokens, plugin.last_total_tokens) == (1_000, 1_020)
+    aim = engine.recovery(Load(tokens=7_000), "maximum context length is 4096 tokens")
+    assert aim.fit is not None
+    assert plugin.context_length == engine.policy.context_length == 4_096
+
+
+def test_two_passes_that_gain_nothing_are_the_last_automatic_ones() -> None:
+    engine = hosted(Failing(lambda messages: messages))
+    transcript = talk(60)
+    load = replace(engine.load(transcript), tokens=5_000)
+    assert engine.is_due(load)
+    assert isinstance(engine.compact(transcript).result, Unchanged)
+    report = engine.compact(transcript)
+    assert "Automatic compaction has stopped" in report.notes[0]
+    assert not engine.is_due(load)
+    assert engine.trouble == ""
+    engine.compact(transcript, Request(force=True))
+    assert engine.is_due(load)
+
+
+def test_the_default_engine_reaches_what_a_plug_in_cannot_be_told() -> None:
+    def keep_most(messages: Wire) -> Wire:
+        return [messages[0], *messages[9:]]
+
+    engine, transcript = hosted(Failing(keep_most)), talk()
+    aim = replace(engine.policy, fit=1_500)
+    report = engine.compact(transcript, Request(force=True, policy=aim))
+    assert report.tokens_after <= 1_500
+    assert report.tokens_before == engine.load(transcript).tokens
+    assert report.figures.messages_before == len(transcript)
+    assert engine.trouble == ""
+    roomy = replace(engine.policy, fit=200_000)
+    assert engine.compact(transcript, Request(force=True, policy=roomy)).outcome != "unchanged"
+    hopeless = replace(engine.policy, fit=10)
+    report = engine.compact(transcript, Request(force=True, policy=hopeless))
+    assert isinstance(report.result, Folded | Pruned)
+    idle = hosted(Failing(lambda messages: messages))
+    assert idle.compact(transcript, Request(force=True, policy=hopeless)).outcome == "abandoned"
+
+
+def drop_newest(messages: Wire) -> Wire:
+    return messages[:-1]
+
+
+def drop_system(messages: Wire) -> Wire:
+    return messages[5:]
+
+
+def orphan(messages: Wire) -> Wire:
+    return [messages[0], *messages[3:]]
+
+
+def grow(messages: Wire) -> Wire:
+    return [*messages, {"role": "assistant", "content": "word " * 100}]
+
+
+def circle(messages: Wire) -> Wire:
+    messages[0]["me"] = messages
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (RuntimeError("no disk, key sk-ant-api03-" + "A1b2C3d4" * 6), "RuntimeError: no disk"),
+        (SystemExit(3), "SystemExit: 3"),
+        (None, "expected a list of messages, found a NoneType"),
+        (["a summary"], "expected a message, found a str"),
+        ([{"role": "wizard"}], "cannot be read"),
+        (circle, "no JSON"),
+        (drop_newest, "the newest user message is missing"),
+        (drop_system, "the system prompt is missing or changed"),
+        (orphan, "a provider would refuse it"),
+        (grow, "larger than before"),
+    ],
+)
+def test_a_plug_in_that_fails_is_set_aside_and_the_pass_is_made(
+    result: object, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine, transcript = hosted(Failing(result)), talk(60)
+    with caplog.at_level(logging.WARNING):
+        report = engine.compact(transcript)
+    assert isinstance(report.result, Folded)
+    assert check(report.result.transcript) == ()
+    assert said in engine.trouble
+    assert report.notes == (engine.trouble,)
+    assert [record.getMessage() for record in caplog.records] == [engine.trouble]
+    assert "A1b2C3d4A1b2C3d4" not in engine.trouble
+    again = engine.compact(transcript)
+    assert (again.notes, len(caplog.records)) == ((), 1)
+    assert engine.policy.threshold_tokens == Policy(context_length=WINDOW).threshold_tokens
+
+
+def test_a_call_that_waits_may_not_be_dropped() -> None:
+    transcript = (*talk(), *step("late")[:1])
+    engine = hosted(Failing(lambda messages: [messages[0], messages[-2]]))
+    engine.compact(transcript)
+    assert "a call that still waits" in engine.trouble
+
+
+def test_a_plug_in_that_hangs_costs_its_deadline_once() -> None:
+    release = threading.Event()
+    engine = hosted(Failing(lambda messages: release.wait(30) and messages), deadline=0.2)
+    started = time.monotonic()
+    report = engine.compact(talk(60))
+    assert time.monotonic() - started < 10
+    assert isinstance(report.result, Folded)
+    assert "no answer within 0.2 s" in engine.trouble
+    assert engine.tools() == ()
+    release.set()
+
+
+@pytest.mark.parametrize("method", ["should_compress", "update_from_response", "get_tool_schemas"])
+def test_any_other_call_that_raises_sets_it_aside_too(method: str) -> None:
+    plugin = Tail()
+    engine = hosted(plugin)
+
+    def fail(*_: object) -> None:
+        raise ValueError("broken")
+
+    setattr(plugin, method, fail)
+    assert engine.is_due(Load(tokens=7_000)) in (True, False)
+    engine.update_from_response(0)
+    assert engine.tools() == ()
+    assert "ValueError: broken" in engine.trouble
+    # The default engine's own rule holds from then on.
+    assert engine.is_due(Load(tokens=6_900))
+    assert not engine.is_due(Load(tokens=WINDOW // 2))
+    assert engine.compact(talk()).notes == (engine.trouble,)
+
+
+def test_one_that_cannot_be_built_leaves_the_default_engine() -> None:
+    default = Engine(Policy(context_length=WINDOW), Setup(clock=SystemClock()))
+    engine = HostedEngine(default, Guest("broken", lambda: 1 // 0, deadline=5))
+    assert engine.trouble == (
+        "The engine broken could not be loaded: ZeroDivisionError: integer division or modulo by "
+        "zero; the default engine compacts instead."
+    )
+    assert isinstance(engine.compact(talk(60)).result, Folded)
+    assert json.loads(engine.call("tail_grep", {}))["error"] == engine.trouble
+
+
+def test_questions_do_not_wait_for_a_compaction_under_way() -> None:
+    inside, release = threading.Event(), threading.Event()
+
+    def slow(messages: Wire) -> Wire:
+        inside.set()
+        release.wait(30)
+        return messages[:1] + messages[-1:]
+
+    engine = hosted(Failing(slow))
+    thread = threading.Thread(target=engine.compact, args=(talk(),))
+    thread.start()
+    assert inside.wait(10)
+    started = time.monotonic()
+    assert engine.is_due(Load(tokens=6_900))
+    engine.update_from_response(100)
+    assert time.monotonic() - started < 5
+    release.set()
+    thread.join(10)
+    assert engine.trouble == ""
+
+
+def test_its_tools_are_offered_and_answered() -> None:
+    engine = hosted(Tail())
+    assert engine.tools() == (
+        ToolSpec(
+            "tail_grep",
+            "Finds what is gone.",
+            {"type": "object", "properties": {"query": {"type": "string"}}},
+        ),
+    )
+    assert engine.call("tail_grep", {"query": "x"}) == '{"found": 1}'
+    assert "no tool 'other'" in json.loads(engine.call("other", {}))["error"]
+
+
+def test_a_tool_that_raises_is_an_error_for_the_model_and_no_more() -> None:
+    class Raising(Tail):
+        def handle_tool_call(self, name: str, args: dict[str, Any], **details: object) -> str:
+            raise KeyError(name)
+
+    engine = hosted(Raising())
+    assert json.loads(engine.call("tail_grep", {})) == {"error": "tail_grep: KeyError: 'tail_grep'"}
+    assert engine.trouble == ""
+
+
+def test_a_tool_that_hangs_sets_the_engine_aside() -> None:
+    release = threading.Event()
+
+    class Hanging(Tail):
+        def handle_tool_call(self, name: str, args: dict[str, Any], **details: object) -> str:
+            release.wait(30)
+            return "{}"
+
+    engine = hosted(Hanging(), deadline=0.2)
+    assert "tail_grep: no answer within 0.2 s" in json.loads(engine.call("tail_grep", {}))["error"]
+    assert engine.trouble
+    release.set()
+
+
+def test_it_says_of_itself_what_it_wants() -> None:
+    engine = hosted(Tail())
+    assert engine.describe()["context_length"] == WINDOW
+    assert (engine.describe()["engine"], engine.describe()["trouble"]) == ("tail", "")
+
+
+def test_a_manual_pass_with_nothing_to_do_is_not_made() -> None:
+    class Content(Tail):
+        def has_content_to_compress(self, messages: Wire) -> bool:
+            return False
+
+    plugin = Content()
+    report = hosted(plugin).compact(talk(), Request(force=True))
+    assert isinstance(report.result, Unchanged)
+    assert plugin.seen == []
+
+
+def test_the_live_state_is_that_of_the_default_engine() -> None:
+    engine = hosted(Tail())
+    engine.host = LiveState(goal="a parser")
+    assert engine.host == LiveState(goal="a parser")
+    assert engine.is_hygiene_due(Load(tokens=WINDOW), 10)
+    assert engine.expected_tokens == 0

@@ -1,0 +1,223 @@
+"""Engines by name: for a conversation or by hand, and what happens when one cannot be had."""
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast import Conversation
+from holdfast.compaction.truncation import LEFT_OUT
+from holdfast.engines import registry
+from holdfast.engines.hosted import HostedEngine
+from holdfast.errors import ConfigError
+from holdfast.wiring.engines import engine_names, load_engine
+from tests.engines.plugins import Tail, Wire
+
+WINDOW = 6_000
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    return tmp_path
+
+
+def opened(**opening: Any) -> Conversation:
+    return Conversation.open(context_length=WINDOW, active=False, **opening)
+
+
+def talk(chat: Conversation, turns: int = 60) -> None:
+    chat.system("Be careful.")
+    for number in range(turns):
+        chat.user(f"ask {number}")
+        chat.assistant(f"answer {number} " * 60)
+
+
+def plugin(home: Path, name: str, code: str) -> None:
+    folder = home / "plugins" / "context_engine" / name
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(code)
+
+
+def test_an_engine_is_loaded_by_name_with_its_knobs() -> None:
+    holdfast.register_context_engine(Tail)
+    engine = load_engine("tail", model="m", context_length=10_000, threshold=0.25)
+    assert (engine.name, engine.threshold_tokens) == ("tail", 2_500)
+    assert load_engine(context_length=10_000).name == "compressor"
+    assert engine_names() == ("compressor", "truncate", "tail")
+
+
+def test_a_name_or_a_knob_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    holdfast.register_context_engine(Tail)
+    with pytest.raises(ConfigError, match="no engine 'trunkate'; did you mean truncate"):
+        load_engine("trunkate")
+    with pytest.raises(ConfigError, match="there are compressor, truncate, tail"):
+        opened(store=tmp_path / "s.db", engine="xyz")
+    with pytest.raises(ConfigError, match="engine tail has no option target_ratio"):
+        load_engine("tail", target_ratio=0.3)
+    with pytest.raises(ConfigError, match="engine truncate has no option tresholdx"):
+        load_engine("truncate", tresholdx=0.3)  # type: ignore[call-arg]
+
+
+def test_a_plug_in_that_cannot_be_loaded_is_one_warning_and_the_default(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin(home, "broken", "raise RuntimeError('no such luck')")
+    with caplog.at_level(logging.WARNING):
+        assert load_engine("broken", context_length=9_000).name == "compressor"
+    assert [record.getMessage() for record in caplog.records] == [
+        "The engine broken could not be loaded: RuntimeError: no such luck; compressor is used."
+    ]
+
+
+@pytest.mark.parametrize("name", ["broken", "missing"])
+def test_a_configured_engine_that_cannot_be_had_loses_nothing(
+    home: Path, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin(home, "broken", "import nothing_of_that_name")
+    monkeypatch.setenv("HOLDFAST_CONTEXT_ENGINE", name)
+    with caplog.at_level(logging.WARNING), opened() as chat:
+        assert f"The engine {name} could not be loaded" in chat.status().warning
+        talk(chat)
+        assert len(chat.window()) < 100
+        assert chat.compactions[0].summary
+        assert len([each for each in caplog.records if "could not be loaded" in each.message]) == 1
+        assert chat.status().warning.count("could not be loaded") == 1
+
+
+def test_the_configured_engine_is_the_default_of_a_conversation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONTEXT_ENGINE", "truncate")
+    with opened() as chat:
+        chat.goal = "One retry policy."
+        talk(chat)
+        window = chat.window()
+        assert not isinstance(chat.parts.engine, HostedEngine)
+        assert chat.compactions
+        assert [each.summary for each in chat.compactions] == [""] * len(chat.compactions)
+        assert LEFT_OUT in str(window[0]["content"])
+        assert str(window[0]["content"]).endswith("One retry policy.")
+        assert [each["content"] for each in window[-2:]] == ["ask 59", "answer 59 " * 60]
+        chat.system("Be careful.")
+        assert chat.window() == window
+        chat.system("Be bold.")
+        assert str(chat.window()[0]["content"]).startswith(f"Be bold.\n\n{LEFT_OUT}")
+    with opened(engine="compressor") as chat:
+        talk(chat)
+        chat.window()
+        assert chat.compactions[0].summary
+
+
+@pytest.mark.parametrize("engine", ["truncate", Tail()])
+def test_a_pass_of_any_engine_can_be_undone(engine: Any) -> None:
+    with opened(engine=engine, automatic=False) as chat:
+        talk(chat)
+        before = chat.window()
+        assert chat.compress().tokens_after < WINDOW
+        assert len(chat.window()) < len(before)
+        assert chat.undo()
+        assert chat.window() == before
+
+
+def test_nothing_is_active_because_it_is_there(home: Path) -> None:
+    plugin(home, "greedy", "raise SystemExit('imported')")
+    holdfast.register_context_engine(Tail)
+    with opened() as chat:
+        assert type(chat.parts.engine).__name__ == "Compressor"
+        assert chat.engine_tools() == ()
+        assert "no tool 'x'" in json.loads(chat.call_engine_tool("x", {}))["error"]
+
+
+def test_a_plug_in_lives_through_a_whole_conversation() -> None:
+    plugin = Tail()
+    with opened(engine=plugin, strategy="rotation", title="Bills") as chat:
+        first = chat.id
+        assert chat.status().threshold == plugin.threshold_tokens
+        talk(chat)
+        assert len(chat.window()) < 8
+        assert chat.id != first
+        assert plugin.compression_count > 0
+        assert [spec.name for spec in chat.engine_tools()] == ["tail_grep"]
+        assert json.loads(chat.call_engine_tool("tail_grep", {"query": "x"})) == {"found": 1}
+        assert chat.status().warning == ""
+        size = len(chat.window())
+        chat.close()
+    assert plugin.seen[0] == ("start", "")
+    assert ("start", first) in plugin.seen
+    assert [each for each in plugin.seen if each[0] == "end"] == [("end", size)]
+
+
+def test_ending_a_session_ends_it_for_the_plug_in_once() -> None:
+    plugin = Tail()
+    with opened(engine=plugin) as chat:
+        chat.user("hello")
+        chat.end()
+    assert [each for each in plugin.seen if each[0] == "end"] == [("end", 1)]
+
+
+def test_a_branch_has_an_engine_of_its_own() -> None:
+    plugin = Tail()
+    with opened(engine=plugin) as chat:
+        talk(chat, 5)
+        branch = chat.branch(keep_parent=True)
+        assert isinstance(branch.parts.engine, HostedEngine)
+        assert branch.parts.engine is not chat.parts.engine
+        branch.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+        assert plugin.last_prompt_tokens == 0
+        chat.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+        assert (plugin.last_prompt_tokens, plugin.last_completion_tokens) == (999, 3)
+        chat.switch_model("another", 60_000)
+        assert plugin.context_length == 60_000
+
+
+class Bad(Tail):
+    def __init__(self, compress: Callable[[Wire], object]) -> None:
+        super().__init__()
+        self.act = compress
+
+    def compress(self, messages: Wire, *_: object, **__: object) -> Any:
+        return self.act(messages)
+
+
+def explode(_: Wire) -> object:
+    raise ConnectionError("the model of the plug-in is gone")
+
+
+def hang(_: Wire) -> object:
+    threading.Event().wait(3)
+    return []
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (explode, "the model of the plug-in is gone"),
+        (hang, "no answer within 0.3 s"),
+        (lambda _: "a summary", "expected a list of messages"),
+        (lambda messages: messages[:-2], "the newest user message is missing"),
+        (lambda messages: [*messages, *messages[-1:] * 3], "larger than before"),
+    ],
+    ids=["raises", "hangs", "text", "drops", "grows"],
+)
+def test_a_turn_goes_on_whatever_a_plug_in_does(
+    act: Callable[[Wire], object], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_AUXILIARY_COMPRESSION_TIMEOUT", "0.3")
+    with opened(engine=Bad(act)) as chat:
+        talk(chat)
+        window = chat.window()
+        assert window[-1]["content"] == "answer 59 " * 60
+        assert said in chat.status().warning
+        assert chat.compactions[0].summary
+        assert len(chat.log) > 120
+        assert said in str(chat.compactions[0].report["warnings"])
+        talk(chat, 30)
+        chat.window()
+        assert said in chat.status().warning
