@@ -1,0 +1,167 @@
+"""Where a request says that its prefix is worth keeping: Anthropic's cache markers.
+
+Four markers are allowed. One stands at the end of the system prompt, behind the tools, so that a
+compaction does not lose it; three roll along with the last messages, so that the next request
+finds the newest of them within its lookback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from holdfast.wire import Body
+
+if TYPE_CHECKING:
+    from holdfast.cost import Ttl
+
+__all__ = ["GOAL_LINE", "MARKER", "ROLLING", "is_instruction", "mark", "unmarked"]
+
+MARKER = "cache_control"
+"""The field that carries a marker."""
+ROLLING = 3
+"""How many of the last messages are marked."""
+GOAL_LINE = "The goal of this conversation, as its user set it:"
+"""What a conversation writes above its goal, at the end of the system prompt."""
+_NOTE_LINE = "[Earlier turns of this conversation were compacted into a summary."
+"""How the note begins that the first compaction adds to the system prompt."""
+_SYSTEM_ROLES = ("system", "developer")
+_UNMARKABLE = ("thinking", "redacted_thinking")
+"""Parts that the provider refuses a marker on."""
+
+
+def mark(body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
+    """Return the body with its system prompt and its last three other messages marked.
+
+    The input is not changed; messages without a marker are shared with it. A string becomes a
+    text part, a list is marked at its last part. What has no part to mark, and a tool's answer in
+    OpenAI's layout, carries the marker on the message, which only a receiver with Anthropic's own
+    layout reads; for others such a message is passed over and an earlier one is marked instead.
+    In a system prompt, what conversations add at its end (the note of the first compaction, the
+    goal) becomes a part of its own, so that the words before it stay cached when it comes or goes.
+
+    Args:
+        body: What is to be sent, in OpenAI's or Anthropic's layout. Markers that it has already
+            are taken away: a fifth one would be refused.
+        ttl: How long the provider is to keep it.
+        native: Whether the receiver reads markers on messages.
+    """
+    marker: dict[str, object] = {"type": "ephemeral"}
+    if ttl == "1h":
+        marker["ttl"] = ttl
+    body = unmarked(body)
+    messages = body.messages
+    opening = _instructions(messages)
+    system = body.system
+    if _has_words(system):
+        system = _marked_content(_sections(system), marker) or system
+    elif opening:
+        prompt = messages[opening - 1]
+        parted = {**prompt, "content": _sections(prompt.get("content"))}
+        messages[opening - 1] = _marked_message(parted, marker, native=native) or prompt
+    left = ROLLING
+    for index in range(len(messages) - 1, opening - 1, -1):
+        if not left:
+            break
+        if is_instruction(messages[index]):
+            continue
+        marked = _marked_message(messages[index], marker, native=native)
+        if marked is not None:
+            messages[index] = marked
+            left -= 1
+    return Body(messages, system)
+
+
+def unmarked(body: Body) -> Body:
+    """Return the body without markers; what has none is shared with the input."""
+    # Nearly every message is words without a marker, and every call comes by here.
+    messages = [
+        message
+        if type(message.get("content")) is str and MARKER not in message
+        else _plain(message)
+        for message in body.messages
+    ]
+    return Body(messages, _plain_content(body.system))
+
+
+def is_instruction(message: Mapping[str, object]) -> bool:
+    """Say whether a message is part of the system prompt rather than of the talk."""
+    return message.get("role") in _SYSTEM_ROLES
+
+
+def _plain(fields: dict[str, object]) -> dict[str, object]:
+    """Return a message or a part without markers, also inside a tool's answer."""
+    content = fields.get("content")
+    plain = _plain_content(content)
+    if plain is content and MARKER not in fields:
+        return fields
+    kept = {key: value for key, value in fields.items() if key != MARKER}
+    return {**kept, "content": plain} if "content" in kept else kept
+
+
+def _plain_content(content: object) -> object:
+    if not isinstance(content, list):
+        return content
+    parts = cast("list[object]", content)
+    plain = [
+        _plain(cast("dict[str, object]", part)) if isinstance(part, dict) else part
+        for part in parts
+    ]
+    same = all(one is other for one, other in zip(parts, plain, strict=True))
+    return parts if same else plain
+
+
+def _instructions(messages: Sequence[Mapping[str, object]]) -> int:
+    """Return how many messages at the start are the system prompt."""
+    talk = (index for index, message in enumerate(messages) if not is_instruction(message))
+    return next(talk, len(messages))
+
+
+def _sections(content: object) -> object:
+    """Return a system prompt as text parts: its own words, and each thing added at their end."""
+    if not isinstance(content, str):
+        return content
+    found = (content.rfind(f"\n\n{line}") for line in (_NOTE_LINE, GOAL_LINE))
+    starts = [0, *sorted(start for start in found if start > 0)]
+    ends = [*starts[1:], len(content)]
+    texts = [content[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [{"type": "text", "text": text} for text in texts] if len(texts) > 1 else content
+
+
+def _marked_message(
+    message: dict[str, object], marker: Mapping[str, object], *, native: bool
+) -> dict[str, object] | None:
+    """Return the message with a marker, or None where it can carry none."""
+    if message.get("role") != "tool":
+        content = _marked_content(message.get("content"), marker)
+        if content is not None:
+            return {**message, "content": content}
+        if _has_words(message.get("content")):
+            return None
+    return {**message, MARKER: dict(marker)} if native else None
+
+
+def _marked_content(content: object, marker: Mapping[str, object]) -> list[object] | None:
+    """Return content with the marker on its last part that takes one; None where none does."""
+    if isinstance(content, str) and content.strip():
+        return [{"type": "text", "text": content, MARKER: dict(marker)}]
+    if not isinstance(content, list):
+        return None
+    parts = list(cast("list[object]", content))
+    for index in range(len(parts) - 1, -1, -1):
+        part = parts[index]
+        if isinstance(part, Mapping) and _takes_marker(cast("Mapping[str, object]", part)):
+            parts[index] = {**cast("Mapping[str, object]", part), MARKER: dict(marker)}
+            return parts
+    return None
+
+
+def _takes_marker(part: Mapping[str, object]) -> bool:
+    if part.get("type") in _UNMARKABLE:
+        return False
+    text = part.get("text")
+    return part.get("type") != "text" or (isinstance(text, str) and bool(text.strip()))
+
+
+def _has_words(content: object) -> bool:
+    return bool(content.strip()) if isinstance(content, str) else bool(content)
