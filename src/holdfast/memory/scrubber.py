@@ -1,0 +1,102 @@
+"""Takes recalled memory out of what a model says, however its words are cut into pieces.
+
+A model that is shown a block of memory may repeat it. What stands between the tags is not for the
+user's eyes a second time, and must not become part of what was said.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.wire.recalled import TAG
+
+__all__ = ["LONGEST_TAG", "Scrubber", "scrub", "without_tags"]
+
+LONGEST_TAG = 128
+"""What is longer than this between its brackets is text; so at most 127 characters wait."""
+
+_TAG = re.compile(rf"<\s*(/?)\s*{TAG}(?:[\s/][^<>]*)?>", re.IGNORECASE)
+_LEAD = re.compile(r"<\s*/?\s*")
+
+
+class Scrubber:
+    """Removes blocks of memory from a stream of text.
+
+    Tags count in any case, with spaces and attributes. Blocks may stand inside one another. A block
+    that nobody closes goes on to the end, and a closing tag without a block is removed as well.
+    Where a text is cut never matters: the pieces that come out join to `scrub` of the whole.
+    """
+
+    def __init__(self) -> None:
+        """Begin outside every block."""
+        self._depth = 0
+        self._held = ""
+
+    @property
+    def held(self) -> str:
+        """Return what may yet become a tag: fewer than `LONGEST_TAG` characters, mostly none."""
+        return self._held
+
+    def push(self, delta: str) -> str:
+        """Take the next piece of the text; return what of it can be shown now."""
+        text = self._held + delta
+        self._held = ""
+        shown: list[str] = []
+        start, here = 0, text.find("<")
+        while here >= 0:
+            piece = text[here : here + LONGEST_TAG]
+            found = _TAG.match(piece)
+            if found is None and len(piece) < LONGEST_TAG and _may_become_tag(piece):
+                self._held = piece
+                break
+            if found is not None:
+                shown.append(self._seen(text[start:here]))
+                self._pass(found)
+                start = here + found.end()
+            here = text.find("<", max(here + 1, start))
+        end = len(text) - len(self._held)
+        shown.append(self._seen(text[start:end]))
+        return "".join(shown)
+
+    def finish(self) -> str:
+        """End the text; return what was held back and turned out to be no tag."""
+        rest = self._seen(self._held)
+        self._held = ""
+        return rest
+
+    def _seen(self, text: str) -> str:
+        return "" if self._depth else text
+
+    def _pass(self, tag: re.Match[str]) -> None:
+        if tag[1]:
+            self._depth = max(self._depth - 1, 0)
+        elif not tag[0].endswith("/>"):
+            self._depth += 1
+
+
+def scrub(text: str) -> str:
+    """Return a whole text without blocks of memory."""
+    scrubber = Scrubber()
+    return scrubber.push(text) + scrubber.finish()
+
+
+def without_tags(text: str) -> str:
+    """Return the text without the tags of memory, and with what stands between them.
+
+    What a provider recalls gets a block of ours; a tag of its own could only end it early.
+    """
+    while True:
+        # Taking a tag out may join what stood around it to another one.
+        bare = _TAG.sub("", text)
+        if bare == text:
+            return bare
+        text = bare
+
+
+def _may_become_tag(piece: str) -> bool:
+    """Say whether more text could complete a tag that begins here."""
+    lead = _LEAD.match(piece)
+    name = piece[lead.end() if lead else 0 :].lower()
+    if len(name) <= len(TAG):
+        return TAG.startswith(name)
+    return name.startswith(TAG) and _TAG.match(f"{piece}>") is not None
