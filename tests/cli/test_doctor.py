@@ -1,6 +1,7 @@
 """`holdfast doctor`: what is in place, what is not, and never a credential."""
 
 import json
+import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ MODEL = {"HOLDFAST_AUXILIARY_COMPRESSION_MODEL": "claude-next"}
 
 
 def states(env: dict[str, str]) -> dict[str, str]:
-    ended = run("doctor", "--json", env=env)
+    ended = run("doctor", "--offline", "--json", env=env)
     found = json.loads(ended.output)
     assert (ended.code == 0) == found["healthy"]
     return {each["name"]: each["state"] for each in found["checks"]}
@@ -23,7 +24,15 @@ def states(env: dict[str, str]) -> dict[str, str]:
 def test_a_fresh_installation_is_healthy() -> None:
     found = states({})
     assert set(found.values()) == {"ok"}
-    assert list(found)[:5] == ["python", "home", "configuration", "window", "summary model"]
+    assert list(found)[:6] == [
+        "python",
+        "home",
+        "configuration",
+        "window",
+        "model",
+        "summary model",
+    ]
+    assert {"engine", "memory", "tokenizer", "model file smollm2", "extra chat"} <= set(found)
 
 
 def test_a_broken_configuration_fails_and_the_other_checks_go_on(home: Path) -> None:
@@ -42,21 +51,81 @@ def test_a_summary_model_needs_a_credential() -> None:
 
 def test_a_server_of_one_s_own_gets_no_credential() -> None:
     address = {"HOLDFAST_AUXILIARY_COMPRESSION_BASE_URL": "http://me:secret@127.0.0.1:1/v1"}
-    ended = run("doctor", env={**MODEL, **address})
-    assert "none is sent to 127.0.0.1:1" in ended.text
+    ended = run("doctor", env={**MODEL, **address, "ANTHROPIC_API_KEY": "k"})
+    assert "none is sent to 127.0.0.1:1; HOLDFAST_API_KEY would be" in ended.text
+    assert "summary address: 127.0.0.1:1 does not answer: connection refused" in ended.text
+    assert ended.code == 1
     assert "secret" not in ended.text
 
 
 def test_a_credential_is_never_shown() -> None:
-    ended = run("doctor", env={**MODEL, "ANTHROPIC_API_KEY": "sk-very-secret"})
+    ended = run("doctor", "--offline", env={**MODEL, "ANTHROPIC_API_KEY": "sk-very-secret"})
     assert "ANTHROPIC_API_KEY is set" in ended.text
     assert "sk-very-secret" not in ended.text
 
 
 def test_a_model_without_a_window_is_a_warning_with_advice() -> None:
-    ended = run("doctor", env={"HOLDFAST_MODEL_NAME": "tiny"})
+    env = {"HOLDFAST_MODEL_NAME": "tiny", "OPENAI_API_KEY": "k"}
+    ended = run("doctor", "--offline", env=env)
     assert ended.code == 0
     assert "set model.context_length to the window of tiny" in ended.text
+
+
+def test_the_window_of_a_listed_model_is_known_and_one_set_too_large_is_a_warning() -> None:
+    env = {"HOLDFAST_MODEL_NAME": "gpt-4o", "OPENAI_API_KEY": "k"}
+    ended = run("doctor", "--offline", env=env)
+    assert "as listed for gpt-4o: 128,000 tokens" in ended.text
+    large = run("doctor", "--offline", env={**env, "HOLDFAST_MODEL_CONTEXT_LENGTH": "500000"})
+    assert "set model.context_length to 128000 or less" in large.text
+    fitting = {**env, "HOLDFAST_MODEL_CONTEXT_LENGTH": "64000"}
+    assert states(fitting)["window"] == "ok"
+
+
+def test_the_model_on_this_machine_has_a_small_window_and_needs_no_key() -> None:
+    env = {"HOLDFAST_MODEL_NAME": "local", "HOLDFAST_AUXILIARY_COMPRESSION_MODEL": "local"}
+    found = json.loads(run("doctor", "--json", env=env).output)
+    words = {each["name"]: each["words"] for each in found["checks"]}
+    assert found["healthy"]
+    assert words["window"].startswith("4,096 tokens")
+    assert words["model"] == "the one on this machine, which needs no key"
+    assert "credential" not in words
+
+
+def test_an_address_that_answers_is_connected_to() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        address = f"http://127.0.0.1:{port}/v1"
+        env = {"HOLDFAST_MODEL_NAME": "tiny", "HOLDFAST_MODEL_BASE_URL": address}
+        ended = run("doctor", env=env)
+        assert ended.code == 0
+        assert f"model address: 127.0.0.1:{port} answers" in ended.text
+        assert "model address" not in run("doctor", "--offline", env=env).text
+
+
+def test_an_engine_that_does_not_exist_is_a_warning() -> None:
+    assert states({"HOLDFAST_CONTEXT_ENGINE": "turbo"})["engine"] == "warn"
+    assert states({"HOLDFAST_CONTEXT_ENGINE": "truncate"})["engine"] == "ok"
+
+
+def test_a_plug_in_engine_is_listed(home: Path) -> None:
+    plugin = home / "plugins" / "context_engine" / "mine"
+    plugin.mkdir(parents=True)
+    (plugin / "__init__.py").write_text("", "utf-8")
+    assert "engine: compressor; plug-ins: mine" in run("doctor", "--offline").text
+
+
+def test_a_memory_provider_without_what_it_needs_fails() -> None:
+    env = {"HOLDFAST_MEMORY_PROVIDER": "mem0"}
+    assert states(env)["memory provider"] == "fail"
+    assert states({**env, "MEM0_API_KEY": "k"})["memory provider"] == "ok"
+    assert "memory provider" not in states({})
+
+
+def test_memory_files_that_cannot_be_read_fail(home: Path) -> None:
+    folder = home / "profiles" / "default" / "memories"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_bytes(b"\xff\xfe broken")
+    assert states({})["memory"] == "fail"
 
 
 def test_a_home_that_is_a_file_fails(tmp_path: Path) -> None:
@@ -77,9 +146,8 @@ def test_a_summary_model_with_a_window_under_the_threshold_is_a_warning() -> Non
     model = {**MODEL, "ANTHROPIC_API_KEY": "k"}
     assert states({**model, variable: "8000"})["summary model"] == "warn"
     assert states({**model, variable: "150000"})["summary model"] == "ok"
-    assert (
-        "is under the threshold of 100,000" in run("doctor", env={**model, variable: "8000"}).text
-    )
+    ended = run("doctor", "--offline", env={**model, variable: "8000"})
+    assert "is under the threshold of 100,000" in ended.text
 
 
 def words_of(name: str) -> str:

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from holdfast import __version__
+from holdfast.cli.memory import SUBCOMMANDS as MEMORY_COMMANDS
 from holdfast.cli.root import COMMANDS, root
 from holdfast.cli.sessions import SUBCOMMANDS as SESSION_COMMANDS
 from holdfast.cli.sessions import command as sessions
@@ -16,7 +17,12 @@ from tests.cli.running import REPOSITORY, SESSION, launch, run
 
 assert isinstance(root, click.Group)
 CONTEXT = click.Context(root)
-GROUPS = {"config": ("show", "path", "init"), "sessions": tuple(SESSION_COMMANDS)}
+GROUPS = {
+    "config": ("show", "path", "init"),
+    "sessions": tuple(SESSION_COMMANDS),
+    "memory": tuple(MEMORY_COMMANDS),
+    "models": ("list", "pull"),
+}
 SUBCOMMANDS = [(group, name) for group, names in GROUPS.items() for name in names]
 EVERY = [*((name,) for name in COMMANDS), *SUBCOMMANDS]
 

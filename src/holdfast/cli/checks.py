@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
 from holdfast.cli.lines import crop
+from holdfast.cli.model_checks import model_checks, needed_extras, reach_checks
+from holdfast.cli.part_checks import part_checks
 from holdfast.cli.store_checks import store_checks
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError
-from holdfast.wiring import policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,24 +22,37 @@ if TYPE_CHECKING:
 
     from holdfast.config import Setting
 
-__all__ = ["checks", "provider_of"]
+__all__ = ["checks"]
 
 _LONGEST_SHOWN = 200
 _OLDEST = (3, 11)
 _EXTRAS = {
-    "openai": ("openai", "summaries by OpenAI-compatible models"),
-    "anthropic": ("anthropic", "summaries by Anthropic models"),
+    "openai": ("openai", "chat and summaries with OpenAI-compatible models"),
+    "anthropic": ("anthropic", "chat and summaries with Anthropic models"),
+    "chat": ("prompt_toolkit", "chat in a terminal"),
+    "local": ("xllamacpp", "a model on this machine"),
     "tokens": ("splintr", "exact token counts"),
+    "prices": ("genai_prices", "prices and windows of public models"),
+    "mem0": ("mem0", "memory in Mem0"),
+    "hindsight": ("hindsight_client", "memory in Hindsight"),
+    "vectors": ("safetensors", "memory by meaning, on this machine"),
 }
-_CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
-def checks(environ: Mapping[str, str], flags: Sequence[Setting] = ()) -> tuple[Check, ...]:
-    """Look at everything there is to look at; nothing is sent and nothing is changed."""
-    return tuple(_all(environ, flags))
+def checks(
+    environ: Mapping[str, str], flags: Sequence[Setting] = (), *, offline: bool = False
+) -> tuple[Check, ...]:
+    """Look at everything there is to look at; nothing is changed.
+
+    Args:
+        environ: The environment variables.
+        flags: Settings that stand on the command line.
+        offline: Leave out what needs a connection.
+    """
+    return tuple(_all(environ, flags, offline=offline))
 
 
-def _all(environ: Mapping[str, str], flags: Sequence[Setting]) -> Iterator[Check]:
+def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool) -> Iterator[Check]:
     yield _python()
     yield _home(home(environ))
     try:
@@ -48,9 +62,11 @@ def _all(environ: Mapping[str, str], flags: Sequence[Setting]) -> Iterator[Check
         settings = Settings()
     else:
         yield _configuration(config_file(environ))
-    yield _window(settings)
-    yield from _summary_model(settings, environ)
+    yield from model_checks(settings, environ)
+    if not offline:
+        yield from reach_checks(settings)
     yield from store_checks(settings, environ)
+    yield from part_checks(settings, environ)
     yield from _extras(settings)
 
 
@@ -87,67 +103,12 @@ def _configuration(file: Path) -> Check:
     return Check("configuration", State.OK, "defaults and environment; there is no file")
 
 
-def _window(settings: Settings) -> Check:
-    policy = policy_of(settings)
-    words = f"{policy.context_length:,} tokens, compaction is due at {policy.threshold_tokens:,}"
-    if settings.model.context_length is None and settings.model.name:
-        advice = f"set model.context_length to the window of {settings.model.name}"
-        return Check("window", State.WARN, f"assumed: {words}", advice)
-    return Check("window", State.OK, words)
-
-
-def _summary_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    chosen = settings.auxiliary.compression
-    if chosen.model is None:
-        yield Check("summary model", State.OK, "none: the record is made without a model")
-        return
-    provider = provider_of(chosen.model, chosen.provider)
-    yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if chosen.base_url:
-        yield Check("credential", State.OK, f"none is sent to {_host(chosen.base_url)}")
-        return
-    variable = _CREDENTIALS[provider]
-    if environ.get(variable, "").strip():
-        yield Check("credential", State.OK, f"{variable} is set")
-    else:
-        yield Check("credential", State.FAIL, f"{variable} is not set", f"export {variable}")
-
-
-def _summary_window(settings: Settings, named: str) -> Check:
-    policy, window = policy_of(settings), settings.auxiliary.compression.context_length
-    if window is None:
-        words = f"its requests are sized for {policy.context_length:,} tokens"
-        return Check("summary model", State.OK, f"{named}; {words} until it states its window")
-    if window < policy.threshold_tokens:
-        return Check(
-            "summary model",
-            State.WARN,
-            f"{named}; its window of {window:,} tokens is under the threshold of "
-            f"{policy.threshold_tokens:,}, so long sessions are summarized in several requests",
-            "choose a model with a larger window, or lower compression.threshold",
-        )
-    return Check("summary model", State.OK, f"{named}; its window is {window:,} tokens")
-
-
-def provider_of(model: str, provider: str) -> str:
-    """Return who serves a model, by its setting or else by its name."""
-    if provider != "auto":
-        return provider
-    return "anthropic" if model.startswith(("anthropic/", "claude")) else "openai"
-
-
 def _extras(settings: Settings) -> Iterator[Check]:
-    chosen = settings.auxiliary.compression
-    needed = provider_of(chosen.model, chosen.provider) if chosen.model else ""
+    needed = needed_extras(settings)
     for extra, (module, purpose) in _EXTRAS.items():
         if find_spec(module) is not None:
             yield Check(f"extra {extra}", State.OK, f"installed: {purpose}")
             continue
-        state = State.FAIL if extra == needed else State.WARN
+        state = State.FAIL if extra in needed else State.WARN
         advice = f"pip install 'holdfast[{extra}]'"
         yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
-
-
-def _host(address: str) -> str:
-    """Return the server of an address, without a credential that may stand in it."""
-    return address.partition("://")[2].partition("/")[0].rpartition("@")[2]

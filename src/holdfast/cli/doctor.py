@@ -33,12 +33,14 @@ _STYLES = {State.OK: "bold green", State.WARN: "bold yellow", State.FAIL: "bold 
     epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --repair"),
 )
 @click.option("--repair", is_flag=True, help="Check all that is stored, and mend what is damaged.")
+@click.option("--offline", is_flag=True, help="Connect to nothing.")
 @profile_flag
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, repair: bool, profile: Setting | None, as_json: bool) -> Exit:
+def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bool) -> Exit:
     """Check that everything is in place.
 
-    Nothing is sent anywhere, and no credential is shown. The exit code is 1 when a check fails.
+    Addresses of models that are configured are connected to; nothing is said there, and no
+    credential is shown. The exit code is 1 when a check fails.
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept
@@ -48,7 +50,7 @@ def command(*, repair: bool, profile: Setting | None, as_json: bool) -> Exit:
         settings = configuration({"profile": profile}).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
         return _repair(file, as_json=as_json)
-    found = checks(os.environ, [profile] if profile else [])
+    found = checks(os.environ, [profile] if profile else [], offline=offline)
     healthy = not any(each.state is State.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})

@@ -20,6 +20,7 @@ __all__ = [
     "configuration",
     "conversation_flag",
     "profile_flag",
+    "serving_flags",
     "setting_flags",
     "summarizer_flag",
 ]
@@ -51,7 +52,11 @@ _FLAGS: dict[str, tuple[str, str, str]] = {
         "Messages at the end that pruning never touches.",
     ),
 }
-SETTING_NAMES = frozenset({*_FLAGS, "profile"})
+_SERVED: dict[str, tuple[str, str, str]] = {
+    "provider": ("--provider", "model.provider", "Who serves it: auto, openai or anthropic."),
+    "base_url": ("--base-url", "model.base_url", "Where a compatible server listens."),
+}
+SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile"})
 """The names under which click hands over flags that are settings."""
 _WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
@@ -85,7 +90,16 @@ class _SettingType(click.ParamType[Setting]):
 
 def setting_flags(function: Wrapped) -> Wrapped:
     """Give a command the flags that override settings; it receives them as settings."""
-    for name, (flag, path, words) in reversed(_FLAGS.items()):
+    return _with_flags(function, _FLAGS)
+
+
+def serving_flags(function: Wrapped) -> Wrapped:
+    """Give a command the flags that say where the conversation's model is served."""
+    return _with_flags(function, _SERVED)
+
+
+def _with_flags(function: Wrapped, flags: Mapping[str, tuple[str, str, str]]) -> Wrapped:
+    for name, (flag, path, words) in reversed(list(flags.items())):
         kind = _SettingType(KEYS[path], flag)
         function = click.option(flag, name, type=kind, metavar=kind.name, help=words)(function)
     return function

@@ -24,12 +24,15 @@ from holdfast.errors import HoldfastError
 __all__ = ["COMMANDS", "Root", "root"]
 
 COMMANDS: dict[str, str] = {
+    "chat": "Talk with a model; the conversation never runs out of room.",
     "compress": "Make a transcript smaller.",
     "inspect": "Show where the context went, drawn to scale.",
     "validate": "Check a transcript against a provider's rules.",
     "redact": "Mask the secrets in a text.",
     "search": "Find what was said in stored conversations.",
     "sessions": "Look at stored conversations, and care for them.",
+    "memory": "Look at what is remembered, and edit it.",
+    "models": "List the models that run on this machine, or fetch one.",
     "formats": "List the formats that can be read and written.",
     "config": "Show the settings, or write a file to edit.",
     "doctor": "Check that everything is in place.",
