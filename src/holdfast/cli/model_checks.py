@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from holdfast.adapters.model_errors import SERVER_KEY
 from holdfast.cli.check import Check, State
 from holdfast.wiring import policy_of
 from holdfast.wiring.models import LOCAL_WINDOW, is_local, provider_of
@@ -21,7 +22,6 @@ __all__ = ["model_checks", "needed_extras", "reach_checks"]
 
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-_OTHER_KEY = "HOLDFAST_API_KEY"
 _PORTS = {"http": 80, "https": 443}
 _PATIENCE = 3.0
 
@@ -128,7 +128,7 @@ def _summary_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[C
 
 def _credential(name: str, provider: str, address: str | None, environ: Mapping[str, str]) -> Check:
     # A provider's own key is never sent to another server.
-    variable = _OTHER_KEY if address else _CREDENTIALS[provider]
+    variable = SERVER_KEY if address else _CREDENTIALS[provider]
     if environ.get(variable, "").strip():
         return Check(name, State.OK, f"{variable} is set")
     if address:

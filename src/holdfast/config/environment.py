@@ -17,7 +17,15 @@ __all__ = ["read_environment"]
 _PREFIX = "HOLDFAST_"
 _NEAR = 0.75
 """Stricter than elsewhere, since all names share their beginning."""
-_OTHERS = frozenset({"HOLDFAST_HOME", "HOLDFAST_DEBUG", "HOLDFAST_SESSION_ID", "HOLDFAST_SHARED"})
+_OTHERS = frozenset(
+    {
+        "HOLDFAST_API_KEY",
+        "HOLDFAST_HOME",
+        "HOLDFAST_DEBUG",
+        "HOLDFAST_SESSION_ID",
+        "HOLDFAST_SHARED",
+    }
+)
 """Variables of ours that are no settings: the last names the material of the tests."""
 _VARIABLES = {key.variable: key for key in KEYS.values()}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
 from holdfast.adapters.callable_summarizer import CallableSummarizer
+from holdfast.adapters.model_errors import SERVER_KEY
 from holdfast.adapters.openai_summarizer import OpenAISummarizer
 from holdfast.errors import ConfigError
 
@@ -52,9 +54,13 @@ def _model(name: str, endpoint: Endpoint) -> Summarizer:
     if provider == "auto":
         provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
     chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
+    base_url = endpoint.get("base_url")
+    # A provider's own key is found by its SDK, and never sent to another server.
+    key = os.environ.get(SERVER_KEY, "").strip() if base_url else ""
     return chosen(
         plain,
-        base_url=endpoint.get("base_url"),
+        api_key=key or None,
+        base_url=base_url,
         timeout=endpoint.get("timeout", 120.0),
         window=endpoint.get("window"),
     )
