@@ -114,6 +114,7 @@ def _compact(folder: Path, size: int, beside: Beside) -> None:
     theirs = _run("compact", str(source), str(folder / f"peer-whole-{size}.db"))
     ours = whole_compaction(folder, size)
     beside.compactions[size] = ours.processor, theirs["compress"]
+    beside.reads[size] = ours.read, theirs["load"]
     beside.loads[size] = ours.load, theirs["load"]
 
 

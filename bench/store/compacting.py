@@ -29,8 +29,10 @@ _RECORD = render(
 class Pass:
     """Seconds of one conversation's steps, and how many messages its window shows afterwards."""
 
+    read: float
+    """From the file to a window in memory, and nothing more."""
     load: float
-    """From the file to a window in memory."""
+    """Until a conversation that was opened knows how it stands, its messages weighed."""
     compress: float
     processor: float
     """The same in seconds of the processor."""
@@ -52,6 +54,9 @@ def whole_compaction(folder: Path, size: int) -> Pass:
 
 def compact_session(path: Path, id_: str) -> Pass:
     """Compact a session of a store as its user does, with a model that is a fixed text."""
+    store = SqliteStore(path)
+    read = stopwatch(lambda: store.window(id_))
+    store.close()
     with holdfast.Conversation.open(
         id_, store=path, summarizer=lambda _prompt: _RECORD, automatic=False, active=False
     ) as chat:
@@ -66,4 +71,4 @@ def compact_session(path: Path, id_: str) -> Pass:
         redo = stopwatch(lambda: (chat.redo(), chat.status()))
         if chat.status().messages != shown:
             raise AssertionError("redo does not give back what undo took away")
-        return Pass(load, compress, processor, undo, redo, shown)
+        return Pass(read, load, compress, processor, undo, redo, shown)

@@ -172,10 +172,14 @@ def _open_table(stores: Sequence[Large]) -> Table:
 
 def _compaction_table(passes: dict[int, Pass]) -> Table:
     rows = [
-        (f"{size:,}", *map(_ms, (done.load, done.compress, done.undo, done.redo)), done.shown)
+        (
+            f"{size:,}",
+            *map(_ms, (done.read, done.load, done.compress, done.undo, done.redo)),
+            done.shown,
+        )
         for size, done in passes.items()
     ]
-    columns = ("messages", "load", "compress", "undo", "redo", "messages after it")
+    columns = ("messages", "read", "load", "compress", "undo", "redo", "messages after it")
     note = "Wall time through `Conversation`, until the window is read; the model is a fixed text."
     return Table("store-compaction", columns, tuple(rows), note)
 

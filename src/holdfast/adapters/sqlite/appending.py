@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.log import NEWEST_ID, Batch, Place, write
-from holdfast.adapters.sqlite.rows import live_key_of
+from holdfast.adapters.sqlite.rows import live_key_of, to_text
 from holdfast.adapters.sqlite.sessions import add_usage
 from holdfast.session import Usage
 
@@ -16,34 +16,51 @@ if TYPE_CHECKING:
     from holdfast.adapters.sqlite.index import WordIndex
     from holdfast.session import Entry
 
-__all__ = ["append_batch"]
+__all__ = ["NONE_USED", "append_batch"]
 
-_NONE_USED = Usage()
-_COLUMNS = f"key, size, ({NEWEST_ID})"
+NONE_USED = Usage()
+"""What a message costs that no provider answered."""
+_GROW = f"""
+    UPDATE sessions SET size = size + ?, touched = max(touched, ?)
+    WHERE id = ? AND ended IS NULL AND trashed IS NULL AND purged IS NULL
+    RETURNING key, size, ({NEWEST_ID})
+"""
+"""One statement in place of two: each costs as much as inserting a short message."""
 
 
 def append_batch(
     connection: sqlite3.Connection, id_: str, batch: Batch, usage: Usage, index: WordIndex
 ) -> tuple[Entry, ...]:
     """Write a batch to the end of a session's log, its words to the index."""
-    key, size, newest = live_key_of(connection, id_, _COLUMNS)
-    entries = write(connection, Place(id_, key, size, newest or 0), batch, index)
-    if entries:
-        connection.execute(
-            "UPDATE sessions SET size = ?, touched = max(touched, ?) WHERE key = ?",
-            (size + len(entries), max([entry.at for entry in entries]), key),
-        )
-    if usage != _NONE_USED:
-        add_usage(connection, key, usage)
-    return _pinned(connection, key, entries, batch)
+    place = _grown(connection, id_, batch)
+    entries = write(connection, place, batch, index)
+    if usage is not NONE_USED:
+        add_usage(connection, place.key, usage)
+    for draft in batch.drafts:
+        if draft.pinned:
+            return _pinned(connection, place.key, entries, batch)
+    return entries
+
+
+def _grown(connection: sqlite3.Connection, id_: str, batch: Batch) -> Place:
+    """Make the session longer by the batch and return where the batch goes."""
+    count = len(batch.drafts)
+    if count:
+        latest = batch.drafts[0].at
+        for draft in batch.drafts:
+            latest = max(latest, draft.at)
+        grown = connection.execute(_GROW, (count, latest, to_text(id_))).fetchall()
+        if grown:
+            ((key, size, newest),) = grown
+            return Place(id_, key, size - count, newest or 0)
+    key, size = live_key_of(connection, id_, "key, size")
+    return Place(id_, key, size)
 
 
 def _pinned(
     connection: sqlite3.Connection, key: int, entries: tuple[Entry, ...], batch: Batch
 ) -> tuple[Entry, ...]:
     """Pin what is to be pinned from the beginning."""
-    if not any([draft.pinned for draft in batch.drafts]):
-        return entries
     chosen = {entry.id for entry, draft in zip(entries, batch.drafts, strict=True) if draft.pinned}
     connection.executemany(
         "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]

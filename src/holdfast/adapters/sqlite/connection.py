@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.failures import explaining
 from holdfast.adapters.sqlite.opening import PATIENCE, Patience, begin, connect, open_file
+from holdfast.adapters.sqlite.writing import Turns, Writing
 from holdfast.errors import StoreBusy, StoreError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Database:
         self._read_only = read_only
         self._handles = self._opened()
         self._opening = threading.Lock()
+        self._turns = Turns(path, self._begin, self._end)
 
     @property
     def is_read_only(self) -> bool:
@@ -80,30 +82,13 @@ class Database:
             finally:
                 self._give_back(handles, connection)
 
-    @contextmanager
-    def write(self, on_rollback: Callable[[], None] | None = None) -> Generator[sqlite3.Connection]:
+    def write(self, on_rollback: Callable[[], None] | None = None) -> Writing[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
 
         Args:
             on_rollback: Called when nothing happened, before anybody else may write.
         """
-        with explaining(self.path):
-            handles, connection = self._begun()
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                # A full disk has rolled back already; what cannot roll back now will on opening.
-                with suppress(sqlite3.Error):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                if on_rollback is not None:
-                    on_rollback()
-                raise
-            finally:
-                handles.turn.release()
-                if handles.is_closed:
-                    self._retire(handles)
+        return Writing(self._turns, on_rollback)
 
     def close(self) -> None:
         """Close every connection; those that are in use close when they are given back."""
@@ -118,6 +103,25 @@ class Database:
             self._drain(handles)
             if handles.writer is not None:
                 handles.writer.close()
+
+    def _begin(self) -> tuple[_Handles, sqlite3.Connection]:
+        """Take the turn to write and begin, in the file that stands under the name then."""
+        handles = self._handles
+        # The name is looked up once a write, after it has begun: a look before tells nothing more.
+        if handles.is_closed or handles.process != os.getpid():
+            handles = self._current()
+        for _ in range(_TRIES):
+            connection = self._begun(handles)
+            if connection is not None:
+                return handles, connection
+            handles = self._current()
+        raise self._replaced()
+
+    def _end(self, handles: _Handles) -> None:
+        """Let the next thread write."""
+        handles.turn.release()
+        if handles.is_closed:
+            self._retire(handles)
 
     def reopen(self) -> None:
         """Open the file again, as after its replacement, and let go of what was open.
@@ -155,27 +159,39 @@ class Database:
                 opened.writer.close()
         raise self._replaced()
 
-    def _begun(self) -> tuple[_Handles, sqlite3.Connection]:
-        """Take the turn to write and begin, in the file that stands under the name then."""
-        for _ in range(_TRIES):
-            handles = self._current()
-            if not handles.turn.acquire(timeout=self._patience.longest_wait):
-                raise StoreBusy(
-                    f"{self.path} was held by another thread of this process for too long; "
-                    "nothing was written, try again"
-                )
-            try:
-                # While we waited, another thread may have opened a file that took its place.
-                if handles is self._handles:
-                    connection = self._writer(handles)
-                    begin(connection, self._patience)
-                    if self._is_in_place(handles, connection):
-                        return handles, connection
-            except BaseException:
+    def _begun(self, handles: _Handles) -> sqlite3.Connection | None:
+        """Return the connection that writes, or None if another file took its place."""
+        if not handles.turn.acquire(timeout=self._patience.longest_wait):
+            raise StoreBusy(
+                f"{self.path} was held by another thread of this process for too long; "
+                "nothing was written, try again"
+            )
+        connection = None
+        try:
+            # While we waited, another thread may have opened a file that took its place.
+            if handles is self._handles:
+                writer = self._writer(handles)
+                if self._is_begun(handles, writer):
+                    connection = writer
+        finally:
+            if connection is None:
                 handles.turn.release()
+        return connection
+
+    def _is_begun(self, handles: _Handles, connection: sqlite3.Connection) -> bool:
+        """Begin, and say whether no repair put another file in place; if so, nothing is begun."""
+        is_same = False
+        try:
+            begin(connection, self._patience)
+            is_same = handles.place == self._place()
+        except sqlite3.Error:
+            # What was set aside may be damaged, which is no matter of the file in its place.
+            if handles.place == self._place():
                 raise
-            handles.turn.release()
-        raise self._replaced()
+        finally:
+            if not is_same and connection.in_transaction:
+                connection.execute("ROLLBACK")
+        return is_same
 
     def _current(self) -> _Handles:
         """Return what is open, or open it anew after a fork or when the file was replaced."""
@@ -203,16 +219,6 @@ class Database:
                 f"{self.path} is gone ({reason}); put it back, or open another store"
             ) from error
         return found.st_dev, found.st_ino
-
-    def _is_in_place(self, handles: _Handles, connection: sqlite3.Connection) -> bool:
-        """Say whether no repair put another file in place; if one did, nothing was begun."""
-        is_same = False
-        try:
-            is_same = handles.place == self._place()
-        finally:
-            if not is_same:
-                connection.execute("ROLLBACK")
-        return is_same
 
     def _replaced(self) -> StoreBusy:
         return StoreBusy(f"{self.path} was replaced; nothing was written, try again")

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["explained", "explaining", "is_busy", "is_damage", "is_refusal"]
+__all__ = [
+    "EXPLAINED",
+    "explained",
+    "explaining",
+    "in_words",
+    "is_busy",
+    "is_damage",
+    "is_refusal",
+]
 
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
@@ -20,6 +28,8 @@ _UNDECODABLE = "Could not decode to UTF-8"
 """What Python says of a text that is none; SQLite does not look."""
 _LOST = ("no such table", "no such column", "unsupported file format")
 """What SQLite says when schema or header are not those that were written."""
+EXPLAINED = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+"""What using a file may raise."""
 _REFUSAL = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
@@ -28,13 +38,20 @@ def explaining(path: Path) -> Generator[None]:
     """Turn what SQLite raises inside into a sentence about the file."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise explained(error, path) from error
-    except UnicodeDecodeError as error:
-        # SQLite quotes a damaged schema in its message, which is then no text.
-        raise StoreDamaged(f"{path} is damaged; run `holdfast doctor --repair`") from error
-    except OverflowError as error:
-        raise StoreError(f"{path}: a number is larger than 64 bits: {error}") from error
+    except EXPLAINED as error:
+        raise in_words(error, path) from error
+
+
+def in_words(error: Exception, path: Path) -> StoreError:
+    """Return what is raised in place of one of the errors that are `EXPLAINED`."""
+    match error:
+        case sqlite3.Error():
+            return explained(error, path)
+        case UnicodeDecodeError():
+            # SQLite quotes a damaged schema in its message, which is then no text.
+            return StoreDamaged(f"{path} is damaged; run `holdfast doctor --repair`")
+        case _:
+            return StoreError(f"{path}: a number is larger than 64 bits: {error}")
 
 
 def explained(error: sqlite3.Error, path: Path) -> StoreError:

@@ -49,17 +49,17 @@ class WordIndex:
             # Another connection may be another file under the same name.
             self.forget()
             self._connection = connection
-        texts = [(id_, text) for id_, text in rows if text]
-        connection.executemany(
-            "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
-            [(id_, fold(text)) for id_, text in texts],
-        )
-        unknown = sorted(unknown_spellings([text for _, text in texts], self._known))
+        texts: list[str] = []
+        folded: list[tuple[int, str]] = []
+        for id_, text in rows:
+            if text:
+                texts.append(text)
+                folded.append((id_, fold(text)))
+        connection.executemany("INSERT INTO message_words(rowid, text) VALUES (?, ?)", folded)
+        unknown = sorted(unknown_spellings(texts, self._known))
         if not unknown:
             return
-        connection.executemany(
-            "INSERT OR IGNORE INTO spellings(word) VALUES (?)", [(word,) for word in unknown]
-        )
+        connection.executemany("INSERT OR IGNORE INTO spellings(word) VALUES (?)", zip(unknown))
         if len(self._known) + len(unknown) > _MOST_KNOWN:
             self._known.clear()
         self._known.update(unknown)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import put_blobs, stored_whole
-from holdfast.adapters.sqlite.rows import KINDS, ROLE_NUMBERS
-from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, pack, searchable, squeeze
+from holdfast.adapters.sqlite.rows import KINDS, ROLES
+from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, bare_text, pack, searchable, squeeze
 from holdfast.transcript import Text, ToolResult
 
 if TYPE_CHECKING:
@@ -62,30 +62,16 @@ class Place:
 def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
     """Pack the drafts, and gather the words of those that a search should find."""
     blobs: dict[bytes, tuple[int, bytes]] = {}
-
-    def packed(message: Message) -> str | bytes:
-        found = pack(message)
-        for digest, content in found.blobs.items():
-            if digest not in blobs:
-                blobs[digest] = len(content), squeeze(content)
-        return found.body
-
-    def whole_of(draft: Draft) -> bytes | None:
-        if draft.whole is None:
-            return None
-        content = stored_whole(packed(draft.whole))
-        digest = hashlib.sha256(content).digest()
-        blobs[digest] = len(content), squeeze(content)
-        return digest
-
-    said = kind is Kind.SAID
-    return Batch(
-        tuple(drafts),
-        tuple(None if _waits(draft) else packed(draft.message) for draft in drafts),
-        tuple(whole_of(draft) for draft in drafts),
-        blobs,
-        tuple(searchable(draft.whole or draft.message) for draft in drafts) if said else (),
-    )
+    bodies: list[str | bytes | None] = []
+    wholes: list[bytes | None] = []
+    texts: list[str] = []
+    # One loop without functions inside: most batches are one message, and each step shows.
+    for draft in drafts:
+        bodies.append(None if _waits(draft) else _packed(draft.message, blobs))
+        wholes.append(None if draft.whole is None else _packed_whole(draft.whole, blobs))
+        if kind is Kind.SAID:
+            texts.append(searchable(draft.whole or draft.message))
+    return Batch(tuple(drafts), tuple(bodies), tuple(wholes), blobs, tuple(texts))
 
 
 def write(
@@ -103,41 +89,36 @@ def write(
         return ()
     first = 1 + (_newest_id(connection) if place.newest is None else place.newest)
     kind = KINDS[index is None]
-    entries = tuple(
-        Entry(
-            id=first + number,
+    number = int(kind)
+    entries: list[Entry] = []
+    rows: list[tuple[object, ...]] = []
+    late: dict[bytes, tuple[int, bytes]] = {}
+    for offset, draft in enumerate(batch.drafts):
+        id_, position, message = first + offset, place.size + 1 + offset, draft.message
+        body, whole = batch.bodies[offset], batch.wholes[offset]
+        if body is None:
+            message = _named(message, id_)
+            body = _packed(message, late)
+        entry = Entry(
+            id=id_,
             session=place.id,
-            position=place.size + 1 + number,
+            position=position,
             kind=kind,
-            message=_named(draft.message, first + number) if _waits(draft) else draft.message,
+            message=message,
             at=draft.at,
             tokens=draft.tokens,
-            shortened=draft.whole is not None,
+            shortened=whole is not None,
             stands_for=draft.stands_for,
         )
-        for number, draft in enumerate(batch.drafts)
-    )
-    late: dict[bytes, tuple[int, bytes]] = {}
-    rows = [
-        (
-            entry.id,
-            place.key,
-            entry.position,
-            ROLE_NUMBERS[entry.message.role],
-            kind.value,
-            entry.at,
-            entry.tokens,
-            _packed_late(entry.message, late) if body is None else body,
-            whole,
-            entry.stands_for,
-        )
-        for entry, body, whole in zip(entries, batch.bodies, batch.wholes, strict=True)
-    ]
+        entries.append(entry)
+        role = ROLES.index(message.role)
+        said = (role, number, draft.at, draft.tokens)
+        rows.append((id_, place.key, position, *said, body, whole, draft.stands_for))
     connection.executemany(_INSERT, rows)
     put_blobs(connection, {**batch.blobs, **late} if late else batch.blobs)
     if index is not None:
-        index.add(connection, [(first + number, text) for number, text in enumerate(batch.texts)])
-    return entries
+        index.add(connection, enumerate(batch.texts, start=first))
+    return tuple(entries)
 
 
 def put_message_blobs(
@@ -145,11 +126,7 @@ def put_message_blobs(
 ) -> str | bytes:
     """Store the blobs of one message and return its body, or the hash of it as a whole one."""
     blobs: dict[bytes, tuple[int, bytes]] = {}
-    body = _packed_late(message, blobs)
-    if is_whole:
-        content = stored_whole(body)
-        body = hashlib.sha256(content).digest()
-        blobs[body] = len(content), squeeze(content)
+    body = _packed_whole(message, blobs) if is_whole else _packed(message, blobs)
     put_blobs(connection, blobs)
     return body
 
@@ -159,11 +136,24 @@ def _newest_id(connection: sqlite3.Connection) -> int:
     return newest or 0
 
 
-def _packed_late(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> str | bytes:
+def _packed(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> str | bytes:
+    """Return the body of a message, and add what it refers to."""
+    text = bare_text(message)
+    if text is not None:
+        return text
     found = pack(message)
     for digest, content in found.blobs.items():
-        blobs[digest] = len(content), squeeze(content)
+        if digest not in blobs:
+            blobs[digest] = len(content), squeeze(content)
     return found.body
+
+
+def _packed_whole(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> bytes:
+    """Add a whole message to the blobs, and return its hash."""
+    content = stored_whole(_packed(message, blobs))
+    digest = hashlib.sha256(content).digest()
+    blobs[digest] = len(content), squeeze(content)
+    return digest
 
 
 def _waits(draft: Draft) -> bool:

@@ -11,6 +11,7 @@ import random
 import sqlite3
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.adapters.sqlite.failures import is_busy, is_refusal
@@ -102,7 +103,7 @@ def connect(address: str, patience: Patience) -> sqlite3.Connection:
 
 def begin(connection: sqlite3.Connection, patience: Patience) -> None:
     """Begin to write; other writers are waited for, readers are never in the way."""
-    _patiently(lambda: connection.execute("BEGIN IMMEDIATE"), patience)
+    _patiently(partial(connection.execute, "BEGIN IMMEDIATE"), patience)
 
 
 def migrate(

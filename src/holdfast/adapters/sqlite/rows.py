@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "ROLES",
-    "ROLE_NUMBERS",
     "SELECT_SESSIONS",
     "MessageRow",
     "Row",
@@ -56,7 +55,6 @@ MessageRow: TypeAlias = tuple[
 
 ROLES: tuple[Role, ...] = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 """Roles by the number that stands for them."""
-ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 KINDS: tuple[Kind, ...] = tuple(Kind)
 
 SELECT_SESSIONS = """

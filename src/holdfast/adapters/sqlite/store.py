@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
-from holdfast.adapters.sqlite.appending import append_batch
+from holdfast.adapters.sqlite.appending import NONE_USED, append_batch
 from holdfast.adapters.sqlite.backup import copy_to
 from holdfast.adapters.sqlite.checkup import examine
 from holdfast.adapters.sqlite.connection import Database
@@ -21,7 +21,7 @@ from holdfast.adapters.sqlite.search import Request, search
 from holdfast.adapters.sqlite.vocabulary import Reading, Vocabulary
 from holdfast.errors import StoreError
 from holdfast.recall import parse
-from holdfast.session import Kind, Usage
+from holdfast.session import Kind
 
 if TYPE_CHECKING:
     import sqlite3
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Head,
         Session,
         Spawn,
+        Usage,
         View,
         Window,
     )
@@ -108,10 +109,7 @@ class SqliteStore:
             return sessions.end_session(connection, id_, reason, at)
 
     def append(
-        self,
-        id_: str,
-        drafts: Sequence[Draft],
-        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+        self, id_: str, drafts: Sequence[Draft], usage: Usage = NONE_USED
     ) -> tuple[Entry, ...]:
         """Write messages to the end of the log, with their words and what they cost."""
         batch = prepare(drafts, Kind.SAID)
