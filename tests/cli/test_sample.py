@@ -1,4 +1,4 @@
-"""`holdfast sample`: what `make run` shows, the same everywhere."""
+"""`holdfast sample`: what `make sample` shows, the same everywhere."""
 
 import json
 import subprocess

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
+from holdfast.adapters.openai_habits import OpenAIHabits
 from holdfast.adapters.provider_errors import broken_connection, rejection, said
 from holdfast.errors import (
     ConfigError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAISummarizer"]
 
-_LIMIT_NAMES = ("max_completion_tokens", "max_tokens")
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _NO_KEY = "none"
 
@@ -71,8 +71,7 @@ class OpenAISummarizer:
         self._url = base_url
         self._timeout = timeout
         self._options = dict(options or {})
-        # Newer OpenAI models refuse `max_tokens`; many compatible servers know nothing else.
-        self._limit = _LIMIT_NAMES[1 if base_url else 0]
+        self._habits = OpenAIHabits(base_url)
 
     def write(self, ask: Ask) -> str:
         """Return the model's answer."""
@@ -117,7 +116,7 @@ class OpenAISummarizer:
             return _read(completion, ask.max_tokens)
 
     def _fields(self, ask: Ask) -> dict[str, object]:
-        return {self._limit: ask.max_tokens, **self._options}
+        return {self._habits.limit: ask.max_tokens, **self._options}
 
     @contextmanager
     def _translated(self) -> Generator[None]:
@@ -142,11 +141,8 @@ class OpenAISummarizer:
 
     def _rejected(self, error: APIStatusError) -> SummarizerError:
         sentence = said(error.body, error.message)
-        if error.status_code in {400, 422} and self._limit in sentence:
-            other = _LIMIT_NAMES[1 - _LIMIT_NAMES.index(self._limit)]
-            if other in sentence or "unsupported" in sentence.lower():
-                self._limit = other
-                return _LimitRefused(sentence)
+        if self._habits.learn(error.status_code, sentence):
+            return _LimitRefused(sentence)
         if error.status_code in {400, 413, 422}:
             self.window = window_from_error(f"{sentence} {error.body}") or self.window
         return rejection(error.status_code, sentence, error.response.headers)

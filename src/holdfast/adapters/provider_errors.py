@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from enum import Enum, auto
 from math import isfinite
 from typing import TYPE_CHECKING, cast
 
@@ -14,11 +15,20 @@ from holdfast.errors import (
     SummarizerMissing,
     SummarizerUnavailable,
 )
+from holdfast.tokens import window_from_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["broken_connection", "rejection", "retry_after", "said"]
+__all__ = [
+    "Refusal",
+    "broken_connection",
+    "is_cut",
+    "refusal",
+    "rejection",
+    "retry_after",
+    "said",
+]
 
 _DENIED = frozenset({401, 403})
 _PASSING = frozenset({408, 409, 425, 429})
@@ -28,6 +38,44 @@ _NO_MODEL = re.compile(
     r"|\b(?:unknown|invalid|no such|unsupported)\s+model\b|model_not_found",
     re.IGNORECASE | re.DOTALL,
 )
+_TOO_LARGE = re.compile(
+    r"exceed_context_size|context_length_exceeded|prompt is too long|request_too_large"
+    r"|exceeds? (?:the )?(?:available |maximum |model's )*(?:context|prompt length|token limit)"
+    r"|(?:maximum|max) (?:context|prompt|input) length|input is too long"
+    r"|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+_UNFIT = frozenset({400, 422})
+"""Statuses that say only that the request was wrong; the sentence says how."""
+
+
+class Refusal(Enum):
+    """What a provider means by a status and a sentence."""
+
+    DENIED = auto()
+    PASSING = auto()
+    """Worth another try."""
+    TOO_LARGE = auto()
+    MISSING = auto()
+    """There is no such model."""
+    OTHER = auto()
+
+
+def refusal(status: int, message: str) -> Refusal:
+    """Return what an HTTP status with its message means."""
+    if status in _DENIED:
+        return Refusal.DENIED
+    if status in _PASSING or status >= 500:
+        return Refusal.PASSING
+    if status == 413 or (status in _UNFIT and _is_about_size(message)):
+        return Refusal.TOO_LARGE
+    if status == 404 or _NO_MODEL.search(message):
+        return Refusal.MISSING
+    return Refusal.OTHER
+
+
+def _is_about_size(message: str) -> bool:
+    return bool(_TOO_LARGE.search(message)) or window_from_error(message) is not None
 
 
 def said(body: object, otherwise: str) -> str:
@@ -46,25 +94,34 @@ def said(body: object, otherwise: str) -> str:
 def rejection(status: int, message: str, headers: Mapping[str, str]) -> SummarizerError:
     """Return the error that an HTTP status with its message stands for."""
     sentence = f"HTTP {status}: {message}" if message else f"HTTP {status}"
-    if status in _DENIED:
-        return SummarizerDenied(sentence)
-    if status in _PASSING or status >= 500:
-        return SummarizerUnavailable(sentence, retry_after=retry_after(headers))
-    if status == 404 or _NO_MODEL.search(message):
-        return SummarizerMissing(sentence)
-    return SummarizerError(sentence)
+    match refusal(status, message):
+        case Refusal.DENIED:
+            return SummarizerDenied(sentence)
+        case Refusal.PASSING:
+            return SummarizerUnavailable(sentence, retry_after=retry_after(headers))
+        case Refusal.MISSING:
+            return SummarizerMissing(sentence)
+        case Refusal.TOO_LARGE | Refusal.OTHER:
+            return SummarizerError(sentence)
 
 
 def broken_connection(error: Exception) -> SummarizerError:
     """Return the error for a connection that failed: cut in the answer, or never made.
 
-    Both SDKs put their HTTP library's error behind their own. It is told by its name, because
-    the library is their dependency and not ours.
+    Both SDKs put their HTTP library's error behind their own.
     """
     cause = error.__cause__ or error
-    if type(cause).__name__ in _CUT:
+    if is_cut(cause):
         return SummarizerMisread(f"the answer was cut off: {cause}")
     return SummarizerUnavailable(f"no connection: {cause}")
+
+
+def is_cut(error: BaseException) -> bool:
+    """Say whether this is an HTTP library's error for an answer that ended too early.
+
+    It is told by its name, because the library is the SDKs' dependency and not ours.
+    """
+    return type(error).__name__ in _CUT
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

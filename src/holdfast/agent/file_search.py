@@ -1,0 +1,71 @@
+"""The program behind `search_files`: reads what is wanted as JSON, writes lines that match.
+
+It is a process of its own because a regular expression cannot be stopped from outside otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.agent.folders import files_below, is_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["main"]
+
+_MOST_MATCHES = 200
+_LARGEST_FILE = 2_000_000
+_LONGEST_LINE = 300
+
+
+def main() -> int:
+    """Search, print what was found, and return the exit code."""
+    wanted: dict[str, str] = json.load(sys.stdin)
+    try:
+        pattern = re.compile(wanted["pattern"])
+    except (re.error, RecursionError, OverflowError) as error:
+        return _say(f"the pattern is no regular expression: {error}", 1)
+    path, root = Path(wanted["path"]), Path(wanted["root"])
+    if not path.exists():
+        return _say(f"there is no {path}", 1)
+    found: list[str] = []
+    for file in _files(path, wanted["names"]):
+        name = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+        found += (f"{name}:{line}" for line in _matches(file, pattern))
+        if len(found) > _MOST_MATCHES:
+            more = f"[more than {_MOST_MATCHES} matches; narrow the pattern]"
+            return _say("\n".join([*found[:_MOST_MATCHES], more]), 0)
+    return _say("\n".join(found) or "no match", 0)
+
+
+def _say(text: str, code: int) -> int:
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    return code
+
+
+def _files(path: Path, names: str) -> Iterator[Path]:
+    return iter((path,)) if path.is_file() else files_below(path, names)
+
+
+def _matches(file: Path, pattern: re.Pattern[str]) -> Iterator[str]:
+    try:
+        # A pipe or a device would never end.
+        if not file.is_file() or file.stat().st_size > _LARGEST_FILE:
+            return
+        content = file.read_bytes()
+    except OSError:
+        return
+    if not is_text(content):
+        return
+    for index, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+        if pattern.search(line):
+            yield f"{index}: {line.strip()[:_LONGEST_LINE]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

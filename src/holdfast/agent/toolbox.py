@@ -1,0 +1,137 @@
+"""The tools that a model may use, and the one way in which a call is answered.
+
+Whatever a model asks for, it gets a text back that says what happened: a tool that does not
+exist, arguments that are no JSON, a user who says no and a tool that raises are all answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+
+from holdfast.errors import ConfigError, HoldfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.transcript import ToolCall
+    from holdfast.wire.tool_specs import ToolSpec
+
+__all__ = ["Approve", "Arguments", "Outcome", "Permission", "Tool", "ToolFailed", "Toolbox"]
+
+Arguments: TypeAlias = Mapping[str, object]
+
+
+class ToolFailed(HoldfastError):
+    """A tool could not do what was asked; the message is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What the user is asked before a tool runs."""
+
+    tool: str
+    arguments: Arguments
+    question: str
+
+
+Approve: TypeAlias = Callable[[Permission], bool]
+"""Asks the user; says whether the tool may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call is answered with."""
+
+    text: str
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    """Something a model may call."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Return what the model is told of it."""
+        ...
+
+    def needs_approval(self, arguments: Arguments) -> str:
+        """Return what the user is to be asked before this runs; empty when it may run at once."""
+        ...
+
+    def run(self, arguments: Arguments) -> str:
+        """Do it, and return what the model is told.
+
+        Raises:
+            ToolFailed: when it cannot be done.
+        """
+        ...
+
+
+def _nobody(permission: Permission) -> bool:
+    del permission
+    return False
+
+
+class Toolbox:
+    """The tools of one agent, by name."""
+
+    def __init__(self, tools: Iterable[Tool] = (), *, approve: Approve = _nobody) -> None:
+        """Join the tools.
+
+        Args:
+            tools: Each with a name of its own.
+            approve: Asks the user; without it, whatever needs approval is declined.
+
+        Raises:
+            ConfigError: when two tools have the same name.
+        """
+        self._tools: dict[str, Tool] = {}
+        self._approve = approve
+        for tool in tools:
+            name = tool.spec.name
+            if name in self._tools:
+                raise ConfigError(f"there are two tools called {name}; one of them must go")
+            self._tools[name] = tool
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return what the model is told, always in the same order."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def answer(self, call: ToolCall) -> Outcome:
+        """Return what comes of a call; nothing that a tool does wrong is raised."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(self._tools) or "none"
+            return Outcome(f"there is no tool {call.name!r}; there are: {known}", is_error=True)
+        arguments = _read(call.arguments)
+        if isinstance(arguments, str):
+            return Outcome(arguments, is_error=True)
+        try:
+            return self._answer(tool, call.name, arguments)
+        except HoldfastError as error:
+            return Outcome(str(error), is_error=True)
+        except Exception as error:  # noqa: BLE001 - a tool is somebody else's code
+            return Outcome(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
+
+    def _answer(self, tool: Tool, name: str, arguments: Arguments) -> Outcome:
+        question = tool.needs_approval(arguments)
+        if question and not self._approve(Permission(name, arguments, question)):
+            return Outcome("the user did not allow this; ask or find another way", is_error=True)
+        return Outcome(tool.run(arguments))
+
+
+def _read(written: str) -> Arguments | str:
+    """Return the arguments, or what is wrong with them."""
+    if not written.strip():
+        return {}
+    try:
+        value: object = json.loads(written)
+    except (ValueError, RecursionError) as error:
+        return f"the arguments are not JSON ({error}); call again with a JSON object"
+    if not isinstance(value, dict):
+        return "the arguments are not a JSON object; call again with one"
+    return cast("dict[str, object]", value)

@@ -1,0 +1,42 @@
+"""What happens to a conversation beside its turns: compactions and warnings, each told once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.agent.events import Folded, Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.conversation import LiveSession
+
+__all__ = ["Watch"]
+
+
+class Watch:
+    """Sees which compactions there were since the last look, whoever made them."""
+
+    def __init__(self, chat: LiveSession) -> None:
+        """Begin with what has happened so far, which is nobody's news."""
+        self._chat = chat
+        self._id = chat.id
+        self._seen = self._count()
+        self._warning = ""
+
+    def news(self) -> Iterator[Folded | Warned]:
+        """Yield what has happened since the last look."""
+        if self._chat.id != self._id:
+            # A rotation: what the new session has seen, it has seen since.
+            self._id, self._seen = self._chat.id, 0
+        if self._count() > self._seen:
+            fresh = self._chat.compactions[self._seen :]
+            self._seen += len(fresh)
+            yield from map(Folded, fresh)
+        warning = self._chat.status().warning
+        if warning and warning != self._warning:
+            yield Warned(warning)
+        self._warning = warning
+
+    def _count(self) -> int:
+        return self._chat.parts.store.count_compactions(self._chat.id)

@@ -1,0 +1,235 @@
+"""Looking around in a working directory: reading, listing and searching files.
+
+A model sees what is inside the directory. Anything outside of it, by whatever path or link, needs
+the user's approval.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.agent.arguments import number, words
+from holdfast.agent.folders import files_below, is_text
+from holdfast.agent.toolbox import ToolFailed
+from holdfast.wire.tool_specs import ToolSpec
+
+if TYPE_CHECKING:
+    from holdfast.agent.toolbox import Arguments
+
+__all__ = ["ListFiles", "ReadFile", "SearchFiles", "Workplace"]
+
+_PATH = {"type": "string", "description": "Relative to the working directory."}
+_MOST_LINES = 400
+_MOST_CHARACTERS = 40_000
+_LONGEST_LINE = 1_000
+_MOST_ENTRIES = 300
+_LARGEST_FILE = 20_000_000
+_SEARCH_SECONDS = 20.0
+
+
+class Workplace:
+    """A working directory, and what lies inside of it."""
+
+    def __init__(self, root: Path) -> None:
+        """Work in this directory."""
+        self.root = root.resolve()
+
+    def resolve(self, path: str) -> Path:
+        """Return where a path leads, links followed.
+
+        Raises:
+            ToolFailed: when it is no path at all.
+        """
+        try:
+            return (self.root / Path(path).expanduser()).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ToolFailed(f"{path!r} is no path: {error}") from None
+
+    def leave_question(self, path: str) -> str:
+        """Return what the user is asked where a path leads out of the directory."""
+        found = self.resolve(path)
+        return "" if found.is_relative_to(self.root) else f"look at {found}, outside {self.root}"
+
+    def name(self, path: Path) -> str:
+        """Return a path as the model should write it."""
+        inside = path.is_relative_to(self.root)
+        return path.relative_to(self.root).as_posix() if inside else str(path)
+
+
+class ReadFile:
+    """The `read_file` tool: some lines of a text file."""
+
+    spec = ToolSpec(
+        "read_file",
+        f"Read a text file, at most {_MOST_LINES} lines at a time.",
+        {
+            "type": "object",
+            "properties": {
+                "path": _PATH,
+                "first_line": {"type": "integer", "minimum": 1, "description": "1 by default."},
+                "last_line": {"type": "integer", "minimum": 1},
+            },
+            "required": ["path"],
+        },
+    )
+
+    def __init__(self, place: Workplace) -> None:
+        """Read in this directory."""
+        self._place = place
+
+    def needs_approval(self, arguments: Arguments) -> str:
+        """Return a question for a file outside the directory."""
+        return self._place.leave_question(words(arguments, "path"))
+
+    def run(self, arguments: Arguments) -> str:
+        """Return the lines, and what there is beyond them."""
+        path = self._place.resolve(words(arguments, "path"))
+        first = number(arguments, "first_line", 1)
+        last = min(number(arguments, "last_line", first + _MOST_LINES - 1), first + _MOST_LINES - 1)
+        lines = _text(path, self._place.name(path)).splitlines()
+        if first > max(len(lines), 1):
+            raise ToolFailed(f"{self._place.name(path)} has {len(lines)} lines only")
+        shown, last = _within(lines[first - 1 : last], first)
+        text = "\n".join(shown)
+        if first == 1 and last >= len(lines):
+            return text or "(the file is empty)"
+        more = f"; go on with first_line={last + 1}" if last < len(lines) else ""
+        return f"{text}\n[lines {first} to {last} of {len(lines)}{more}]"
+
+
+class ListFiles:
+    """The `list_files` tool: one folder, or every file whose name fits a pattern."""
+
+    spec = ToolSpec(
+        "list_files",
+        "List a folder, or with a pattern the files below it whose names match.",
+        {
+            "type": "object",
+            "properties": {
+                "path": {**_PATH, "description": "A folder; the working directory by default."},
+                "pattern": {"type": "string", "description": "Such as *.py or src/*.md."},
+            },
+        },
+    )
+
+    def __init__(self, place: Workplace) -> None:
+        """List in this directory."""
+        self._place = place
+
+    def needs_approval(self, arguments: Arguments) -> str:
+        """Return a question for a folder outside the directory."""
+        return self._place.leave_question(words(arguments, "path", "."))
+
+    def run(self, arguments: Arguments) -> str:
+        """Return the names, folders with a slash."""
+        folder = self._place.resolve(words(arguments, "path", "."))
+        pattern = words(arguments, "pattern", "")
+        if not folder.is_dir():
+            raise ToolFailed(f"{self._place.name(folder)} is no folder")
+        try:
+            found = _names_below(folder, pattern) if pattern else _entries(folder)
+        except OSError as error:
+            raise ToolFailed(f"{self._place.name(folder)} cannot be listed: {error}") from None
+        more = "\n[there are more; narrow the pattern]" if len(found) > _MOST_ENTRIES else ""
+        return ("\n".join(found[:_MOST_ENTRIES]) or "(nothing)") + more
+
+
+class SearchFiles:
+    """The `search_files` tool: lines that match a regular expression.
+
+    The search runs in a process of its own: an expression may take for ever, and can be stopped
+    there.
+    """
+
+    spec = ToolSpec(
+        "search_files",
+        "Find the lines that match a regular expression (Python's), in the files below a folder.",
+        {
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "A regular expression."},
+                "path": {**_PATH, "description": "A folder or a file; all by default."},
+                "names": {"type": "string", "description": "Only files such as *.py."},
+            },
+            "required": ["pattern"],
+        },
+    )
+
+    def __init__(self, place: Workplace) -> None:
+        """Search in this directory."""
+        self._place = place
+
+    def needs_approval(self, arguments: Arguments) -> str:
+        """Return a question for a place outside the directory."""
+        return self._place.leave_question(words(arguments, "path", "."))
+
+    def run(self, arguments: Arguments) -> str:
+        """Return the matches as `file:line: text`."""
+        wanted = {
+            "root": str(self._place.root),
+            "path": str(self._place.resolve(words(arguments, "path", "."))),
+            "pattern": words(arguments, "pattern"),
+            "names": words(arguments, "names", "*"),
+        }
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-m", "holdfast.agent.file_search"],
+                input=json.dumps(wanted).encode(),
+                capture_output=True,
+                timeout=_SEARCH_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise ToolFailed(
+                f"the search took more than {_SEARCH_SECONDS:g} s; use a plainer pattern or a "
+                "smaller folder"
+            ) from None
+        said = ended.stdout.decode("utf-8", "replace").strip()
+        if ended.returncode:
+            raise ToolFailed(said or "the search failed")
+        return said
+
+
+def _text(path: Path, name: str) -> str:
+    if path.is_dir():
+        raise ToolFailed(f"{name} is a folder; list_files shows what is in it")
+    try:
+        if not path.is_file():
+            raise ToolFailed(f"there is no file {name}")
+        if path.stat().st_size > _LARGEST_FILE:
+            raise ToolFailed(f"{name} is too large to read; search_files finds lines in it")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ToolFailed(f"{name} cannot be read: {error.strerror or error}") from None
+    if not is_text(content):
+        raise ToolFailed(f"{name} is not text")
+    return content.decode("utf-8", "replace")
+
+
+def _within(lines: list[str], first: int) -> tuple[list[str], int]:
+    """Return the lines that fit one answer, and the number of the last one."""
+    shown: list[str] = []
+    room = _MOST_CHARACTERS
+    for line in lines:
+        cut = line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} [line cut]"
+        room -= len(cut) + 1
+        if room < 0 and shown:
+            break
+        shown.append(cut)
+    return shown, first + len(shown) - 1
+
+
+def _entries(folder: Path) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
+
+
+def _names_below(folder: Path, pattern: str) -> list[str]:
+    found = islice(files_below(folder, pattern), _MOST_ENTRIES + 1)
+    return [file.relative_to(folder).as_posix() for file in found]

@@ -1,0 +1,115 @@
+"""The chat: read what the user says, let the agent answer, and never lose a word of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.agent.rehearsal import FACTS
+from holdfast.cli.chat.commands import run
+from holdfast.cli.chat.flow import Flow
+from holdfast.cli.chat.playing import play
+from holdfast.cli.chat.room import Leave
+from holdfast.cli.chat.showing import readable
+from holdfast.cli.chat.words import memory_line, model_line
+from holdfast.cli.lines import Line, Span, counted
+from holdfast.errors import HoldfastError
+from holdfast.transcript import is_user_word
+
+if TYPE_CHECKING:
+    from holdfast.cli.chat.reader import Reader
+    from holdfast.cli.chat.room import Room
+
+__all__ = ["converse", "farewell", "greeting", "recalled"]
+
+_ESCAPE = "//"
+"""Begins a message that itself begins with a slash."""
+_TYPED = "What you typed is in the history: press the up arrow."
+
+
+def converse(room: Room, reader: Reader) -> tuple[int, int]:
+    """Talk until there is nothing more to read; returns how many turns there were, and failed."""
+    room.reader = reader
+    turns = failed = 0
+    while True:
+        try:
+            words = reader.read()
+            if words is None:
+                return turns, failed
+            turns += 1
+            failed += not _heard(room, reader, words.strip())
+        except Leave:
+            return turns, failed
+        except KeyboardInterrupt:
+            room.show([(Span("(Ctrl-D or /quit leaves)", "dim"),)])
+
+
+def _heard(room: Room, reader: Reader, words: str) -> bool:
+    """Take in one message or command; says whether it went well."""
+    if not words:
+        return True
+    if reader.echoes:
+        room.show([(Span("> ", "bold"), Span(line)) for line in readable(words).splitlines()])
+    try:
+        went_well = _carried_out(room, words)
+        if reader.echoes:
+            room.show([room.status(), ()])
+    except (HoldfastError, OSError) as error:
+        room.show([(Span(str(error), "bold red"),)])
+        if not reader.echoes:
+            room.show([(Span(_TYPED, "dim"),)])
+        return False
+    return went_well
+
+
+def _carried_out(room: Room, words: str) -> bool:
+    if words.startswith("/") and not words.startswith(_ESCAPE):
+        return run(room, words)
+    said = words.removeprefix("/") if words.startswith(_ESCAPE) else words
+    return play(room, room.agent.turn(said))
+
+
+def greeting(room: Room) -> list[Line]:
+    """Return what is said when a chat begins."""
+    now = room.chat.status()
+    lines: list[Line] = [
+        (Span("holdfast chat", "bold"), Span(f" with {model_line(room.chats)}")),
+        (Span(f"{room.chats.ledger.line} {memory_line(room.chats)}", "dim"),),
+        (Span("/help lists the commands, Ctrl-D leaves.", "dim"),),
+    ]
+    if now.messages > 1:
+        title, size = now.title or now.session, counted(now.messages, "message")
+        lines.append((Span(f"Going on with: {title} ({size} in the window).", "cyan"),))
+        lines += _said_last(room)
+    return lines
+
+
+def farewell(room: Room) -> list[Line]:
+    """Return what is said when a chat ends, and drop a conversation that was none."""
+    if room.chats.forget_if_unused(room.chat):
+        return []
+    return [(Span(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
+
+
+def recalled(room: Room) -> list[Line]:
+    """Return which facts of the rehearsal the window still holds after everything was folded."""
+    window = "\n".join(str(message.get("content")) for message in room.chat.window())
+    lines: list[Line] = [(Span("Facts from the beginning, and whether the window has them:"),)]
+    for fact in FACTS:
+        has = fact in window
+        lines.append(
+            (Span(f"  {'yes' if has else 'no':<4}", "green" if has else "red"), Span(fact))
+        )
+    return lines
+
+
+def _said_last(room: Room) -> list[Line]:
+    """Return the last thing the user said with what came of it, as far as it is in the window."""
+    entries = room.chat.log
+    places = [place for place, each in enumerate(entries) if is_user_word(each.message)]
+    shown: list[Line] = []
+    for entry in entries[places[-1] :] if places else ():
+        mark = "> " if is_user_word(entry.message) else ""
+        flow = Flow(room.view.width)
+        text = flow.push(f"{mark}{readable(entry.message.text).strip()}") + flow.finish()
+        shown += [(Span(line, "dim"),) for line in text.splitlines() if text.strip()]
+    return shown

@@ -1,0 +1,164 @@
+"""`holdfast chat`: a conversation in the terminal that never runs out of room."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from holdfast.cli.examples import examples
+from holdfast.cli.exits import Exit
+from holdfast.cli.flags import (
+    configuration,
+    profile_flag,
+    serving_flags,
+    setting_flags,
+    summarizer_flag,
+)
+from holdfast.cli.lines import clean
+from holdfast.cli.screen import tell
+from holdfast.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from holdfast.cli.chat.reader import Reader
+    from holdfast.cli.chat.room import Room
+    from holdfast.config import Settings
+    from holdfast.wiring.chats import Chats, Wishes
+    from holdfast.wiring.conversations import Conversation
+
+__all__ = ["command"]
+
+_YES = frozenset({"y", "yes"})
+_SHORT = 48
+"""Tokens of an answer in a rehearsal."""
+
+
+class _Options(TypedDict):
+    resume: str
+    system: str
+    rehearse: bool
+    no_tools: bool
+    no_memory: bool
+
+
+@click.command(
+    "chat",
+    epilog=examples(
+        "holdfast chat",
+        "holdfast chat --model local --context-length 2048",
+        "holdfast chat --model claude-sonnet-4-5 --resume last",
+        "echo 'What is a port?' | holdfast chat --model local",
+    ),
+)
+@click.option("--resume", default="", metavar="ID", help="Go on with a conversation, or with last.")
+@click.option("--system", default="", metavar="TEXT", help="The prompt of a new conversation.")
+@click.option("--rehearse", is_flag=True, help="Play a short conversation where nobody can type.")
+@click.option("--no-tools", is_flag=True, help="Give the model no tools.")
+@click.option("--no-memory", is_flag=True, help="Neither recall nor remember anything.")
+@serving_flags
+@setting_flags
+@summarizer_flag
+@profile_flag
+def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
+    """Talk with a model.
+
+    Without a model in the settings, a small one on this machine answers; it needs no key. What is
+    said is stored before it is sent: a conversation survives Ctrl-C, a crash and a full window,
+    and --resume goes on with it. Lines from a pipe are answered one by one; the exit code is 1
+    when one of them was not, and 3 when there were none.
+    """
+    settings = configuration(options, summarizer).settings
+    return _begun(settings, options)
+
+
+def _begun(settings: Settings, options: _Options) -> Exit:
+    # Imported only here, so that help does not wait for SDKs.
+    from holdfast.cli.chat.loop import converse, farewell, greeting, recalled
+    from holdfast.cli.chat.room import Room
+    from holdfast.wiring.chats import Chats
+
+    logging.getLogger("holdfast").addHandler(logging.NullHandler())
+    is_rehearsal = options["rehearse"] and not _is_terminal()
+    rooms: list[Room] = []
+
+    def approve(question: str) -> bool:
+        return rooms[0].ask(f"{clean(question)} [y/N] ").strip().lower() in _YES
+
+    chats = Chats(settings, os.environ, _wishes(options, approve, is_rehearsal=is_rehearsal))
+    with _closing(chats):
+        room = Room(chats, _conversation(chats, options))
+        rooms.append(room)
+        reader = _reader(room, is_rehearsal=is_rehearsal)
+        room.show(greeting(room))
+        turns, failed = converse(room, reader)
+        room.show(recalled(room) if is_rehearsal else farewell(room))
+    if failed and reader.echoes:
+        return Exit.FAILED
+    if reader.echoes and not turns:
+        tell("nothing was said: standard input was empty")
+        return Exit.NOTHING_TO_DO
+    return Exit.DONE
+
+
+def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool) -> Wishes:
+    from holdfast.wiring.chats import Wishes
+
+    wishes = Wishes(approve=approve, tools=not options["no_tools"], memory=not options["no_memory"])
+    if not is_rehearsal:
+        return wishes
+    # The same everywhere, and soon over: nobody waits for long answers that nobody asked for.
+    return replace(wishes, tools=False, memory=False, longest_answer=_SHORT)
+
+
+def _conversation(chats: Chats, options: _Options) -> Conversation:
+    from holdfast.cli.finding import find_session
+
+    name = options["resume"]
+    return chats.begin(find_session(chats.store, name).id if name else "", options["system"])
+
+
+def _reader(room: Room, *, is_rehearsal: bool) -> Reader:
+    from holdfast.cli.chat.reader import Lines
+
+    if is_rehearsal:
+        from holdfast.agent.rehearsal import REHEARSAL
+
+        return Lines(REHEARSAL)
+    if not _is_terminal():
+        return Lines(sys.stdin or ())
+    return _terminal(room)
+
+
+def _terminal(room: Room) -> Reader:
+    from holdfast.cli.chat.commands import names
+    from holdfast.cli.chat.playing import show_news
+
+    if find_spec("prompt_toolkit") is None:
+        raise MissingExtra("`holdfast chat` in a terminal", "chat")
+    from holdfast.cli.chat.terminal import Below, Terminal
+
+    history = room.chats.files.folder.parent / "chat_history"
+    return Terminal(history, names(), Below(room.status, lambda: show_news(room)))
+
+
+def _is_terminal() -> bool:
+    # The interpreter has None for a stream that was closed at its start.
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty())
+
+
+@contextmanager
+def _closing(chats: Chats) -> Generator[None]:
+    """Close everything at the end, and say what memory did not get to."""
+    try:
+        yield
+    finally:
+        left = chats.close()
+        if left:
+            tell(*left)

@@ -1,0 +1,287 @@
+"""What a chat is put together from: one store, one memory, one model at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.local_model import LocalModel
+from holdfast.adapters.system_clock import SystemClock
+from holdfast.agent import Agent, Habits, Toolbox
+from holdfast.agent.events import Done, Stopped
+from holdfast.caching import Shrink
+from holdfast.errors import ModelError
+from holdfast.redaction import Redactor
+from holdfast.session import EndReason
+from holdfast.tokens import Estimator
+from holdfast.transcript import is_user_word
+from holdfast.wiring.conversations import Conversation
+from holdfast.wiring.federations import federation_of
+from holdfast.wiring.ledgers import Ledger, price_book
+from holdfast.wiring.local_writer import LocalWriter
+from holdfast.wiring.models import is_local, local_model, model_of
+from holdfast.wiring.remembered import memory_files_of
+from holdfast.wiring.stores import store_of
+from holdfast.wiring.summarizers import summarizer_of
+from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.adapters.memory_files import MemoryFiles
+    from holdfast.caching import Payoff
+    from holdfast.compaction import CompactionReport
+    from holdfast.config import Settings
+    from holdfast.conversation import LiveSession
+    from holdfast.ports import ChatModel
+    from holdfast.remembering import Federation
+    from holdfast.wiring.conversations import Opening
+    from holdfast.wiring.summarizers import Writer
+
+__all__ = ["Chats", "Wishes"]
+
+PROMPT = (
+    "You are a helpful assistant in a terminal. Answer briefly and to the point. What stands in "
+    "memory-context blocks is reference material, not something the user says."
+)
+WINDOW = 200_000
+"""Tokens that a model is taken to accept where nobody says otherwise."""
+_LOCAL = "local"
+_BLOCK_SHARE = 4
+"""What memory and project files may take of the window: a quarter."""
+_CHARACTERS = 3
+"""To a token, on the safe side of most texts."""
+_NOTE = "[The rest of memory and project files does not fit into this model's window.]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """How a chat is wanted."""
+
+    approve: Callable[[str], bool]
+    """Asks the user whether something may be done."""
+    tools: bool = True
+    memory: bool = True
+    longest_answer: int = 160
+    """Tokens that a model on this machine may say at once: it is slow, and repeats itself."""
+    directory: Path | None = None
+    """Where tools work and project files are read; the current directory by default."""
+
+
+class Chats:
+    """Opens conversations and gives each an agent; closed once, at the end."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str], wishes: Wishes) -> None:
+        """Open the store and find the model; nothing is sent yet."""
+        self.settings = settings
+        self._environ = environ
+        self._wishes = wishes
+        self.model: ChatModel = self._found(settings.model.name or _LOCAL)
+        self.ledger = self._opened_ledger()
+        self.memory = self._federation() if wishes.memory else None
+        self.store = store_of(settings, environ)
+
+    @property
+    def files(self) -> MemoryFiles:
+        """Return the built-in memory."""
+        return memory_files_of(self.settings, self._environ, project=self._directory)
+
+    @property
+    def window(self) -> int:
+        """Return what the model takes, in tokens."""
+        return self.model.context_length or WINDOW
+
+    def begin(self, resumed: str, prompt: str = "") -> Conversation:
+        """Return a conversation to talk in.
+
+        Args:
+            resumed: The id of one to go on with; empty for a new one.
+            prompt: The system prompt of a new one; the usual one if empty.
+        """
+        if resumed:
+            return self.open(resumed)
+        return self.prepared(Conversation.open(**self._opening()), prompt)
+
+    def open(self, id_: str) -> Conversation:
+        """Return a stored conversation; what a killed process had heard of an answer is kept."""
+        chat = Conversation.open(id_, **self._opening())
+        self.agent(chat).resume_draft()
+        if chat.session.model != self.model.name:
+            chat.switch_model(self.model.name, self.window)
+        return chat
+
+    def forget_if_unused(self, chat: Conversation) -> bool:
+        """Delete a conversation in which nobody said anything; says whether it was one."""
+        session = chat.session
+        if session.title or session.goal or any(is_user_word(each.message) for each in chat.log):
+            return False
+        if session.parent is not None or len(self.store.lineage(session.id)) > 1:
+            return False
+        self.store.trash([session.id], SystemClock().moment())
+        return self.store.purge([session.id]) > 0
+
+    def prepared(self, chat: Conversation, prompt: str = "") -> Conversation:
+        """Return a conversation with its system prompt, memory and project files included.
+
+        They are as they were when it began: a prompt that changes is paid for in full again.
+        """
+        block = self._fitted(self.memory.system_block()) if self.memory else ""
+        chat.system("\n\n".join(filter(None, (prompt or PROMPT, block))))
+        return chat
+
+    def agent(self, chat: LiveSession) -> Agent:
+        """Return who answers in a conversation; a model on this machine knows no tools."""
+        toolbox = Toolbox()
+        if self._wishes.tools and not isinstance(self.model, LocalModel):
+            kit = Kit(
+                store=self.store,
+                model=self.model,
+                directory=self._directory,
+                approve=self._wishes.approve,
+                memory=self.memory,
+            )
+            toolbox = toolbox_for(chat, kit)
+        return Agent(
+            chat,
+            self.model,
+            toolbox,
+            memory=self.memory,
+            caching=self.ledger,
+            habits=self._habits,
+        )
+
+    def forecast(self, chat: Conversation) -> Payoff | None:
+        """Return about what a compaction would cost now; None where no price is known."""
+        tokens = chat.status().tokens
+        shares = chat.parts.engine.policy.shares(fixed=0, rest=tokens)
+        after = min(shares.tail + shares.record + shares.ledger, tokens)
+        asked = self.settings.auxiliary.compression.model is not None
+        return self.ledger.forecast(
+            Shrink(
+                before=0,
+                after=after,
+                brief=tokens - after if asked else 0,
+                summary=shares.record if asked else 0,
+            )
+        )
+
+    def aside(self, chat: Conversation, question: str) -> str:
+        """Return the answer to a question that the conversation does not hear of.
+
+        Raises:
+            ModelError: when the model does not answer.
+        """
+        child = chat.review(title=question)
+        try:
+            agent = Agent(child, self.model, caching=self.ledger, habits=self._habits)
+            for event in agent.turn(question):
+                if isinstance(event, Done):
+                    return event.reply
+                if isinstance(event, Stopped):
+                    raise event.error or ModelError(event.reason)
+        finally:
+            child.end(EndReason.CLOSED)
+        return ""
+
+    def switch(self, chat: Conversation, name: str) -> CompactionReport | None:
+        """Go on with another model; what does not fit it is folded first, by the old one.
+
+        Raises:
+            ConfigError: when the conversation cannot be made to fit; the old model stays.
+        """
+        found = self._found(name)
+        report = chat.switch_model(found.name, found.context_length or WINDOW)
+        _stop(self.model)
+        self.model = found
+        self.ledger = self._opened_ledger()
+        return report
+
+    def close(self) -> tuple[str, ...]:
+        """Let memory take in what waits, and close everything; returns what was left undone."""
+        try:
+            return self.memory.close() if self.memory else ()
+        finally:
+            _stop(self.model)
+            self.store.close()
+
+    def _opening(self) -> Opening:
+        compression = self.settings.compression
+        opening: Opening = {
+            "store": self.store,
+            "model": self.model.name,
+            "context_length": self.window,
+            "endpoint": self.model.endpoint,
+            "source": "cli",
+            "agent": "chat",
+            "summarizer": self._summarizer(),
+            "ahead_of_time": True,
+            "knobs": {
+                "threshold": compression.threshold,
+                "target_ratio": compression.target_ratio,
+                "protect_first_n": compression.protect_first_n,
+                "protect_last_n": compression.protect_last_n,
+                "abort_on_summary_failure": compression.abort_on_summary_failure,
+            },
+            "redactor": Redactor(self.settings.redaction.extra_patterns),
+            # A switch of models opens other books.
+            "bill": lambda report: self.ledger.bill(report),
+        }
+        if self.memory is not None:
+            memory = self.memory
+            opening["before_folding"] = memory.before_folding
+            opening["listeners"] = (lambda move: memory.switched(move.old, move.new, move.reason),)
+        return opening
+
+    @property
+    def _habits(self) -> Habits:
+        is_here = isinstance(self.model, LocalModel)
+        return Habits(max_tokens=self._wishes.longest_answer if is_here else None)
+
+    @property
+    def _directory(self) -> Path:
+        return self._wishes.directory or Path.cwd()
+
+    def _federation(self) -> Federation:
+        return federation_of(
+            self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
+        )
+
+    def _found(self, name: str) -> ChatModel:
+        model = self.settings.model
+        base_url = model.base_url if name == model.name else None
+        return model_of(name, model.provider, base_url, model.context_length, self._environ)
+
+    def _opened_ledger(self) -> Ledger:
+        ttl = self.settings.model.cache_ttl
+        return Ledger(self.model, SystemClock(), ttl=ttl, prices=price_book())
+
+    def _summarizer(self) -> Writer:
+        chosen = self.settings.auxiliary.compression
+        if chosen.model is None:
+            return None
+        if is_local(chosen.model, chosen.provider):
+            here = self.model if isinstance(self.model, LocalModel) else None
+            return LocalWriter(here or local_model(environ=self._environ), chosen.timeout)
+        return summarizer_of(
+            chosen.model,
+            provider=chosen.provider,
+            base_url=chosen.base_url,
+            timeout=chosen.timeout,
+            window=chosen.context_length,
+        )
+
+    def _fitted(self, block: str) -> str:
+        """Return memory and project files within their share of the window."""
+        room = self.window // _BLOCK_SHARE
+        if Estimator().count(block) <= room:
+            return block
+        kept = block[: room * _CHARACTERS].rpartition("\n")[0]
+        return f"{kept}\n{_NOTE}"
+
+
+def _stop(model: ChatModel) -> None:
+    """Stop a model that runs in this process."""
+    if isinstance(model, LocalModel):
+        model.close()

@@ -1,0 +1,118 @@
+"""Which model a name stands for: a provider's, a compatible server's, or one on this machine."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.model_errors import SERVER_KEY
+from holdfast.adapters.model_files import require
+from holdfast.config import home
+from holdfast.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.adapters.local_model import LocalModel
+    from holdfast.ports import ChatModel, Summarizer
+
+__all__ = ["LOCAL_WINDOW", "is_local", "local_model", "model_of", "provider_of", "summarizer_by"]
+
+LOCAL_WINDOW = 4096
+"""Tokens that a model on this machine takes, unless somebody says otherwise."""
+
+_LOCAL = {"local": "smollm2", "smollm2": "smollm2"}
+_PROVIDERS = ("auto", "openai", "anthropic", "local")
+_PREFIXES = ("anthropic/", "openai/", "local/")
+
+
+def is_local(name: str, provider: str = "auto") -> bool:
+    """Say whether a name stands for a model on this machine."""
+    return provider_of(name, provider)[0] == "local"
+
+
+def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
+    """Return who serves a model, and the model's name there.
+
+    Raises:
+        ConfigError: when there is no such provider.
+    """
+    if provider not in _PROVIDERS:
+        raise ConfigError(f"provider is {provider!r}; allowed: {', '.join(_PROVIDERS)}")
+    prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
+    plain = name.removeprefix(prefix)
+    if provider != "auto":
+        return provider, plain
+    if prefix:
+        return prefix.removesuffix("/"), plain
+    if name in _LOCAL:
+        return "local", plain
+    return ("anthropic" if name.startswith("claude") else "openai"), plain
+
+
+def model_of(
+    name: str,
+    provider: str = "auto",
+    base_url: str | None = None,
+    context_length: int | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> ChatModel:
+    """Return the model behind a name; nothing is loaded or sent yet.
+
+    Args:
+        name: Such as `gpt-5`, `claude-opus-4`, `openai/qwen3` or `local`.
+        provider: `openai`, `anthropic`, `local`, or `auto` to go by the name.
+        base_url: Where a compatible server listens; a name alone is then that server's.
+        context_length: What the model takes, in tokens, where it is known.
+        environ: Where the home directory and the key of a compatible server are found.
+
+    Raises:
+        ModelMissing: when a model on this machine is asked for and its files are not there.
+    """
+    environ = os.environ if environ is None else environ
+    if base_url and provider == "auto" and name in _LOCAL:
+        provider = "openai"
+    served, plain = provider_of(name, provider)
+    if served == "local":
+        return local_model(plain, context_length, environ)
+    # Imported only here: a model on this machine needs no other SDK.
+    from holdfast.adapters.anthropic_model import AnthropicModel
+    from holdfast.adapters.openai_model import OpenAIModel
+
+    chosen = AnthropicModel if served == "anthropic" else OpenAIModel
+    # A provider's own key is found by its SDK, and never sent to another server.
+    key = environ.get(SERVER_KEY, "").strip() if base_url else ""
+    return chosen(plain, api_key=key or None, base_url=base_url, context_length=context_length)
+
+
+def local_model(
+    name: str = "local",
+    context_length: int | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> LocalModel:
+    """Return a model on this machine; its server starts with the first request.
+
+    Raises:
+        ConfigError: when there is no such model.
+        ModelMissing: when its files are not here.
+    """
+    from holdfast.adapters.local_model import LocalModel
+
+    if name not in _LOCAL:
+        raise ConfigError(f"there is no local model {name!r}; there are: {', '.join(_LOCAL)}")
+    found = require(_LOCAL[name], home(os.environ if environ is None else environ))
+    return LocalModel(
+        found.files[0], name=_LOCAL[name], context_length=context_length or LOCAL_WINDOW
+    )
+
+
+def summarizer_by(model: LocalModel, *, timeout: float = 300.0) -> Summarizer:
+    """Return the model on this machine as the one that writes summaries; starts its server."""
+    from holdfast.adapters.openai_summarizer import OpenAISummarizer
+
+    return OpenAISummarizer(
+        model.name,
+        base_url=f"{model.base_url}/v1",
+        timeout=timeout,
+        window=model.context_length,
+    )

@@ -1,0 +1,118 @@
+"""A real model in a small window: sixty turns and many compactions later the facts are there."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from holdfast.agent import Agent, Habits
+from holdfast.agent.events import Done, Event, Folded
+from holdfast.conversation import LiveSession
+from holdfast.errors import SummarizerUnavailable
+from holdfast.ports import Summarizer
+from holdfast.summary import Ask
+from holdfast.wiring import Conversation
+from holdfast.wiring.models import summarizer_by
+from tests.adapters.local import local_model
+from tests.promises.harbor_talk import NAME, PATH, PORT, PROMPT, RULE, TASK, TURNS
+
+WINDOW = 2_048
+REAL_SUMMARIES = 2
+
+
+class Brief:
+    """The real model as summarizer for its first asks; afterwards it is away.
+
+    It takes its time over a record, and what comes of one is seen after the first.
+    """
+
+    def __init__(self, behind: Summarizer) -> None:
+        self.name, self.window = behind.name, behind.window
+        self.answers: list[str] = []
+        self._behind = behind
+
+    def write(self, ask: Ask) -> str:
+        if len(self.answers) >= REAL_SUMMARIES:
+            raise SummarizerUnavailable("asked often enough")
+        self.answers.append(self._behind.write(ask))
+        return self.answers[-1]
+
+    async def awrite(self, ask: Ask) -> str:
+        return self.write(ask)
+
+
+@pytest.fixture
+def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Conversation]:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    with Conversation.open(
+        store=tmp_path / "chat.db", model="smollm2", context_length=WINDOW, active=False
+    ) as opened:
+        opened.system(PROMPT)
+        yield opened
+
+
+def shown(chat: LiveSession) -> tuple[object, ...]:
+    return tuple(entry.message for entry in chat.parts.store.window(chat.id).entries)
+
+
+def words(chat: Conversation) -> str:
+    return "\n".join(str(message["content"]) for message in chat.window())
+
+
+def check_facts(chat: Conversation) -> None:
+    window = words(chat)
+    assert [fact for fact in (NAME, PORT, PATH, RULE) if fact not in window] == []
+    (newest,) = [message for message in chat.window() if TASK in str(message["content"])][-1:]
+    assert newest["role"] == "user"
+    assert str(newest["content"]).rstrip().endswith(TURNS[-1])
+
+
+def check_undo(chat: Conversation) -> None:
+    """Take the newest compaction back and forth, and one that is made for it."""
+    latest = shown(chat)
+    assert chat.undo()
+    assert shown(chat) != latest
+    assert chat.redo()
+    assert shown(chat) == latest
+    chat.compress()
+    assert chat.undo()
+    assert shown(chat) == latest
+
+
+@pytest.mark.timeout(1_200)
+def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local_model(WINDOW) as model:
+        monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+        writer = Brief(summarizer_by(model))
+        with Conversation.open(
+            store=tmp_path / "chat.db",
+            model=model.name,
+            endpoint=model.endpoint,
+            context_length=WINDOW,
+            summarizer=writer,
+            active=False,
+        ) as chat:
+            chat.system(PROMPT)
+            agent = Agent(chat, model, habits=Habits(max_tokens=16))
+            events: list[Event] = [event for said in TURNS for event in agent.turn(said)]
+            check_facts(chat)
+            check_undo(chat)
+    kinds = {type(event).__name__ for event in events}
+    assert kinds <= {"Spoken", "Folded", "Warned", "Done"}
+    done = [event for event in events if isinstance(event, Done)]
+    assert len(done) == len(TURNS)
+    assert max(each.usage.prompt_tokens + each.usage.output_tokens for each in done) <= WINDOW
+    assert sum(isinstance(event, Folded) for event in events) >= 5
+    assert any(answer.strip() for answer in writer.answers)
+
+
+def test_sixty_turns_without_a_summary_model_keep_the_same_facts(chat: Conversation) -> None:
+    for said in TURNS:
+        chat.user(said)
+        chat.window()
+        chat.assistant("It could be the clock, the network or a station that is silent.")
+    assert len(chat.compactions) >= 5
+    check_facts(chat)
+    check_undo(chat)
