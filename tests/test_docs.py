@@ -259,15 +259,15 @@ def test_the_index_leads_to_every_page() -> None:
     assert set(PAGES) - linked == {DOCS / "index.md"}
 
 
-def test_the_readme_shows_what_the_sample_does() -> None:
+def test_a_page_shows_what_the_sample_does() -> None:
     before = sample_session()
     engine = Engine(Policy(context_length=40_000), Setup(clock=SystemClock()))
     after = engine.compact(before).result.transcript
     wanted = "\n".join(
         f"{old:<43}{new}" for old, new in zip(drawn(before), drawn(after), strict=True)
     )
-    page = README.read_text("utf-8")
-    assert wanted in page, f"the README should show:\n{wanted}"
+    page = (DOCS / "compaction.md").read_text("utf-8")
+    assert wanted in page, f"compaction.md should show:\n{wanted}"
     shown = re.findall(r"(before|after): (\d+) messages, (\d+)k tokens", page)
     for (label, count, thousands), each in zip(shown, (before, after), strict=True):
         # A rounded figure would be wrong at every small change of the estimate.
