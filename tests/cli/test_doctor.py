@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from holdfast.ports import Lease
 from holdfast.wiring import open_store
 from tests.cli.running import run
@@ -86,7 +88,7 @@ def test_the_model_on_this_machine_has_a_small_window_and_needs_no_key() -> None
     found = json.loads(run("doctor", "--json", env=env).output)
     words = {each["name"]: each["words"] for each in found["checks"]}
     assert found["healthy"]
-    assert words["window"].startswith("4,096 tokens")
+    assert "4,096 tokens" in words["window"]
     assert words["model"] == "the one on this machine, which needs no key"
     assert "credential" not in words
 
@@ -100,6 +102,51 @@ def test_an_address_that_answers_is_connected_to() -> None:
         assert ended.code == 0
         assert f"model address: 127.0.0.1:{port} answers" in ended.text
         assert "model address" not in run("doctor", "--offline", env=env).text
+
+
+@pytest.mark.parametrize(
+    "address", ["http://h:99999/v1", "http://h:abc/v1", "http://[::1", "http://", "ftp://h/v1"]
+)
+def test_an_address_that_is_none_is_a_sentence_and_the_other_checks_go_on(address: str) -> None:
+    env = {"HOLDFAST_MODEL_NAME": "tiny", "HOLDFAST_MODEL_BASE_URL": address}
+    ended = run("doctor", env=env)
+    assert ended.code == 1
+    assert "allowed: an address that begins with http:// or https://" in ended.text
+    assert "extra openai" in ended.text
+
+
+def test_a_name_that_cannot_be_looked_up_is_a_sentence() -> None:
+    env = {"HOLDFAST_MODEL_NAME": "tiny", "HOLDFAST_MODEL_BASE_URL": "http://a..b/v1"}
+    assert "model address: a..b:80 does not answer" in run("doctor", env=env).text
+
+
+def test_the_proxy_is_asked_where_there_is_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        port = proxy.getsockname()[1]
+        env = {
+            "HOLDFAST_MODEL_NAME": "gpt-4o",
+            "OPENAI_API_KEY": "k",
+            "https_proxy": f"http://127.0.0.1:{port}",
+        }
+        ended = run("doctor", env=env)
+        assert f"127.0.0.1:{port} (the proxy before api.openai.com:443) answers" in ended.text
+
+
+def test_a_memory_service_is_connected_to() -> None:
+    env = {
+        "HOLDFAST_MEMORY_PROVIDER": "hindsight",
+        "HOLDFAST_MEMORY_BASE_URL": "http://127.0.0.1:1",
+    }
+    assert "memory address: 127.0.0.1:1 does not answer" in run("doctor", env=env).text
+
+
+def test_a_summary_model_listed_with_a_small_window_is_a_warning() -> None:
+    env = {
+        "HOLDFAST_MODEL_NAME": "gpt-4o",
+        "HOLDFAST_AUXILIARY_COMPRESSION_MODEL": "gpt-3.5-turbo",
+        "OPENAI_API_KEY": "k",
+    }
+    assert states(env)["summary model"] == "warn"
 
 
 def test_an_engine_that_does_not_exist_is_a_warning() -> None:

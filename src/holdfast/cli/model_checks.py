@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import socket
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from holdfast.adapters.model_errors import SERVER_KEY
 from holdfast.cli.check import Check, State
+from holdfast.cli.reach_checks import place_of
 from holdfast.wiring import policy_of
-from holdfast.wiring.models import LOCAL_WINDOW, is_local, provider_of
+from holdfast.wiring.models import LOCAL_WINDOW, is_local, known_window, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.config import Settings
 
-__all__ = ["model_checks", "needed_extras", "reach_checks"]
+__all__ = ["model_checks", "needed_extras"]
 
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-_PORTS = {"http": 80, "https": 443}
-_PATIENCE = 3.0
 
 
 def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -33,33 +28,6 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     yield from _summary_model(settings, environ)
 
 
-def reach_checks(settings: Settings) -> Iterator[Check]:
-    """Connect to the addresses that the settings name; nothing is said there."""
-    for name, address in _addresses(settings).items():
-        host, port = _place(address)
-        try:
-            socket.create_connection((host, port), _PATIENCE).close()
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            advice = "check the address and the network; --offline leaves this check out"
-            yield Check(name, State.FAIL, f"{host}:{port} does not answer: {reason}", advice)
-        else:
-            yield Check(name, State.OK, f"{host}:{port} answers")
-
-
-def _addresses(settings: Settings) -> dict[str, str]:
-    """Return the address of each model that is configured and not on this machine."""
-    model, summary = settings.model, settings.auxiliary.compression
-    found: dict[str, str] = {}
-    if model.name and not is_local(model.name, model.provider):
-        provider, _ = provider_of(model.name, model.provider)
-        found["model address"] = model.base_url or _HOMES[provider]
-    if summary.model and not is_local(summary.model, summary.provider):
-        provider, _ = provider_of(summary.model, summary.provider)
-        found["summary address"] = summary.base_url or _HOMES[provider]
-    return found
-
-
 def needed_extras(settings: Settings) -> frozenset[str]:
     """Return the extras without which the models of the settings cannot be asked."""
     model, summary = settings.model, settings.auxiliary.compression
@@ -67,41 +35,33 @@ def needed_extras(settings: Settings) -> frozenset[str]:
     return frozenset(provider_of(name, provider)[0] for name, provider in chosen if name)
 
 
-def _place(address: str) -> tuple[str, int]:
-    parts = urlsplit(address)
-    return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
-
-
 def _window(settings: Settings) -> Check:
     name, model = settings.model.name, settings.model
-    if not name or is_local(name, model.provider):
-        local = replace(model, context_length=model.context_length or LOCAL_WINDOW)
-        return Check("window", State.OK, _due(replace(settings, model=local) if name else settings))
-    known = _catalogued(name)
-    if model.context_length is None:
-        if known is not None:
-            listed = replace(settings, model=replace(model, context_length=known))
-            return Check("window", State.OK, f"as listed for {name}: {_due(listed)}")
+    if not name:
+        words = f"{_due(settings)}; the chat's model on this machine takes {LOCAL_WINDOW:,}"
+        return Check("window", State.OK, words)
+    known = known_window(name, model.provider)
+    if model.context_length is None and known is None:
         advice = f"set model.context_length to the window of {name}"
         return Check("window", State.WARN, f"assumed: {_due(settings)}", advice)
-    if known is not None and model.context_length > known:
+    if known is not None and (model.context_length or 0) > known:
         advice = f"set model.context_length to {known} or less"
         return Check("window", State.WARN, f"{_due(settings)}; {name} takes {known:,}", advice)
-    return Check("window", State.OK, _due(settings))
+    listed = f"as listed for {name}: " if model.context_length is None else ""
+    return Check("window", State.OK, f"{listed}{_due(_settled(settings))}")
+
+
+def _settled(settings: Settings) -> Settings:
+    """Return the settings with the window that is known of the model, where none is set."""
+    model = settings.model
+    known = known_window(model.name, model.provider) if model.name else None
+    window = model.context_length or known
+    return replace(settings, model=replace(model, context_length=window))
 
 
 def _due(settings: Settings) -> str:
     policy = policy_of(settings)
     return f"{policy.context_length:,} tokens, compaction is due at {policy.threshold_tokens:,}"
-
-
-def _catalogued(name: str) -> int | None:
-    """Return the window of a model, where the price catalog is installed and knows it."""
-    if find_spec("genai_prices") is None:
-        return None
-    from holdfast.adapters.price_catalog import PriceCatalog
-
-    return PriceCatalog().context_length(name)
 
 
 def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -132,13 +92,14 @@ def _credential(name: str, provider: str, address: str | None, environ: Mapping[
     if environ.get(variable, "").strip():
         return Check(name, State.OK, f"{variable} is set")
     if address:
-        host, port = _place(address)
-        return Check(name, State.OK, f"none is sent to {host}:{port}; {variable} would be")
+        return Check(name, State.OK, f"none is sent to {place_of(address)}; {variable} would be")
     return Check(name, State.FAIL, f"{variable} is not set", f"export {variable}")
 
 
 def _summary_window(settings: Settings, named: str) -> Check:
-    policy, window = policy_of(settings), settings.auxiliary.compression.context_length
+    chosen, policy = settings.auxiliary.compression, policy_of(_settled(settings))
+    known = known_window(chosen.model, chosen.provider) if chosen.model else None
+    window = chosen.context_length or known
     if window is None:
         words = f"its requests are sized for {policy.context_length:,} tokens"
         return Check("summary model", State.OK, f"{named}; {words} until it states its window")

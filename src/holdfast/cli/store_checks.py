@@ -42,7 +42,7 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         shown = crop(str(file), _LONGEST_SHOWN)
         yield Check("store", State.FAIL, f"{shown} cannot be looked at: {reason}")
         return
-    yield from _file_checks(file) if exists else [_absent(file)]
+    yield from _file_checks(file) if exists else _absent(file)
 
 
 def sized(count: int) -> str:
@@ -53,8 +53,11 @@ def sized(count: int) -> str:
     return f"{count:,} bytes" if not unit else f"{size:,.1f} {_UNITS[unit]}"
 
 
-def _absent(file: Path) -> Check:
-    return Check("store", State.OK, f"{file} (not made yet)")
+def _absent(file: Path) -> Iterator[Check]:
+    yield Check("store", State.OK, f"{file} (not made yet)")
+    folder = next((each for each in file.parents if each.is_dir()), None)
+    if folder is not None:
+        yield _space(folder, 0)
 
 
 def _file_checks(file: Path) -> Iterator[Check]:
@@ -68,7 +71,7 @@ def _file_checks(file: Path) -> Iterator[Check]:
         return
     yield _contents(file, seen)
     yield _pages(seen)
-    yield _space(file, seen)
+    yield _space(file.parent, seen.bytes)
     yield from _leases(seen)
     yield from _trash(seen)
 
@@ -89,10 +92,10 @@ def _pages(seen: Glance) -> Check:
     return Check("store pages", State.OK, "a quick check found no damage")
 
 
-def _space(file: Path, seen: Glance) -> Check:
-    free = shutil.disk_usage(file.parent).free
+def _space(folder: Path, stored: int) -> Check:
+    free = shutil.disk_usage(folder).free
     words = f"{sized(free)} free"
-    if free < max(_SCARCE, seen.bytes):
+    if free < max(_SCARCE, stored):
         advice = "make room: a backup or a repair needs as much space as the store takes"
         return Check("store space", State.WARN, words, advice)
     return Check("store space", State.OK, words)

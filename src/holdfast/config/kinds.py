@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from typing import TypeAlias, cast
+from urllib.parse import urlsplit
 
 __all__ = ["Test", "converted", "is_profile", "is_url", "parsed", "shown", "within"]
 
@@ -65,8 +66,13 @@ def within(least: float, most: float, *, open_below: bool = False) -> Test:
 
 
 def is_url(value: object) -> bool:
-    """Say whether a value is an address of the web."""
-    return str(value).startswith(("http://", "https://"))
+    """Say whether a value is an address of the web, with a host and no impossible port."""
+    try:
+        parts = urlsplit(str(value))
+        # A port that is none raises when it is looked at.
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def is_profile(value: object) -> bool:

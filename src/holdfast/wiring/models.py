@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.model_errors import SERVER_KEY
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from holdfast.adapters.local_model import LocalModel
     from holdfast.ports import ChatModel, Summarizer
 
-__all__ = ["LOCAL_WINDOW", "is_local", "local_model", "model_of", "provider_of", "summarizer_by"]
+__all__ = [
+    "LOCAL_WINDOW",
+    "is_local",
+    "known_window",
+    "local_model",
+    "model_of",
+    "provider_of",
+    "summarizer_by",
+]
 
 LOCAL_WINDOW = 4096
 """Tokens that a model on this machine takes, unless somebody says otherwise."""
@@ -48,6 +57,17 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
     if name in _LOCAL:
         return "local", plain
     return ("anthropic" if name.startswith("claude") else "openai"), plain
+
+
+def known_window(name: str, provider: str = "auto") -> int | None:
+    """Return what a model takes, by its kind or by the catalog, where that is installed."""
+    if is_local(name, provider):
+        return LOCAL_WINDOW
+    if find_spec("genai_prices") is None:
+        return None
+    from holdfast.adapters.price_catalog import PriceCatalog
+
+    return PriceCatalog().context_length(provider_of(name, provider)[1])
 
 
 def model_of(
