@@ -12,10 +12,10 @@ import time
 import tracemalloc
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 import holdfast
+from bench.calls import call_costs, calls_bars, calls_table
 from bench.report import REPOSITORY, Bar, Result, Table, alone
 from bench.transcripts import SIZES, megabytes, transcript
 from holdfast.wire import DIALECTS, Body
@@ -27,12 +27,9 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from bench.transcripts import Chat
 
-__all__ = ["compaction_seconds", "per_call_seconds", "run"]
+__all__ = ["compaction_seconds", "run"]
 
-APPENDED = 200
 ROUNDS = {200: 7, 2_000: 4, 20_000: 3}
-FLATTEST = 1.5
-PER_CALL_LIMIT = 0.001
 MEMORY_LIMIT = 2.0
 PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
@@ -50,29 +47,15 @@ def run() -> Result:
     """Measure all sizes and return the tables."""
     chats = {size: transcript(size) for size in SIZES}
     weights = {size: megabytes(chat) for size, chat in chats.items()}
-    calls = {size: per_call_seconds(chat) for size, chat in chats.items()}
+    calls = {size: call_costs(chat) for size, chat in chats.items()}
     passes = {size: compaction_seconds(chat, ROUNDS[size]) for size, chat in chats.items()}
     peaks = {size: _peak_in_subprocess(size) for size in SIZES}
     tables = (
-        _per_call_table(calls, weights),
+        calls_table(calls, weights),
         _compaction_table(passes, peaks, weights),
         _phase_table({size: _phases(chat) for size, chat in chats.items()}),
     )
-    return Result("speed", tables, _bars(calls, peaks, weights))
-
-
-def per_call_seconds(messages: Sequence[Chat]) -> list[float]:
-    """Return what `should_compress` costs after each of some messages more."""
-    grown = list(messages)
-    compressor = holdfast.Compressor(context_length=1_000_000)
-    compressor.should_compress(grown)
-    spent: list[float] = []
-    for message in transcript(APPENDED + 2, seed=11)[1 : APPENDED + 1]:
-        grown.append(message)
-        started = time.perf_counter()
-        compressor.should_compress(grown)
-        spent.append(time.perf_counter() - started)
-    return spent
+    return Result("speed", tables, (*calls_bars(calls), *_bars(peaks, weights)))
 
 
 def compaction_seconds(
@@ -90,23 +73,6 @@ def compaction_seconds(
         if (figures.summary.origin == "deterministic") != (model is None):
             raise AssertionError(f"the model's answer was not used: {done.report.warnings}")
     return best
-
-
-def _per_call_table(calls: dict[int, list[float]], weights: dict[int, float]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            f"{size:,}",
-            f"{weights[size]:.1f}",
-            f"{1e6 * median(spent):.0f}",
-            f"{1e6 * quantiles(spent, n=20)[-1]:.0f}",
-            f"{1e6 * max(spent):.0f}",
-            f"{median(spent) / median(calls[SIZES[0]]):.2f}",
-        )
-        for size, spent in calls.items()
-    ]
-    columns = ("messages", "MB", "median µs", "p95 µs", "max µs", f"against {SIZES[0]}")
-    note = f"`should_compress` after each of the same {APPENDED} messages was appended."
-    return Table("per-call", columns, tuple(rows), note)
 
 
 def _compaction_table(
@@ -142,18 +108,9 @@ def _phase_table(phases: dict[int, dict[str, float]]) -> Table:
     return Table("phases", columns, rows, "Wall time of one pass each.")
 
 
-def _bars(
-    calls: dict[int, list[float]], peaks: dict[int, int], weights: dict[int, float]
-) -> tuple[Bar, ...]:
-    small, large = median(calls[SIZES[0]]), median(calls[SIZES[-1]])
-    ratio, memory = large / small, _memory_ratio(peaks[SIZES[-1]], weights[SIZES[-1]])
+def _bars(peaks: dict[int, int], weights: dict[int, float]) -> tuple[Bar, ...]:
+    memory = _memory_ratio(peaks[SIZES[-1]], weights[SIZES[-1]])
     return (
-        Bar(
-            f"work per model call at 20,000 messages: at most {FLATTEST}x of 200",
-            f"{ratio:.2f}x",
-            ratio <= FLATTEST,
-        ),
-        Bar("work per model call: at most 1 ms", f"{1000 * large:.3f} ms", large <= PER_CALL_LIMIT),
         Bar(
             f"memory in compaction of 20,000 messages: at most {MEMORY_LIMIT:.0f}x of them",
             f"{memory:.2f}x",

@@ -28,3 +28,10 @@ def test_a_prefix_that_changed_is_named_with_its_reason() -> None:
 
 def test_a_tally_without_calls_has_no_ratio() -> None:
     assert Tally().hit_ratio == 0.0
+
+
+def test_a_server_that_reports_nothing_is_neither_a_hit_nor_a_miss() -> None:
+    silent = Call(Expectation(900, 0, 100), Usage(calls=1))
+    assert (silent.missing, silent.warning) == (0, "")
+    tally = Tally().plus(silent)
+    assert (tally.hits, tally.misses) == (0, 0)

@@ -168,3 +168,8 @@ def test_a_chain_knows_its_markers_and_where_the_talk_begins() -> None:
     made = chain(sent(talk(9, 9, 9, 9), tools=(BASH,)))
     assert (made.marked, made.ttl, made.fixed) == ((1, 3, 4, 5), "5m", 2)
     assert chain(sent(Body([], "Be brief."))).fixed == 1
+
+
+def test_other_tools_are_other_tools_whatever_happened_to_the_talk() -> None:
+    newer = sent(talk(9, 8), tools=(BASH,))
+    assert link(LONGER, newer, because=Why.COMPACTION) == Changed("tool bash", Why.TOOLS)

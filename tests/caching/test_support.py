@@ -29,6 +29,8 @@ LOCAL = Automatic(minimum=1, step=1, lifetime=None)
         ("deepseek-chat", "openai", "https://api.deepseek.com", DEEPSEEK),
         ("smollm2", "openai", "http://127.0.0.1:8080/v1", LOCAL),
         ("smollm2", "openai", "http://localhost:8080/v1", LOCAL),
+        ("smollm2", "openai", "local", LOCAL),
+        ("smollm2", "anthropic", "local", LOCAL),
     ],
 )  # fmt: skip
 def test_model_and_address_decide(

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given
@@ -19,7 +20,7 @@ from holdfast.session import Draft, Entry, Head, Kind, Session, Window
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript
-from holdfast.wire import DIALECTS
+from holdfast.wire import DIALECTS, Strand
 from holdfast.wiring import Compressor
 from tests.conversation.talking import begun, parts_on, talk, wire
 from tests.promises.conversations import turn
@@ -63,6 +64,35 @@ def test_the_caller_may_do_what_it_likes_with_the_list(chat: LiveSession) -> Non
     window[0]["content"] = "changed"
     window.clear()
     assert chat.window() == [{"role": "user", "content": "one"}]
+
+
+def test_the_caller_may_change_what_a_call_or_a_part_says(chat: LiveSession) -> None:
+    for message in turn(0):
+        chat.record(message)
+    chat.record({"role": "user", "content": [{"type": "text", "text": "one"}]})
+    before, changed = chat.window(), chat.window()
+    calls = [call for message in changed for call in cast("Any", message.get("tool_calls", []))]
+    assert calls
+    for call in calls:
+        call["function"]["arguments"] = "changed"
+    cast("Any", changed[-1]["content"])[0]["text"] = "changed"
+    assert chat.window() == before
+
+
+def test_a_strand_lasts_while_the_window_only_grows(chat: LiveSession) -> None:
+    talk(chat, range(8))
+    first = chat.body()
+    chat.user("and now")
+    grown = chat.body()
+    assert first.strand is not None
+    assert grown.strand is first.strand
+    assert grown.messages[: len(first.messages)] == first.messages
+    chat.goal = "ship it"
+    aimed = chat.body()
+    chat.compress()
+    strands = {first.strand, aimed.strand, chat.body().strand}
+    assert len(strands) == 3
+    assert chat.body("anthropic").strand is None
 
 
 def test_a_goal_stands_at_the_end_of_the_system_prompt() -> None:
@@ -145,6 +175,21 @@ def test_what_is_added_is_written_as_if_all_were_written_anew(
         assert wire(mirror.body("openai").messages) == wire(
             DIALECTS["openai"].encode(shown).messages
         )
+        _Log.size = size + 1
+    _Log.size = 0
+
+
+@example(CALLERS_IN_A_ROW)
+@given(st.one_of(_unruly(), transcripts()))
+def test_bodies_of_one_strand_begin_alike(transcript: Transcript) -> None:
+    mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
+    begun_with: dict[Strand | None, list[str]] = {}
+    for size in range(len(transcript) + 1):
+        mirror.refresh(Heading())
+        body = mirror.body("openai")
+        before, after = begun_with.get(body.strand, []), wire(body.messages)
+        assert after[: len(before)] == before
+        begun_with[body.strand] = after
         _Log.size = size + 1
     _Log.size = 0
 

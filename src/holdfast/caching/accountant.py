@@ -10,30 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.caching.blocks import BlockReader
 from holdfast.caching.calls import Call, Expectation, Tally
 from holdfast.caching.chain import First, chain_of, compare
 from holdfast.caching.payoff import Rates, payoff
+from holdfast.caching.reader import BlockReader
 from holdfast.caching.shelf import Shelf
 from holdfast.caching.support import Automatic, Uncached, support_of
+from holdfast.caching.weights import Reports, Weights
 from holdfast.cost import charge, uncached_charge
-from holdfast.tokens import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.caching.blocks import Sent
-    from holdfast.caching.chain import Chain, Why
+    from holdfast.caching.chain import Why
     from holdfast.caching.payoff import Payoff, Shrink
+    from holdfast.caching.spine import Chain
     from holdfast.caching.support import Support
     from holdfast.cost import Price, PriceBook, Ttl
     from holdfast.session import Usage
     from holdfast.tokens import Counter
 
 __all__ = ["Accountant", "Terms", "usual_support"]
-
-_MEASURED = 256
-"""How many prefixes are remembered with the weight that the provider reported."""
 
 
 def usual_support(sent: Sent) -> Support:
@@ -52,11 +50,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    sent: Sent
-    chain: Chain
+    model: str
+    endpoint: str
+    weights: Weights
     support: Support
     at: int
     expected: Expectation
+
+    @property
+    def chain(self) -> Chain:
+        return self.weights.chain
 
     @property
     def ttl(self) -> Ttl:
@@ -76,8 +79,7 @@ class Accountant:
         self._terms = terms or Terms()
         self._reader = BlockReader(self._terms.counter)
         self._shelf = Shelf()
-        self._measured: dict[str, int] = {}
-        self._calibration = Calibration()
+        self._reports = Reports()
         self._requests: tuple[_Request | None, _Request | None] = (None, None)
         self._tally = Tally()
 
@@ -95,11 +97,12 @@ class Accountant:
             because: What changed the conversation since the last request, if the caller knows.
         """
         last = self._requests[0]
-        chain = chain_of(sent, self._reader, last.chain if last else None)
+        chain = chain_of(sent, self._reader)
         link = First() if last is None else compare(last.chain, chain, because)
         support = self._terms.support(sent)
-        expected = replace(self._counted(chain, support, at), link=link)
-        self._requests = (last, _Request(sent, chain, support, at, expected))
+        weights = Weights(chain, self._reports)
+        expected = replace(self._counted(weights, support, at), link=link)
+        self._requests = (last, _Request(sent.model, sent.endpoint, weights, support, at, expected))
         return expected
 
     def report(self, usage: Usage) -> Call:
@@ -111,14 +114,8 @@ class Accountant:
         request = self._requests[1]
         if request is None:
             raise ValueError("nothing was expected: call `expect` with the request first")
-        chain, whole = request.chain, usage.prompt_tokens
-        self._shelf.keep(chain, request.support, request.at, lambda size: self._weigh(chain, size))
-        if whole and chain.links:
-            self._calibration = self._calibration.observe(real=whole, rough=chain.totals[-1])
-            self._measured.pop(chain.links[-1], None)
-            self._measured[chain.links[-1]] = whole
-            if len(self._measured) > _MEASURED:
-                del self._measured[next(iter(self._measured))]
+        self._shelf.keep(request.weights, request.support, request.at)
+        self._reports.take(request.chain, usage.prompt_tokens)
         self._requests = (request, None)
         call = self._priced(request, usage)
         self._tally = self._tally.plus(call)
@@ -137,11 +134,11 @@ class Accountant:
         last = self._requests[0]
         if last is None:
             return None
-        chain = last.chain
-        fixed = self._weigh(chain, chain.fixed)
+        weights = last.weights
+        fixed = weights.of(last.chain.fixed)
         filled = replace(
             shrink,
-            before=shrink.before or self._weigh(chain, len(chain.links)),
+            before=shrink.before or weights.whole,
             kept=shrink.kept or min(fixed, shrink.after),
         )
         long, short = self._price(last, filled.before), self._price(last, filled.after)
@@ -151,33 +148,17 @@ class Accountant:
         if isinstance(last.support, Uncached):
             long, short = long.without_cache(), short.without_cache()
         rates = Rates(before=long, after=short, summarizer=plain, ttl=last.ttl)
-        warm = self._counted(chain, last.support, at).read > 0
+        warm = self._counted(weights, last.support, at).read > 0
         return payoff(filled, rates, warm=warm)
 
-    def _counted(self, chain: Chain, support: Support, at: int) -> Expectation:
-        found = self._shelf.find(chain, support, at, lambda size: self._weigh(chain, size))
-        whole, read = self._weigh(chain, len(chain.links)), self._weigh(chain, found.read)
+    def _counted(self, weights: Weights, support: Support, at: int) -> Expectation:
+        found = self._shelf.find(weights, support, at)
+        whole, read = weights.whole, weights.of(found.read)
         if isinstance(support, Automatic):
             read = read // support.step * support.step
             read = read if read >= support.minimum else 0
-        written = max(self._weigh(chain, found.written) - read, 0) if found.written else 0
+        written = max(weights.of(found.written) - read, 0) if found.written else 0
         return Expectation(read, written, max(whole - read - written, 0))
-
-    def _weigh(self, chain: Chain, size: int) -> int:
-        """Return the tokens of so many blocks: as reported where they were, else by estimate.
-
-        What follows a prefix that was reported is estimated by itself, so an error does not grow
-        with the conversation.
-        """
-        if not size:
-            return 0
-        known = size
-        while known and chain.links[known - 1] not in self._measured:
-            known -= 1
-        base, rough = 0, 0
-        if known:
-            base, rough = self._measured[chain.links[known - 1]], chain.totals[known - 1]
-        return base + round((chain.totals[size - 1] - rough) * self._calibration.ratio)
 
     def _priced(self, request: _Request, usage: Usage) -> Call:
         price = self._price(request, usage.prompt_tokens)
@@ -190,7 +171,6 @@ class Accountant:
     def _price(self, request: _Request, prompt_tokens: int) -> Price | None:
         if self._terms.prices is None:
             return None
-        sent = request.sent
         return self._terms.prices.price(
-            sent.model, endpoint=sent.endpoint, prompt_tokens=prompt_tokens
+            request.model, endpoint=request.endpoint, prompt_tokens=prompt_tokens
         )

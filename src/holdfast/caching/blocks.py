@@ -13,20 +13,30 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
 
-from holdfast.caching.marks import GOAL_LINE, MARKER, is_instruction
-from holdfast.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, Estimator
+from holdfast.caching.marks import GOAL_LINE, MARKER
+from holdfast.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
 from holdfast.wire.markers import OPENINGS
-from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cost import Ttl
     from holdfast.tokens import Counter
-    from holdfast.wire import Body
+    from holdfast.wire import Body, Strand
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Block", "BlockReader", "Kind", "Sent", "digest_of", "weigh_block"]
+__all__ = [
+    "Block",
+    "Kind",
+    "Piece",
+    "Sent",
+    "Source",
+    "block_of",
+    "digest_of",
+    "frozen",
+    "pieces_of",
+    "weigh_block",
+]
 
 _MEDIA = ("image", "image_url", "input_image", "input_audio", "document", "file", "input_file")
 _OWN_FIELDS = ("role", "content", "tool_calls", MARKER)
@@ -43,6 +53,11 @@ class Sent:
     tools: tuple[ToolSpec, ...] = ()
     endpoint: str = ""
     """Where it goes; empty for the provider's own address."""
+    strand: Strand | None = None
+    """Given by who sends the bodies of one conversation as they are, marked by the same rules.
+
+    Then what stands before the first marked message of the request before is not looked at again.
+    """
 
 
 class Kind(StrEnum):
@@ -69,49 +84,58 @@ class Block:
     """In a system prompt, the digest of what stands before the goal; empty for no words."""
 
 
-class BlockReader:
-    """Takes requests apart, weighing again only what the last request did not have."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tool, a prompt or a message, with its name."""
 
-    def __init__(self, counter: Counter | None = None) -> None:
-        """Count words with `counter`; with the usual estimate if none is given."""
-        self._counter: Counter = counter or Estimator()
-        self._known: dict[tuple[str, Hashable], tuple[Block, ...]] = {}
+    name: str
+    kind: Kind
+    fields: Mapping[str, object]
 
-    def read(self, sent: Sent) -> tuple[Block, ...]:
-        """Return the blocks of a request, in the order in which they are cached.
+    @property
+    def role(self) -> str:
+        """Return whose it is: the same words of another speaker are another block."""
+        return str(self.fields.get("role") or self.kind)
 
-        A block that the last request had at the same place is the same object.
-        """
-        known: dict[tuple[str, Hashable], tuple[Block, ...]] = {}
-        blocks: list[Block] = []
-        for name, kind, source in _sources(sent):
-            key = (name, _frozen(source))
-            found = self._known.get(key)
-            if found is None:
-                found = tuple(self._blocks(name, kind, source))
-            known[key] = found
-            blocks += found
-        self._known = known
-        return tuple(blocks)
 
-    def _blocks(self, name: str, kind: Kind, source: Mapping[str, object]) -> Iterator[Block]:
-        role = str(source.get("role") or kind)
-        pieces = list(_pieces(source))
-        for index, piece in enumerate(pieces):
-            bare = {key: value for key, value in piece.items() if key != MARKER}
-            marker = piece.get(MARKER)
-            if marker is None and index == len(pieces) - 1:
-                marker = source.get(MARKER)
-            text = bare.get("text")
-            words = text if isinstance(text, str) else ""
-            yield Block(
-                name,
-                digest_of(role, _written(bare)),
-                weigh_block(bare, self._counter),
-                Kind.SUMMARY if kind is Kind.MESSAGE and words.startswith(OPENINGS) else kind,
-                _ttl(marker),
-                _lead(words) if kind is Kind.SYSTEM else "",
-            )
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a block is made of, before it is weighed."""
+
+    fields: Mapping[str, object]
+    """Without its marker."""
+    ttl: Ttl | None
+
+
+def pieces_of(source: Mapping[str, object]) -> list[Piece]:
+    """Return the pieces of a message that count as a block each.
+
+    Args:
+        source: The message, or tools or a system prompt as its `content`.
+    """
+    pieces: list[Piece] = []
+    listed = list(_listed(source))
+    for index, fields in enumerate(listed):
+        marker = fields.get(MARKER)
+        if marker is None and index == len(listed) - 1:
+            marker = source.get(MARKER)
+        bare = {key: value for key, value in fields.items() if key != MARKER}
+        pieces.append(Piece(bare, _ttl(marker)))
+    return pieces
+
+
+def block_of(piece: Piece, source: Source, counter: Counter) -> Block:
+    """Return the block of a piece of a source, weighed and without its marker."""
+    kind = source.kind
+    text = piece.fields.get("text")
+    words = text if isinstance(text, str) else ""
+    return Block(
+        source.name,
+        digest_of(source.role, _written(piece.fields)),
+        weigh_block(piece.fields, counter),
+        Kind.SUMMARY if kind is Kind.MESSAGE and words.startswith(OPENINGS) else kind,
+        lead=_lead(words) if kind is Kind.SYSTEM else "",
+    )
 
 
 def weigh_block(block: Mapping[str, object], counter: Counter) -> int:
@@ -137,20 +161,21 @@ def digest_of(*texts: str) -> str:
     return blake2b(joined, digest_size=16).hexdigest()
 
 
-def _sources(sent: Sent) -> Iterator[tuple[str, Kind, Mapping[str, object]]]:
-    """Yield what blocks are made of, with its name."""
-    for tool in write_tools(sent.tools, sent.dialect):
-        yield f"tool {_tool_name(tool)}", Kind.TOOL, {"content": [tool]}
-    if sent.body.system is not None:
-        yield "the system prompt", Kind.SYSTEM, {"content": sent.body.system}
-    for number, message in enumerate(sent.body.messages, 1):
-        if is_instruction(message) and not sent.body.system:
-            yield "the system prompt", Kind.SYSTEM, message
-        else:
-            yield f"message {number} ({message.get('role')})", Kind.MESSAGE, message
+def frozen(value: object) -> Hashable:
+    """Return a value to look JSON up by: in time for its parts, since texts know their hash."""
+    if value is None or isinstance(value, str):
+        return value
+    # Plain dicts first: a request has many, and to ask for a mapping takes longer.
+    if type(value) is dict or isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        return tuple([(key, frozen(each)) for key, each in fields.items()])
+    if isinstance(value, list):
+        return ("", *map(frozen, cast("list[object]", value)))
+    # One, true and 1.0 are equal in Python and differ in JSON.
+    return (None, type(value), str(value))
 
 
-def _pieces(source: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+def _listed(source: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """Yield the pieces of a message that count as a block each."""
     if source.get("role") == "tool":
         yield {key: value for key, value in source.items() if key not in ("role", MARKER)}
@@ -174,12 +199,6 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
     ]
 
 
-def _tool_name(tool: Mapping[str, object]) -> str:
-    inner = tool.get("function")
-    named = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else tool
-    return str(named.get("name") or "declarations")
-
-
 def _lead(words: str) -> str:
     before = words.partition(GOAL_LINE)[0].strip()
     return digest_of(before) if before else ""
@@ -189,19 +208,6 @@ def _ttl(marker: object) -> Ttl | None:
     if not isinstance(marker, Mapping):
         return None
     return "1h" if cast("Mapping[str, object]", marker).get("ttl") == "1h" else "5m"
-
-
-def _frozen(value: object) -> Hashable:
-    """Return a value to look JSON up by: in time for its parts, since texts know their hash."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, object]", value)
-        return tuple([(key, _frozen(each)) for key, each in fields.items()])
-    if isinstance(value, list):
-        return ("", *map(_frozen, cast("list[object]", value)))
-    # One, true and 1.0 are equal in Python and differ in JSON.
-    return (None, type(value), str(value))
 
 
 def _written(value: object) -> str:

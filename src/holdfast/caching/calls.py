@@ -51,7 +51,12 @@ class Call:
 
     @property
     def missing(self) -> int:
-        """Return how many tokens should have been read from the cache and were not."""
+        """Return how many tokens should have been read from the cache and were not.
+
+        A server that reports no tokens at all says nothing about its cache.
+        """
+        if not self.reported.prompt_tokens:
+            return 0
         return max(self.expected.read - self.reported.cache_read_tokens, 0)
 
     @property
@@ -73,6 +78,7 @@ class Tally:
     hits: int = 0
     """Calls that read something from the cache."""
     misses: int = 0
+    """Calls that read nothing, of those that reported anything."""
     usage: Usage = field(default_factory=Usage)
     """With the cost of the calls whose price is known."""
     saved: float = 0.0
@@ -87,9 +93,10 @@ class Tally:
     def plus(self, call: Call) -> Tally:
         """Return the tally with one more call."""
         hit = int(call.reported.cache_read_tokens > 0)
+        told = int(call.reported.prompt_tokens > 0)
         return Tally(
             self.hits + hit,
-            self.misses + 1 - hit,
+            self.misses + told - hit,
             self.usage + call.reported,
             self.saved + (call.saved or 0.0),
             call,

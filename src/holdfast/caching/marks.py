@@ -14,8 +14,19 @@ from holdfast.wire import Body
 
 if TYPE_CHECKING:
     from holdfast.cost import Ttl
+    from holdfast.wire import Strand
 
-__all__ = ["GOAL_LINE", "MARKER", "ROLLING", "is_instruction", "mark", "unmarked"]
+__all__ = [
+    "GOAL_LINE",
+    "MARKER",
+    "ROLLING",
+    "Marker",
+    "is_bare",
+    "is_instruction",
+    "mark",
+    "opening_of",
+    "unmarked",
+]
 
 MARKER = "cache_control"
 """The field that carries a marker."""
@@ -46,47 +57,63 @@ def mark(body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
         ttl: How long the provider is to keep it.
         native: Whether the receiver reads markers on messages.
     """
-    marker: dict[str, object] = {"type": "ephemeral"}
-    if ttl == "1h":
-        marker["ttl"] = ttl
-    body = unmarked(body)
-    messages = body.messages
-    opening = _instructions(messages)
-    system = body.system
-    if _has_words(system):
-        system = _marked_content(_sections(system), marker) or system
-    elif opening:
-        prompt = messages[opening - 1]
-        parted = {**prompt, "content": _sections(prompt.get("content"))}
-        messages[opening - 1] = _marked_message(parted, marker, native=native) or prompt
-    left = ROLLING
-    for index in range(len(messages) - 1, opening - 1, -1):
-        if not left:
-            break
-        if is_instruction(messages[index]):
-            continue
-        marked = _marked_message(messages[index], marker, native=native)
-        if marked is not None:
-            messages[index] = marked
-            left -= 1
-    return Body(messages, system)
+    bare = unmarked(body)
+    return _set(bare, ttl=ttl, native=native)
+
+
+class Marker:
+    """Marks the requests of one conversation, looking for old markers in each message once.
+
+    It goes by the strand of bodies. Those without one are looked through from the start.
+    """
+
+    def __init__(self) -> None:
+        """Begin with a conversation of which nothing was sent."""
+        self._strand: Strand | None = None
+        self._clean = 0
+
+    def mark(self, body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
+        """Return what the function `mark` returns for a body that nobody changed."""
+        known = body.strand is not None and body.strand is self._strand
+        seen = min(self._clean, len(body.messages)) if known else 0
+        messages = list(body.messages)
+        messages[seen:] = _bare(messages[seen:])
+        fresh = range(seen, len(messages))
+        found = (index for index in fresh if messages[index] is not body.messages[index])
+        self._strand, self._clean = body.strand, next(found, len(messages))
+        return _set(Body(messages, _plain_content(body.system)), ttl=ttl, native=native)
 
 
 def unmarked(body: Body) -> Body:
     """Return the body without markers; what has none is shared with the input."""
-    # Nearly every message is words without a marker, and every call comes by here.
-    messages = [
-        message
-        if type(message.get("content")) is str and MARKER not in message
-        else _plain(message)
-        for message in body.messages
-    ]
-    return Body(messages, _plain_content(body.system))
+    return Body(_bare(body.messages), _plain_content(body.system))
+
+
+def opening_of(messages: Sequence[Mapping[str, object]]) -> int:
+    """Return how many messages at the start are the system prompt."""
+    talk = (index for index, message in enumerate(messages) if not is_instruction(message))
+    return next(talk, len(messages))
 
 
 def is_instruction(message: Mapping[str, object]) -> bool:
     """Say whether a message is part of the system prompt rather than of the talk."""
     return message.get("role") in _SYSTEM_ROLES
+
+
+def is_bare(message: Mapping[str, object]) -> bool:
+    """Say whether a message has no marker, neither itself nor in a part."""
+    fields = cast("dict[str, object]", message)
+    return _bare((fields,))[0] is fields
+
+
+def _bare(messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    # Nearly every message is words without a marker, and every call comes by here.
+    return [
+        message
+        if type(message.get("content")) is str and MARKER not in message
+        else _plain(message)
+        for message in messages
+    ]
 
 
 def _plain(fields: dict[str, object]) -> dict[str, object]:
@@ -111,10 +138,30 @@ def _plain_content(content: object) -> object:
     return parts if same else plain
 
 
-def _instructions(messages: Sequence[Mapping[str, object]]) -> int:
-    """Return how many messages at the start are the system prompt."""
-    talk = (index for index, message in enumerate(messages) if not is_instruction(message))
-    return next(talk, len(messages))
+def _set(bare: Body, *, ttl: Ttl, native: bool) -> Body:
+    """Set the markers in a body that has none and whose list is its own."""
+    marker: dict[str, object] = {"type": "ephemeral"}
+    if ttl == "1h":
+        marker["ttl"] = ttl
+    messages, system = bare.messages, bare.system
+    opening = opening_of(messages)
+    if _has_words(system):
+        system = _marked_content(_sections(system), marker) or system
+    elif opening:
+        prompt = messages[opening - 1]
+        parted = {**prompt, "content": _sections(prompt.get("content"))}
+        messages[opening - 1] = _marked_message(parted, marker, native=native) or prompt
+    left = ROLLING
+    for index in range(len(messages) - 1, opening - 1, -1):
+        if not left:
+            break
+        if is_instruction(messages[index]):
+            continue
+        marked = _marked_message(messages[index], marker, native=native)
+        if marked is not None:
+            messages[index] = marked
+            left -= 1
+    return Body(messages, system)
 
 
 def _sections(content: object) -> object:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, assert_never
 from holdfast.caching.support import MINUTES, Automatic, Marked, Uncached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from holdfast.caching.chain import Chain
+    from holdfast.caching.spine import Chain
     from holdfast.caching.support import Support
+    from holdfast.caching.weights import Weights
     from holdfast.cost import Ttl
 
 __all__ = ["Found", "Shelf"]
 
 LIFETIMES: dict[Ttl, int] = {"5m": 5 * MINUTES, "1h": 60 * MINUTES}
 """Milliseconds that an entry is kept after its last use."""
+_ROOM = 64
+"""How many entries there may be before those that have run out are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,59 +40,77 @@ class _Entry:
     until: float
 
 
-class Shelf:
-    """Entries by link, each with the moment until which it is kept.
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A request of which every prefix is kept."""
 
-    An entry stands for the whole prefix up to its link. Using it keeps it for another lifetime.
+    chain: Chain
+    until: float
+
+
+class Shelf:
+    """What is kept, each with the moment until which it is.
+
+    At markers, entries by link: one stands for the whole prefix up to its link, and using it keeps
+    it for another lifetime. Where every prefix is kept, requests: the last one covers those that
+    it begins with.
     """
 
     def __init__(self) -> None:
         """Begin empty."""
         self._entries: dict[str, _Entry] = {}
+        self._wholes: tuple[_Whole, ...] = ()
+        self._room = _ROOM
 
-    def find(self, chain: Chain, support: Support, at: int, weigh: Callable[[int], int]) -> Found:
+    def find(self, weights: Weights, support: Support, at: int) -> Found:
         """Return what a request would find at this moment; nothing changes.
 
         Args:
-            chain: The request.
+            weights: The request, weighed.
             support: The provider's rules.
             at: The moment, in milliseconds.
-            weigh: Returns the tokens of so many blocks from the start.
         """
+        chain = weights.chain
         match support:
             case Marked(minimum=minimum):
+                links = chain.spine.links
                 places = _lookback(chain, support)
-                kept = [index for index in chain.marked if weigh(index + 1) >= minimum]
-                read = next((each for each in places if self._has(chain.links[each], at)), -1)
+                kept = [index for index in chain.marked if weights.of(index + 1) >= minimum]
+                read = next((each for each in places if self._has(links[each], at)), -1)
                 return Found(read + 1, max(kept, default=-1) + 1)
             case Automatic():
-                newest = range(len(chain.links) - 1, -1, -1)
-                read = next((each for each in newest if self._has(chain.links[each], at)), -1)
-                return Found(read + 1)
+                shared = (chain.shared(each.chain) for each in self._wholes if at < each.until)
+                return Found(max(shared, default=0))
             case Uncached():
                 return Found()
             case _:
                 assert_never(support)
 
-    def keep(self, chain: Chain, support: Support, at: int, weigh: Callable[[int], int]) -> None:
+    def keep(self, weights: Weights, support: Support, at: int) -> None:
         """Take note of a request that was sent at this moment."""
-        found = self.find(chain, support, at, weigh)
-        self._entries = {link: each for link, each in self._entries.items() if at < each.until}
+        found, chain = self.find(weights, support, at), weights.chain
         match support:
             case Marked(minimum=minimum):
+                links = chain.spine.links
                 if found.read:
-                    self._use(chain.links[found.read - 1], at)
-                for index in chain.marked:
-                    if weigh(index + 1) >= minimum:
-                        lifetime = LIFETIMES[chain.blocks[index].ttl or "5m"]
-                        self._use(chain.links[index], at, lifetime)
+                    self._use(links[found.read - 1], at)
+                for index, ttl in chain.markers:
+                    if weights.of(index + 1) >= minimum:
+                        self._use(links[index], at, LIFETIMES[ttl])
+                self._tidy(at)
             case Automatic(lifetime=lifetime):
-                for link in chain.links:
-                    self._use(link, at, math.inf if lifetime is None else lifetime)
+                until = math.inf if lifetime is None else at + lifetime
+                self._wholes = (_Whole(chain, until), *self._others(chain, at))
             case Uncached():
                 pass
             case _:
                 assert_never(support)
+
+    def _others(self, chain: Chain, at: int) -> Iterator[_Whole]:
+        """Yield the requests that are kept beside one: it does not begin with them."""
+        for each in self._wholes:
+            if at < each.until and chain.shared(each.chain) < each.chain.size:
+                yield each
 
     def _has(self, link: str, at: int) -> bool:
         entry = self._entries.get(link)
@@ -98,8 +119,14 @@ class Shelf:
     def _use(self, link: str, at: int, lifetime: float = 0) -> None:
         """Keep an entry for another lifetime: the one that it was written with."""
         entry = self._entries.get(link)
-        lasting = entry.lifetime if entry else lifetime
+        lasting = entry.lifetime if entry and at < entry.until else lifetime
         self._entries[link] = _Entry(lasting, at + lasting)
+
+    def _tidy(self, at: int) -> None:
+        """Drop what has run out, now and then: to look at each entry takes longer than a call."""
+        if len(self._entries) > self._room:
+            kept = {link: each for link, each in self._entries.items() if at < each.until}
+            self._entries, self._room = kept, max(2 * len(kept), _ROOM)
 
 
 def _lookback(chain: Chain, support: Marked) -> Iterator[int]:

@@ -65,6 +65,8 @@ _HOSTS: tuple[tuple[str, Automatic], ...] = (
     ("googleapis.com", Automatic(minimum=1_024, step=1)),
 )
 _LOCAL = Automatic(minimum=1, step=1, lifetime=None)
+_IN_PROCESS = "local"
+"""The endpoint of a model that this process serves: its port changes from run to run."""
 _FORWARDING = ("openrouter.ai",)
 """Hosts that hand markers in OpenAI's layout on to Claude."""
 
@@ -75,8 +77,11 @@ def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
     Args:
         model: Its name as requests have it.
         dialect: How its requests are written.
-        endpoint: Where it is reached; empty for the provider's own address.
+        endpoint: Where it is reached; empty for the provider's own address, `local` for a model
+            inside this process.
     """
+    if endpoint == _IN_PROCESS:
+        return _LOCAL
     host = (urlsplit(endpoint).hostname or "").lower() if endpoint else ""
     is_claude = "claude" in model.lower()
     if dialect == "anthropic":

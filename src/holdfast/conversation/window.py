@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
@@ -10,7 +10,7 @@ from holdfast.conversation.heading import Heading, with_goal, with_prompt
 from holdfast.session import Head, Window
 from holdfast.tokens import Load
 from holdfast.transcript import Role
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire import DIALECTS, Body, Strand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,29 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
 __all__ = ["LiveWindow"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The window as OpenAI chat messages, written once and handed out as copies."""
+
+    strand: Strand
+    messages: tuple[dict[str, object], ...] = ()
+    nested: tuple[int, ...] = ()
+    """Which messages have more in them than words: a copy of the outermost is not enough."""
+
+    def plus(self, fresh: Sequence[dict[str, object]]) -> _Written:
+        """Return it with messages more at its end."""
+        start = len(self.messages)
+        nested = [index for index, each in enumerate(fresh, start) if _is_nested(each)]
+        return _Written(self.strand, (*self.messages, *fresh), (*self.nested, *nested))
+
+    def body(self) -> Body:
+        """Return a body whose receiver may do with it what it likes, down to the last part."""
+        messages = list(map(dict[str, object].copy, self.messages))
+        for index in self.nested:
+            messages[index] = _copied(self.messages[index])
+        return Body(messages, strand=self.strand)
 
 
 class LiveWindow:
@@ -36,7 +59,7 @@ class LiveWindow:
         self._id = id_
         self._window = Window(Head(-1, None, 0), ())
         self._load: Load | None = None
-        self._wire: list[dict[str, object]] | None = None
+        self._wire: _Written | None = None
         self._heading = Heading()
 
     @property
@@ -92,8 +115,8 @@ class LiveWindow:
         if dialect != "openai":
             return codec.encode(self._shown())
         if self._wire is None:
-            self._wire = codec.encode(self._shown()).messages
-        return Body([_copied(message) for message in self._wire])
+            self._wire = _Written(Strand()).plus(codec.encode(self._shown()).messages)
+        return self._wire.body()
 
     def _replace(self, window: Window) -> None:
         self._window, self._load, self._wire = window, None, None
@@ -120,9 +143,12 @@ def _pinned(entry: Entry, pins: frozenset[int]) -> Entry:
     return replace(entry, message=replace(entry.message, pinned=is_pinned))
 
 
-def _copied(message: dict[str, object]) -> dict[str, object]:
-    """Return a message that its receiver may change, down to the last part."""
-    return {key: value if type(value) is str else _own(value) for key, value in message.items()}
+def _is_nested(message: dict[str, object]) -> bool:
+    return any(isinstance(value, (dict, list)) for value in message.values())
+
+
+def _copied(fields: dict[str, object]) -> dict[str, object]:
+    return {key: value if type(value) is str else _own(value) for key, value in fields.items()}
 
 
 def _own(value: object) -> object:
@@ -133,9 +159,7 @@ def _own(value: object) -> object:
     return value
 
 
-def _grown(
-    wire: list[dict[str, object]], waiting: list[str] | None, fresh: Transcript
-) -> list[dict[str, object]] | None:
+def _grown(wire: _Written, waiting: list[str] | None, fresh: Transcript) -> _Written | None:
     """Return the wire messages with the new ones, or nothing if all must be written anew.
 
     A message is written on its own, unless it comes between calls and their results.
@@ -153,7 +177,7 @@ def _grown(
         else:
             # An id that a message uses twice is answered once.
             waiting = list(dict.fromkeys(call.id for call in message.calls))
-    return [*wire, *DIALECTS["openai"].encode(fresh).messages]
+    return wire.plus(DIALECTS["openai"].encode(fresh).messages)
 
 
 def _waiting(entries: Sequence[Entry]) -> list[str] | None:

@@ -22,12 +22,12 @@ from holdfast.wire import (
     sharegpt,
     sharegpt_rules,
 )
-from holdfast.wire.body import Body, Codec, Dialect, with_originals
+from holdfast.wire.body import Body, Codec, Dialect, Strand, with_originals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DIALECTS", "Body", "Codec", "Dialect", "with_originals"]
+__all__ = ["DIALECTS", "Body", "Codec", "Dialect", "Strand", "with_originals"]
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {

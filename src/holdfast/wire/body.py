@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -10,7 +10,17 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Transcript, Violation
 
-__all__ = ["Body", "Codec", "Dialect", "with_originals"]
+__all__ = ["Body", "Codec", "Dialect", "Strand", "with_originals"]
+
+
+class Strand:
+    """What bodies of a growing talk have in common.
+
+    Of two bodies of one strand, as they were handed out, the longer one begins with the messages
+    of the shorter one. Who works on each of them needs to look only at what is new.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +31,8 @@ class Body:
     """What the provider calls messages, input, contents or conversations."""
     system: object | None = None
     """What stands beside them: system, instructions or systemInstruction."""
+    strand: Strand | None = field(default=None, compare=False, repr=False)
+    """Says of a body that nobody changed since how it begins; None where nothing is known."""
 
 
 class Dialect(Protocol):

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, cast
 from holdfast.caching import (
     Accountant,
     Marked,
+    Marker,
     Sent,
     Shrink,
     Terms,
+    Why,
     caching_line,
-    mark,
     support_of,
 )
-from holdfast.compaction import Folded
+from holdfast.compaction import Folded, Pruned
 from holdfast.conversation.parts import Bill
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Ledger:
         self._clock = clock
         self._ttl = ttl
         self._accountant = Accountant(Terms(prices=prices))
+        self._marker = Marker()
+        self._because: Why | None = None
 
     @property
     def line(self) -> str:
@@ -75,15 +78,17 @@ class Ledger:
         """Return the request with its cache marks, and take note that it is sent now."""
         body, support = prompt.body, self._support
         if isinstance(support, Marked) and self._ttl != _OFF:
-            body = mark(body, ttl=self._lifetime, native=support.native)
+            body = self._marker.mark(body, ttl=self._lifetime, native=support.native)
         sent = Sent(
             model=self._model.name,
             dialect=self._model.dialect,
             body=body,
             tools=prompt.tools,
             endpoint=self._model.endpoint,
+            strand=prompt.body.strand,
         )
-        self._accountant.expect(sent, self._clock.moment())
+        self._accountant.expect(sent, self._clock.moment(), self._because)
+        self._because = None
         return replace(prompt, body=body)
 
     def settle(self, usage: Usage) -> Usage:
@@ -103,8 +108,18 @@ class Ledger:
         )
         return self._accountant.preview(shrink, self._clock.moment())
 
+    def forecast(self, shrink: Shrink) -> Payoff | None:
+        """Return what a compaction would cost that is not made yet; None where no price is known.
+
+        Args:
+            shrink: What it would do, roughly; `before` is filled in where it is zero.
+        """
+        return self._accountant.preview(shrink, self._clock.moment())
+
     def bill(self, report: CompactionReport) -> Bill | None:
-        """Return what a compaction that is about to be stored costs."""
+        """Return what a compaction that is about to be stored costs, and take note of it."""
+        if isinstance(report.result, (Folded, Pruned)):
+            self._because = Why.COMPACTION
         if not isinstance(report.result, Folded):
             return None
         found = self.preview(report)
