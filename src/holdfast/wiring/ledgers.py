@@ -118,10 +118,9 @@ class Ledger:
 
     def bill(self, report: CompactionReport) -> Bill | None:
         """Return what a compaction that is about to be stored costs, and take note of it."""
-        if isinstance(report.result, (Folded, Pruned)):
-            self._because = Why.COMPACTION
-        if not isinstance(report.result, Folded):
+        if not isinstance(report.result, Folded | Pruned):
             return None
+        self._because = Why.COMPACTION
         found = self.preview(report)
         if found is None:
             return None
