@@ -15,7 +15,7 @@ from holdfast.compaction.truncation import LEFT_OUT
 from holdfast.engines import registry
 from holdfast.engines.hosted import HostedEngine
 from holdfast.errors import ConfigError
-from holdfast.wiring.engines import engine_names, load_engine
+from holdfast.wiring.engines import engine_names, engine_trouble, load_engine
 from tests.engines.plugins import Tail, Wire
 
 WINDOW = 6_000
@@ -74,6 +74,74 @@ def test_a_plug_in_that_cannot_be_loaded_is_one_warning_and_the_default(
     assert [record.getMessage() for record in caplog.records] == [
         "The engine broken could not be loaded: RuntimeError: no such luck; compressor is used."
     ]
+
+
+def test_one_that_does_not_take_its_model_is_not_loaded_either(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Stubborn(Tail):
+        def update_model(self, *_: object, **__: object) -> None:
+            raise ValueError("no such model")
+
+    holdfast.register_context_engine(Stubborn)
+    with caplog.at_level(logging.WARNING):
+        assert load_engine("tail", context_length=9_000).name == "compressor"
+    assert "ValueError: no such model" in caplog.text
+
+
+def test_what_is_no_name_is_no_engine() -> None:
+    with pytest.raises(ConfigError, match="no engine 'None'"):
+        load_engine(None)  # type: ignore[arg-type]
+
+
+def test_the_trouble_of_an_engine_is_found_by_loading_it(home: Path) -> None:
+    plugin(home, "broken", "raise RuntimeError('no such luck')")
+    plugin(home, "slow", "import time\ntime.sleep(3)")
+    holdfast.register_context_engine(Tail)
+    assert engine_trouble("broken") == "RuntimeError: no such luck"
+    assert engine_trouble("slow", seconds=0.2) == "no answer within 0.2 s"
+    assert "there is no engine 'missing'" in engine_trouble("missing")
+    assert [engine_trouble(name) for name in ("tail", "compressor", "truncate")] == ["", "", ""]
+
+
+class Reticent(Tail):
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        raise RuntimeError("not today")
+
+
+def test_an_engine_that_does_not_say_its_name_is_set_aside() -> None:
+    with opened(engine=Reticent()) as chat:
+        assert "The engine Reticent could not be loaded: RuntimeError" in chat.status().warning
+        talk(chat)
+        assert len(chat.window()) < 100
+
+
+def test_a_tool_that_has_a_name_of_the_hosts_is_left_out() -> None:
+    with opened(engine=Tail()) as chat:
+        assert chat.engine_tools(reserved=["tail_grep"]) == ()
+        assert "another tool called tail_grep" in chat.status().warning
+        assert [spec.name for spec in chat.engine_tools()] == ["tail_grep"]
+
+
+def test_an_engine_forgets_what_it_counted_where_a_conversation_begins_anew(
+    tmp_path: Path,
+) -> None:
+    class Counted(Tail):
+        def on_session_reset(self) -> None:
+            self.seen.append(("reset", self.last_prompt_tokens))
+            super().on_session_reset()
+
+    shared, store = Counted(), tmp_path / "s.db"
+    holdfast.register_context_engine(lambda: shared, "shared")
+    with opened(engine="shared", store=store) as chat:
+        chat.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+    with opened(engine="shared", store=store):
+        assert shared.last_prompt_tokens == 0
+    with Conversation.open(chat.id, engine="shared", store=store):
+        pass
+    told = [each for each in shared.seen if each[0] in ("reset", "start")]
+    assert told == [("reset", 0), ("start", ""), ("reset", 999), ("start", ""), ("start", "")]
 
 
 @pytest.mark.parametrize("name", ["broken", "missing"])

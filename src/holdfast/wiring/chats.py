@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.local_model import LocalModel
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.agent import Agent, Habits, Toolbox
-from holdfast.agent.events import Done, Stopped
 from holdfast.caching import Shrink
-from holdfast.errors import ModelError
 from holdfast.redaction import Redactor
-from holdfast.session import EndReason
+from holdfast.session import EndReason, Fork
 from holdfast.tokens import Estimator
 from holdfast.transcript import is_user_word
 from holdfast.wiring.conversations import Conversation
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.adapters.memory_files import MemoryFiles
+    from holdfast.agent.turn import Turn
     from holdfast.caching import Payoff
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
@@ -104,6 +103,18 @@ class Chats:
             return self.open(resumed)
         return self.prepared(Conversation.open(**self._opening()), prompt)
 
+    def begin_anew(self, chat: Conversation) -> Conversation:
+        """Return a conversation with an empty window and the same goal; the other one stays open.
+
+        It is no fork: whoever resumes the other one finds it as it was left.
+        """
+        fresh = self.begin("")
+        if chat.goal:
+            fresh.goal = chat.goal
+        if self.memory is not None:
+            self.memory.switched(chat.id, fresh.id, Fork.RESET)
+        return fresh
+
     def open(self, id_: str) -> Conversation:
         """Return a stored conversation; what a killed process had heard of an answer is kept."""
         chat = Conversation.open(id_, **self._opening())
@@ -167,31 +178,30 @@ class Chats:
             )
         )
 
-    def aside(self, chat: Conversation, question: str) -> str:
-        """Return the answer to a question that the conversation does not hear of.
-
-        Raises:
-            ModelError: when the model does not answer.
-        """
+    def aside(self, chat: Conversation, question: str) -> Turn:
+        """Yield how a question is answered that the conversation does not hear of."""
         child = chat.review(title=question)
         try:
             agent = Agent(child, self.model, caching=self.ledger, habits=self._habits)
-            for event in agent.turn(question):
-                if isinstance(event, Done):
-                    return event.reply
-                if isinstance(event, Stopped):
-                    raise event.error or ModelError(event.reason)
+            yield from agent.turn(question)
         finally:
             child.end(EndReason.CLOSED)
-        return ""
 
-    def switch(self, chat: Conversation, name: str) -> CompactionReport | None:
+    def switch(
+        self, chat: Conversation, name: str, window: int | None = None
+    ) -> CompactionReport | None:
         """Go on with another model; what does not fit it is folded first, by the old one.
+
+        Args:
+            chat: The conversation.
+            name: The model. At a server of one's own, every name without a provider's prefix is
+                that server's.
+            window: What it takes, in tokens; by default what is configured.
 
         Raises:
             ConfigError: when the conversation cannot be made to fit; the old model stays.
         """
-        found = self._found(name)
+        found = self._found(name, window)
         report = chat.switch_model(found.name, found.context_length or WINDOW)
         _stop(self.model)
         self.model = found
@@ -248,10 +258,11 @@ class Chats:
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )
 
-    def _found(self, name: str) -> ChatModel:
+    def _found(self, name: str, window: int | None = None) -> ChatModel:
         model = self.settings.model
-        base_url = model.base_url if name == model.name else None
-        return model_of(name, model.provider, base_url, model.context_length, self._environ)
+        is_there = name == model.name or (not is_local(name) and "/" not in name)
+        base_url, provider = (model.base_url, model.provider) if is_there else (None, "auto")
+        return model_of(name, provider, base_url, window or model.context_length, self._environ)
 
     def _opened_ledger(self) -> Ledger:
         ttl = self.settings.model.cache_ttl

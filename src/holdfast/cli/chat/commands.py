@@ -97,7 +97,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("resume", "Go on with another conversation.", elsewhere.resume, "[id]"),
     Command("sessions", "List the conversations used last.", elsewhere.sessions),
     Command("aside", "Ask beside the conversation.", elsewhere.aside, "QUESTION"),
-    Command("model", "Show the model, or switch to another.", elsewhere.model, "[name]"),
+    Command("model", "Show the model, or switch to another.", elsewhere.model, "[name [tokens]]"),
     Command("export", "Write the conversation to a file.", elsewhere.export, "[FILE]"),
     Command("search", "Find what was ever said.", knowledge.search, "WORDS"),
     Command("memory", "Show or edit what is remembered.", knowledge.memory, "[add|remove TEXT]"),

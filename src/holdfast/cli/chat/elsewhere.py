@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.picker import chosen, listed, recent
+from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.words import model_line
 from holdfast.cli.files import write_output
 from holdfast.cli.finding import find_session
@@ -32,7 +33,7 @@ __all__ = [
 def begin_anew(room: Room, _: str) -> list[Line]:
     """Begin with an empty window."""
     left = room.chat.id
-    room.move(room.chats.prepared(room.chat.new()))
+    room.move(room.chats.begin_anew(room.chat))
     return _plain(f"a new conversation; /resume {left} goes back")
 
 
@@ -68,18 +69,18 @@ def aside(room: Room, question: str) -> list[Line]:
     """Ask in a copy of the window that is not gone on with."""
     if not question:
         return _plain("ask something: /aside QUESTION")
-    answer = room.chats.aside(room.chat, question)
-    return [
-        *((Span(line),) for line in answer.splitlines()),
-        (Span("(beside the conversation)", "dim"),),
-    ]
+    play(room, room.chats.aside(room.chat, question))
+    return [(Span("(beside the conversation, which goes on without it)", "dim"),)]
 
 
 def model(room: Room, name: str) -> list[Line]:
     """Show the model, or switch to another; a window too large for it is folded first."""
     if not name:
         return _plain(model_line(room.chats))
-    report = room.chats.switch(room.chat, name)
+    name, *window = name.split()
+    if len(window) > 1 or not all(each.isdecimal() for each in window):
+        return _plain("write /model NAME, or /model NAME TOKENS for the size of its window")
+    report = room.chats.switch(room.chat, name, int(window[0]) if window else None)
     room.move(room.chat)
     folded = [(Span(each),) for each in feedback(report)] if report is not None else []
     return [*folded, *_plain(model_line(room.chats))]

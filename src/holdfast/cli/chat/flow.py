@@ -72,7 +72,9 @@ class Flow:
             return ""
         self._word = self._space = ""
         needed = self._column + cells(space) + cells(word)
-        if self._column and needed > self._width and not self._is_laid_out:
+        # The rest of a long word is no word: an address stays in one piece.
+        may_break = bool(space) or cells(word[0]) == _WIDE
+        if may_break and self._column and needed > self._width and not self._is_laid_out:
             self._column = cells(word)
             return f"\n{word}"
         self._column = needed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.words import remembered
-from holdfast.cli.lines import Line, Span
+from holdfast.cli.lines import Line, Span, clean, crop
 from holdfast.cli.search_view import drawn
 from holdfast.cli.times import now_ms
 from holdfast.errors import MemoryRefused
@@ -52,8 +52,14 @@ def tools(room: Room, _: str) -> list[Line]:
     specs = room.agent.toolbox.specs
     if not specs:
         return _plain("the model has no tools here")
+    width = max(len(spec.name) for spec in specs) + 2
+    room_left = room.view.width - width
     return [
-        (Span(f"{spec.name:<18}", "cyan"), Span(spec.description.split(". ")[0])) for spec in specs
+        (
+            Span(f"{spec.name:<{width}}", "cyan"),
+            Span(crop(clean(spec.description).split(". ")[0], room_left)),
+        )
+        for spec in specs
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.agent.rehearsal import FACTS
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.flow import Flow
-from holdfast.cli.chat.playing import play
+from holdfast.cli.chat.playing import play, show_news
 from holdfast.cli.chat.room import Leave
 from holdfast.cli.chat.showing import readable
 from holdfast.cli.chat.words import memory_line, model_line
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from holdfast.cli.chat.reader import Reader
     from holdfast.cli.chat.room import Room
 
-__all__ = ["converse", "farewell", "greeting", "recalled"]
+__all__ = ["converse", "farewell", "greeting", "show_rehearsed"]
 
+_PATIENCE = 10.0
+"""Seconds for a compaction that is under way when a rehearsal ends."""
 _ESCAPE = "//"
 """Begins a message that itself begins with a slash."""
 _TYPED = "What you typed is in the history: press the up arrow."
@@ -28,7 +30,6 @@ _TYPED = "What you typed is in the history: press the up arrow."
 
 def converse(room: Room, reader: Reader) -> tuple[int, int]:
     """Talk until there is nothing more to read; returns how many turns there were, and failed."""
-    room.reader = reader
     turns = failed = 0
     while True:
         try:
@@ -55,7 +56,7 @@ def _heard(room: Room, reader: Reader, words: str) -> bool:
             room.show([room.status(), ()])
     except (HoldfastError, OSError) as error:
         room.show([(Span(str(error), "bold red"),)])
-        if not reader.echoes:
+        if not reader.echoes and not words.startswith("/"):
             room.show([(Span(_TYPED, "dim"),)])
         return False
     return went_well
@@ -74,8 +75,9 @@ def greeting(room: Room) -> list[Line]:
     lines: list[Line] = [
         (Span("holdfast chat", "bold"), Span(f" with {model_line(room.chats)}")),
         (Span(f"{room.chats.ledger.line} {memory_line(room.chats)}", "dim"),),
-        (Span("/help lists the commands, Ctrl-D leaves.", "dim"),),
     ]
+    if room.reader is not None and not room.reader.echoes:
+        lines.append((Span("/help lists the commands, Ctrl-D leaves.", "dim"),))
     if now.messages > 1:
         title, size = now.title or now.session, counted(now.messages, "message")
         lines.append((Span(f"Going on with: {title} ({size} in the window).", "cyan"),))
@@ -90,16 +92,16 @@ def farewell(room: Room) -> list[Line]:
     return [(Span(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
 
 
-def recalled(room: Room) -> list[Line]:
-    """Return which facts of the rehearsal the window still holds after everything was folded."""
+def show_rehearsed(room: Room) -> None:
+    """Show which facts of the rehearsal the window still holds after what was folded."""
+    room.chat.wait(_PATIENCE)
+    show_news(room)
     window = "\n".join(str(message.get("content")) for message in room.chat.window())
     lines: list[Line] = [(Span("Facts from the beginning, and whether the window has them:"),)]
     for fact in FACTS:
-        has = fact in window
-        lines.append(
-            (Span(f"  {'yes' if has else 'no':<4}", "green" if has else "red"), Span(fact))
-        )
-    return lines
+        word, style = ("yes", "green") if fact in window else ("no", "red")
+        lines.append((Span(f"  {word:<4}", style), Span(fact)))
+    room.show(lines)
 
 
 def _said_last(room: Room) -> list[Line]:

@@ -2,48 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.finding import find_session
 from holdfast.cli.lines import Line, Span, clean, counted, table
-from holdfast.cli.sessions_listing import conversations
 from holdfast.cli.streams import Unusable
 from holdfast.cli.times import ago
 from holdfast.ports.store import Listing
+from holdfast.session import EndReason, Fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from holdfast.cli.sessions_listing import Row
     from holdfast.ports import Store
     from holdfast.session import Session
 
-__all__ = ["chosen", "listed", "recent"]
+__all__ = ["Choice", "chosen", "listed", "recent"]
 
 _MOST = 15
+_LOOKED_AT = 200
+_BESIDE = (Fork.DELEGATION, Fork.REVIEW)
+"""Forks in which no conversation goes on."""
 
 
-def recent(store: Store, limit: int = _MOST) -> tuple[Row, ...]:
-    """Return the conversations used last; those with nothing but a prompt are left out."""
-    rows = conversations(store, Listing(limit=limit))
-    return tuple(row for row in rows if row.session.size > 1 or row.session.title)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A conversation that may be gone on with."""
+
+    session: Session
+    size: int
+    """How many messages its window has."""
 
 
-def listed(rows: Sequence[Row], width: int, now: int) -> list[Line]:
+def recent(store: Store, limit: int = _MOST) -> tuple[Choice, ...]:
+    """Return the conversations used last; those with nothing but a prompt are left out.
+
+    Branches are conversations of their own here, unlike in `holdfast sessions list`: somebody who
+    went another way may want either.
+    """
+    found: list[Choice] = []
+    for session in store.sessions(Listing(limit=_LOOKED_AT)):
+        if session.fork in _BESIDE or session.end_reason is EndReason.COMPRESSION:
+            continue
+        size = len(store.window(session.id).entries)
+        if size > 1:
+            found.append(Choice(session, size))
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def listed(rows: Sequence[Choice], width: int, now: int) -> list[Line]:
     """Return the conversations as numbered lines."""
     if not rows:
         return [(Span("there are no conversations yet", "yellow"),)]
-    cells = [["", "used", "size", "title"]]
+    cells = [["", "used", "window", "title"]]
     for number, row in enumerate(rows, 1):
         session = row.session
-        title = clean(session.title) or session.id
-        cells.append(
-            [str(number), ago(session.touched, now), counted(session.size, "message"), title]
-        )
+        used, size = ago(session.touched, now), counted(row.size, "message")
+        cells.append([str(number), used, size, clean(session.title) or session.id])
     return table(cells, width, right=frozenset({0}))
 
 
-def chosen(store: Store, rows: Sequence[Row], ask: Callable[[str], str]) -> Session | None:
+def chosen(store: Store, rows: Sequence[Choice], ask: Callable[[str], str]) -> Session | None:
     """Return the conversation that the user picks by number, title or id; None for none.
 
     Raises:

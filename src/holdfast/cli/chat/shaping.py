@@ -54,6 +54,8 @@ def rewind(room: Room, turns: str) -> list[Line]:
     if turns and not turns.isdecimal():
         return _plain(f"{turns!r} is no number of turns")
     removed = room.chat.rewind(int(turns or 1))
+    if not removed:
+        return _plain("nothing was taken out of the window")
     gone = counted(len(removed), "message")
     return _plain(f"{gone} taken out of the window; /undo brings them back")
 
@@ -93,7 +95,7 @@ def status(room: Room, _: str) -> list[Line]:
         _labeled("folds at", f"{now.threshold:,} tokens ({now.share:.0%} reached)"),
         _labeled("stored", f"{now.stored:,} entries, {counted(now.compactions, 'compaction')}"),
     ]
-    lines += [_labeled("memory", memory_line(room.chats))]
+    lines += [_labeled("memory", memory_line(room.chats).removeprefix("Memory: "))]
     lines += [_labeled("warning", now.warning, "yellow")] if now.warning else []
     return lines
 

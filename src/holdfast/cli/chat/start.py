@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _YES = frozenset({"y", "yes"})
-_SHORT = 48
-"""Tokens of an answer in a rehearsal."""
+_SHORT, _WINDOW = 64, 1_536
+"""Tokens of an answer in a rehearsal, and of the window that it fills before its end."""
 
 
 class _Options(TypedDict):
@@ -46,6 +46,7 @@ class _Options(TypedDict):
     rehearse: bool
     no_tools: bool
     no_memory: bool
+    as_json: bool
 
 
 @click.command(
@@ -54,7 +55,7 @@ class _Options(TypedDict):
         "holdfast chat",
         "holdfast chat --model local --context-length 2048",
         "holdfast chat --model claude-sonnet-4-5 --resume last",
-        "echo 'What is a port?' | holdfast chat --model local",
+        "echo 'What is a port?' | holdfast chat --model local --json",
     ),
 )
 @click.option("--resume", default="", metavar="ID", help="Go on with a conversation, or with last.")
@@ -62,12 +63,13 @@ class _Options(TypedDict):
 @click.option("--rehearse", is_flag=True, help="Play a short conversation where nobody can type.")
 @click.option("--no-tools", is_flag=True, help="Give the model no tools.")
 @click.option("--no-memory", is_flag=True, help="Neither recall nor remember anything.")
+@click.option("--json", "as_json", is_flag=True, help="Print each turn as a line of JSON.")
 @serving_flags
 @setting_flags
 @summarizer_flag
 @profile_flag
 def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
-    """Talk with a model.
+    """Talk with a model; the conversation never runs out of room.
 
     Without a model in the settings, a small one on this machine answers; it needs no key. What is
     said is stored before it is sent: a conversation survives Ctrl-C, a crash and a full window,
@@ -80,7 +82,8 @@ def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
 
 def _begun(settings: Settings, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for SDKs.
-    from holdfast.cli.chat.loop import converse, farewell, greeting, recalled
+    from holdfast.cli.chat.loop import converse, greeting
+    from holdfast.cli.chat.reporting import report_turns
     from holdfast.cli.chat.room import Room
     from holdfast.wiring.chats import Chats
 
@@ -91,20 +94,43 @@ def _begun(settings: Settings, options: _Options) -> Exit:
     def approve(question: str) -> bool:
         return rooms[0].ask(f"{clean(question)} [y/N] ").strip().lower() in _YES
 
+    if is_rehearsal:
+        settings, options = _rehearsed(settings, options)
     chats = Chats(settings, os.environ, _wishes(options, approve, is_rehearsal=is_rehearsal))
     with _closing(chats):
         room = Room(chats, _conversation(chats, options))
         rooms.append(room)
-        reader = _reader(room, is_rehearsal=is_rehearsal)
-        room.show(greeting(room))
-        turns, failed = converse(room, reader)
-        room.show(recalled(room) if is_rehearsal else farewell(room))
+        reader = room.reader = _reader(room, options, is_rehearsal=is_rehearsal)
+        if options["as_json"]:
+            turns, failed = report_turns(room, reader)
+        else:
+            room.show(greeting(room))
+            turns, failed = converse(room, reader)
+            _ended(room, is_rehearsal=is_rehearsal)
     if failed and reader.echoes:
         return Exit.FAILED
     if reader.echoes and not turns:
         tell("nothing was said: standard input was empty")
         return Exit.NOTHING_TO_DO
     return Exit.DONE
+
+
+def _ended(room: Room, *, is_rehearsal: bool) -> None:
+    from holdfast.cli.chat.loop import farewell, show_rehearsed
+
+    if is_rehearsal:
+        show_rehearsed(room)
+    else:
+        room.show(farewell(room))
+
+
+def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Options]:
+    """Return what a rehearsal is played with: its own prompt, in a window that its words fill."""
+    from holdfast.agent.rehearsal import PROMPT
+
+    window = min(settings.model.context_length or _WINDOW, _WINDOW)
+    model = replace(settings.model, context_length=window)
+    return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
 
 
 def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool) -> Wishes:
@@ -124,16 +150,23 @@ def _conversation(chats: Chats, options: _Options) -> Conversation:
     return chats.begin(find_session(chats.store, name).id if name else "", options["system"])
 
 
-def _reader(room: Room, *, is_rehearsal: bool) -> Reader:
+def _reader(room: Room, options: _Options, *, is_rehearsal: bool) -> Reader:
     from holdfast.cli.chat.reader import Lines
 
     if is_rehearsal:
         from holdfast.agent.rehearsal import REHEARSAL
 
         return Lines(REHEARSAL)
-    if not _is_terminal():
-        return Lines(sys.stdin or ())
+    if options["as_json"] or not _is_terminal():
+        return Lines(_piped())
     return _terminal(room)
+
+
+def _piped() -> Iterator[str]:
+    """Yield the lines of standard input; bytes that are no text become question marks."""
+    if sys.stdin is not None:
+        for line in sys.stdin.buffer:
+            yield line.decode("utf-8", "replace")
 
 
 def _terminal(room: Room) -> Reader:

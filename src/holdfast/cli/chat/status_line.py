@@ -54,7 +54,7 @@ def _rest(status: Status, footing: Footing) -> list[tuple[str, str]]:
     if status.compacting:
         found.append(("folding in the background", "bold cyan"))
     elif status.undone:
-        found.append(("compaction undone", "cyan"))
+        found.append(("undone, /redo", "cyan"))
     if footing.trouble:
         found.append((footing.trouble, "yellow"))
     if footing.cached is not None:

@@ -54,7 +54,7 @@ class Below:
 
 
 class Terminal:
-    """A prompt. Enter sends; Alt-Enter, Ctrl-J or a backslash at the end begins another line."""
+    """A prompt. Enter sends; Alt-Enter or a backslash at the end begins another line."""
 
     def __init__(self, history: Path, commands: Sequence[str], below: Below) -> None:
         """Set the prompt up.
@@ -150,7 +150,6 @@ def _keys() -> KeyBindings:
 
     keys.add("enter")(enter)
     keys.add("escape", "enter")(another_line)
-    keys.add("c-j")(another_line)
     return keys
 
 

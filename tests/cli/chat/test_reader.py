@@ -1,0 +1,13 @@
+"""Lines from a pipe."""
+
+from holdfast.cli.chat.reader import Lines
+
+
+def test_lines_that_say_nothing_are_passed_over() -> None:
+    lines = Lines(["  one \n", "\n", "two"])
+    assert [lines.read() for _ in range(4)] == ["one", "two", None, None]
+
+
+def test_nobody_answers_in_a_pipe() -> None:
+    assert Lines(["yes\n"]).ask("May I?") == ""
+    assert Lines([]).echoes

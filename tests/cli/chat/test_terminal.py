@@ -1,0 +1,144 @@
+"""The chat in a real terminal: typed to, interrupted, left."""
+
+import os
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.provider import Provider, Reply, provider
+from tests.cli.chat.slow import slow_provider
+from tests.cli.chat.talking import asks_for, at, said_in, says, sent, stored
+from tests.cli.chat.typing import Keyboard, terminal
+
+ENTER, ALT_ENTER, CTRL_C, CTRL_D, UP, TAB = "\r", "\x1b\r", "\x03", "\x04", "\x1b[A", "\t"
+COLOR = re.compile(r"\x1b\[(?:\d+;)*3[1-6](?:;\d+)*m")
+LONG = " ".join(f"word{number}" for number in range(300))
+
+
+@contextmanager
+def chatting(*replies: Reply, flags: tuple[str, ...] = ()) -> Generator[tuple[Keyboard, Provider]]:
+    with provider(*replies) as server, terminal(*at(server, *flags)) as keyboard:
+        keyboard.wait("tokens (")
+        yield keyboard, server
+
+
+def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None:
+    with chatting(says("Hello.")) as (keyboard, server):
+        assert "/help lists the commands, Ctrl-D leaves." in keyboard.screen
+        keyboard.type(f"one\\{ENTER}two{ALT_ENTER}three{ENTER}")
+        keyboard.wait("Hello.")
+        keyboard.wait("cache 0%")
+        assert sent(server)[-1]["content"] == "one\ntwo\nthree"
+        keyboard.type("\x1b[200~pasted\nlines\x1b[201~" + ENTER)
+        keyboard.wait("Hello.")
+        keyboard.wait("tokens (")
+        assert sent(server)[-1]["content"] == "pasted\nlines"
+        keyboard.type(f"/sta{TAB}")
+        keyboard.wait("tus")
+        keyboard.type(ENTER)
+        keyboard.wait("folds at")
+        keyboard.type(UP + ENTER)
+        keyboard.wait("folds at")
+        keyboard.type(CTRL_C)
+        keyboard.wait("(Ctrl-D or /quit leaves)")
+        keyboard.wait("tokens (")
+        keyboard.type(CTRL_D)
+        keyboard.wait("goes on with this.")
+        assert keyboard.ended() == 0
+    assert "+/status" in (home / "profiles/default/chat_history").read_text("utf-8")
+    with chatting(says("Hello."), flags=("--resume", "last")) as (keyboard, _):
+        assert "Going on with: one (5 messages in the window)." in keyboard.screen
+        keyboard.type(UP + ENTER)
+        keyboard.wait("folds at")
+        keyboard.type(f"/quit{ENTER}")
+        assert keyboard.ended() == 0
+
+
+def test_a_tool_runs_only_with_a_yes(here: Path, home: Path) -> None:
+    touch = asks_for("run_command", command="touch done")
+    with chatting(touch, says("No."), touch, says("Yes.")) as (keyboard, _):
+        keyboard.type(f"do it{ENTER}")
+        keyboard.wait("run: touch done [y/N]")
+        keyboard.type(f"n{ENTER}")
+        keyboard.wait("No.")
+        keyboard.wait("tokens (")
+        assert not (here / "done").exists()
+        keyboard.type(f"do it{ENTER}")
+        keyboard.wait("run: touch done [y/N]")
+        keyboard.type(f"y{ENTER}")
+        keyboard.wait("Yes.")
+        assert (here / "done").exists()
+
+
+def test_ctrl_c_keeps_what_was_said(home: Path) -> None:
+    with slow_provider("First words.", pause=20.0) as server, terminal(*at(server)) as keyboard:
+        keyboard.wait("tokens (")
+        keyboard.type(f"talk{ENTER}")
+        keyboard.wait("First")
+        keyboard.type(CTRL_C)
+        keyboard.wait("[stopped; what was said is kept]")
+        keyboard.wait("tokens (")
+        keyboard.type(CTRL_D)
+        assert keyboard.ended() == 0
+    (session,) = stored(home)
+    assert said_in(home, session.id) == [
+        ("user", "talk"),
+        ("assistant", "First words.\n[stopped here by the user]"),
+    ]
+
+
+def test_ctrl_c_at_a_question_stops_the_turn(home: Path) -> None:
+    with chatting(asks_for("run_command", command="ls"), says("never")) as (keyboard, server):
+        keyboard.type(f"do it{ENTER}")
+        keyboard.wait("[y/N]")
+        keyboard.type(CTRL_C)
+        keyboard.wait("[stopped; what was said is kept]")
+        assert len(server.requests) == 1
+
+
+def test_a_fold_in_the_background_is_told_while_the_prompt_waits(home: Path) -> None:
+    replies = [says("Yes.", tokens=650 * number) for number in range(1, 6)]
+    with chatting(*replies, flags=("--context-length", "4096")) as (keyboard, _):
+        for turn in range(4):
+            keyboard.type(f"{turn} {LONG}{ENTER}")
+            keyboard.wait("Yes.")
+            keyboard.wait(" tokens (")
+        keyboard.type(f"last {LONG}{ENTER}")
+        told = keyboard.wait("in the background\n")
+        assert "[folded] 11 -> " in told
+        keyboard.wait("folded 1x")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("color", [{}, {"NO_COLOR": "1"}])
+def test_it_fits_the_terminal(home: Path, columns: int, color: dict[str, str]) -> None:
+    words = "Words that are more than any of these terminals has columns for. " * 4
+    with (
+        provider(says(words)) as server,
+        terminal(*at(server), columns=columns, env=color) as keyboard,
+    ):
+        keyboard.wait("tokens (")
+        keyboard.type(f"Hi{ENTER}")
+        keyboard.wait("has columns")
+        keyboard.wait("tokens (")
+        answer = keyboard.screen.partition("Hi\n")[2].partition("\n>")[0]
+        drawn = keyboard.raw
+    assert " ".join(answer.split()) == words.strip()
+    assert max(map(len, answer.splitlines())) <= columns
+    assert bool(COLOR.search(drawn)) is not bool(color)
+
+
+def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['prompt_toolkit'] = None\n"
+    (tmp_path / "sitecustomize.py").write_text(hidden, "utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with (
+        provider(says("never")) as server,
+        terminal(*at(server), env={"PYTHONPATH": path}) as keyboard,
+    ):
+        keyboard.wait("pip install")
+        assert keyboard.ended() == 1
+        assert "Traceback" not in keyboard.screen

@@ -1,0 +1,122 @@
+"""A chat is put together from the settings, and taken apart again."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.agent.events import Done
+from holdfast.config import Settings
+from holdfast.config.settings import ModelSettings
+from holdfast.errors import ConfigError, UnknownSession
+from holdfast.session import Fork
+from holdfast.wiring.chats import PROMPT, WINDOW, Chats, Wishes
+from tests.adapters.provider import Provider, Reply, provider
+from tests.adapters.streams import spoken, streamed
+
+YES = streamed(*spoken("Yes."))
+
+
+@contextmanager
+def chats(
+    home: Path, *replies: Reply, memory: bool = True, **model: object
+) -> Generator[tuple[Chats, Provider]]:
+    """Open chats with a server on the loopback."""
+    with provider(*(replies or (YES,))) as server:
+        named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)  # type: ignore[arg-type]
+        settings = replace(Settings(), model=named)
+        wishes = Wishes(approve=lambda _: False, memory=memory, directory=home)
+        opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, wishes)
+        try:
+            yield opened, server
+        finally:
+            assert opened.close() == ()
+
+
+def test_a_conversation_begins_with_the_prompt_memory_and_the_project(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use tabs.", "utf-8")
+    with chats(tmp_path) as (opened, _):
+        (system,) = opened.begin("").window()
+        assert str(system["content"]).startswith(PROMPT)
+        assert "Use tabs." in str(system["content"])
+        (own,) = opened.begin("", "You are a pirate.").window()
+        assert str(own["content"]).startswith("You are a pirate.")
+        assert opened.window == WINDOW
+    with chats(tmp_path, memory=False) as (opened, _):
+        assert opened.begin("").window() == [{"role": "system", "content": PROMPT}]
+
+
+def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use tabs everywhere.\n" * 500, "utf-8")
+    with chats(tmp_path, context_length=2_048) as (opened, _):
+        chat = opened.begin("")
+        assert chat.status().tokens < 900
+        assert "does not fit into this model's window" in str(chat.window()[0]["content"])
+
+
+def test_who_resumes_with_another_model_goes_on_with_that_one(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        chat = opened.begin("")
+        chat.user("Hi")
+        opened.switch(chat, "other", 8_000)
+        assert (chat.status().model, chat.status().context_length) == ("other", 8_000)
+        assert opened.model.endpoint.startswith("http://127.0.0.1:")
+    with chats(tmp_path) as (opened, _):
+        assert opened.open(chat.id).status().model == "m"
+        with pytest.raises(UnknownSession):
+            opened.open("nosuch")
+
+
+def test_a_name_with_a_prefix_leaves_the_server_of_ones_own(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        chat = opened.begin("")
+        opened.switch(chat, "anthropic/claude-opus-4-6")
+        assert (opened.model.dialect, opened.model.endpoint) == ("anthropic", "")
+        with pytest.raises(ConfigError, match="there is no local model"):
+            opened.switch(chat, "local/nosuch")
+        assert opened.model.name == "claude-opus-4-6"
+
+
+def test_an_aside_is_not_heard_by_the_conversation(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, server):
+        chat = opened.begin("")
+        chat.user("One")
+        chat.assistant("Two")
+        before = chat.window()
+        events = list(opened.aside(chat, "Why?"))
+        assert [event.reply for event in events if isinstance(event, Done)] == ["Yes."]
+        assert chat.window() == before
+        assert server.requests[-1].fields["messages"][-1] == {"role": "user", "content": "Why?"}
+        (child,) = [each for each in opened.store.lineage(chat.id) if each.parent == chat.id]
+        assert (child.fork, child.is_live) == (Fork.REVIEW, False)
+
+
+def test_only_a_conversation_in_which_nothing_was_said_is_forgotten(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        empty, talked, named, forked = (opened.begin("") for _ in range(4))
+        talked.user("Hi")
+        named.goal = "Ship it"
+        forked.branch(keep_parent=True)
+        forgotten = [opened.forget_if_unused(each) for each in (empty, talked, named, forked)]
+        assert forgotten == [True, False, False, False]
+        with pytest.raises(UnknownSession):
+            opened.store.session(empty.id)
+
+
+def test_beginning_anew_keeps_the_goal_and_leaves_the_other_open(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        chat = opened.begin("")
+        chat.user("Hi")
+        chat.goal = "Ship it"
+        fresh = opened.begin_anew(chat)
+        assert (fresh.goal, len(fresh.window()), chat.session.is_live) == ("Ship it", 1, True)
+        assert opened.open(chat.id).id == chat.id
+
+
+def test_a_compaction_has_a_price_only_where_prices_are_known(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        chat = opened.begin("")
+        list(opened.agent(chat).turn("Hi"))
+        assert opened.forecast(chat) is None
