@@ -73,11 +73,9 @@ class Database:
     @contextmanager
     def read(self) -> Generator[sqlite3.Connection]:
         """Lend a connection that sees the file as it is now, until it is given back."""
-        handles = self._current()
         with explaining(self.path):
-            connection = self._reader(handles)
+            handles, connection = self._looking()
             try:
-                connection.execute("BEGIN")
                 yield connection
             finally:
                 self._give_back(handles, connection)
@@ -225,6 +223,23 @@ class Database:
 
     def _closed(self) -> StoreError:
         return StoreError(f"{self.path} was closed; open the store again")
+
+    def _looking(self) -> tuple[_Handles, sqlite3.Connection]:
+        """Return a connection that sees one state of the file that stands under the name now."""
+        for _ in range(_TRIES):
+            handles = self._current()
+            connection = self._reader(handles)
+            try:
+                connection.execute("BEGIN")
+                # The first read fixes the state; what lies beside the file may be gone by then.
+                connection.execute("PRAGMA schema_version")
+            except sqlite3.Error:
+                connection.close()
+                if handles.place == self._place():
+                    raise
+            else:
+                return handles, connection
+        raise self._replaced()
 
     def _reader(self, handles: _Handles) -> sqlite3.Connection:
         with suppress(IndexError):
