@@ -161,6 +161,16 @@ def test_a_plug_in_engine_is_listed(home: Path) -> None:
     assert "engine: compressor; plug-ins: mine" in run("doctor", "--offline").text
 
 
+def test_a_plug_in_engine_that_cannot_be_loaded_is_a_warning_that_says_why(home: Path) -> None:
+    plugin = home / "plugins" / "context_engine" / "boom"
+    plugin.mkdir(parents=True)
+    (plugin / "__init__.py").write_text("raise RuntimeError('no such luck')", "utf-8")
+    env = {"HOLDFAST_CONTEXT_ENGINE": "boom"}
+    assert states(env)["engine"] == "warn"
+    said = "engine: boom cannot be used: RuntimeError: no such luck; compressor is used instead"
+    assert said in run("doctor", "--offline", env=env).text
+
+
 def test_a_memory_provider_without_what_it_needs_fails() -> None:
     env = {"HOLDFAST_MEMORY_PROVIDER": "mem0"}
     assert states(env)["memory provider"] == "fail"

@@ -48,12 +48,23 @@ def long_talk(turns: int = 60) -> Transcript:
     return (system("Be brief."), user("The goal is a parser."), assistant("Fine."), *said)
 
 
-@given(sessions(), windows, st.booleans())
-def test_every_invariant_of_a_truncation(transcript: Transcript, window: int, force: bool) -> None:
+@given(sessions(), windows)
+def test_every_invariant_of_a_truncation(transcript: Transcript, window: int) -> None:
+    # One session serves every promise: drawing it takes longer than truncating it.
     before = shape(transcript), transcript
-    outcome = truncated(transcript, Policy(context_length=window), force=force)
-    event(type(outcome).__name__)
-    assert (shape(transcript), transcript) == before
+    policy = Policy(context_length=window)
+    refused = refusals(transcript)
+    for force in (False, True):
+        outcome = truncated(transcript, policy, force=force)
+        event(f"{type(outcome).__name__}{' by force' if force else ''}")
+        assert (shape(transcript), transcript) == before
+        assert_promises_are_kept(transcript, outcome, refused)
+    assert_a_second_pass_changes_nothing(transcript, policy)
+
+
+def assert_promises_are_kept(
+    transcript: Transcript, outcome: Outcome, refused: dict[str, list[str]]
+) -> None:
     match outcome:
         case Unchanged(transcript=same):
             assert same == transcript
@@ -70,21 +81,21 @@ def test_every_invariant_of_a_truncation(transcript: Transcript, window: int, fo
     newest = newest_user(transcript)
     running = {id_ for id_, at in open_calls(transcript).items() if newest is None or at > newest}
     assert running <= set(open_calls(after))
-    refused = [
-        (name, violation.message)
+    assert {name: said for name, said in refusals(after).items() if not refused[name]} == {
+        name: [] for name, said in refused.items() if not said
+    }
+
+
+def refusals(transcript: Transcript) -> dict[str, list[str]]:
+    return {
+        name: [violation.message for violation in dialect.validate(dialect.encode(transcript))]
         for name, dialect in DIALECTS.items()
-        if not dialect.validate(dialect.encode(transcript))
-        for violation in dialect.validate(dialect.encode(after))
-    ]
-    assert refused == []
+    }
 
 
-@given(sessions(), windows)
-def test_a_second_truncation_with_nothing_new_changes_nothing(
-    transcript: Transcript, window: int
-) -> None:
-    once = truncated(transcript, Policy(context_length=window))
-    again = truncated(once.transcript, Policy(context_length=window))
+def assert_a_second_pass_changes_nothing(transcript: Transcript, policy: Policy) -> None:
+    once = truncated(transcript, policy)
+    again = truncated(once.transcript, policy)
     event(f"{type(once).__name__} then {type(again).__name__}")
     assert again.transcript == once.transcript
 
@@ -241,3 +252,20 @@ def test_the_note_is_added_once_and_beside_that_of_a_compaction() -> None:
     noted = (with_note(system("s")), *long_talk()[1:])
     text = truncated(noted).transcript[0].text
     assert text == f"s\n\n{SYSTEM_NOTE}\n\n{LEFT_OUT}"
+
+
+def test_memory_sees_what_leaves_the_window_and_nothing_else() -> None:
+    seen: list[Transcript] = []
+
+    def notes(messages: Transcript) -> str:
+        seen.append(messages)
+        return ""
+
+    talk = long_talk()
+    outcome = truncated(talk, before_folding=notes)
+    (left,) = seen
+    stays = set(map(id, outcome.transcript))
+    assert len(left) == outcome.report.folded > 0
+    assert not stays & set(map(id, left))
+    truncated(talk[:5], before_folding=notes)
+    assert len(seen) == 1

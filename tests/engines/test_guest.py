@@ -40,6 +40,29 @@ def test_whatever_is_raised_is_a_value() -> None:
     assert guest.ask(lambda engine: engine.name) == Returned("tail")
 
 
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("not this either")
+
+
+def test_an_error_that_cannot_be_shown_is_a_value_at_once() -> None:
+    def fail(_: object) -> None:
+        raise Unspeakable
+
+    guest = arrived(deadline=60)
+    started = time.monotonic()
+    assert guest.ask(fail) == Raised("Unspeakable")
+    assert time.monotonic() - started < 30
+    assert guest.ask(lambda engine: engine.name) == Returned("tail")
+
+
+def test_a_reason_can_be_printed() -> None:
+    def fail() -> None:
+        raise ValueError("half \ud800")
+
+    assert arrived().run(fail) == Raised("ValueError: half \ufffd")
+
+
 def test_a_call_that_hangs_is_given_up_and_the_next_has_another_thread() -> None:
     guest, release = arrived(), threading.Event()
     started = time.monotonic()

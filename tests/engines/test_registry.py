@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,6 +163,28 @@ def test_an_engine_needs_a_name_to_be_registered() -> None:
         register_context_engine(lambda: Tail())
     register_context_engine(lambda: Tail(), "short")
     assert isinstance(made("short", None), Tail)
+
+
+def test_a_class_may_have_its_name_only_when_it_is_made() -> None:
+    class Proper(Tail):
+        @property
+        def name(self) -> str:  # type: ignore[override]
+            return "proper"
+
+    register_context_engine(Proper)
+    assert isinstance(made("proper", None), Proper)
+
+
+class Reticent(Tail):
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        raise RuntimeError("not today")
+
+
+@pytest.mark.parametrize("offer", [Reticent, Reticent()])
+def test_an_engine_that_does_not_say_its_name_is_refused_in_a_sentence(offer: Any) -> None:
+    with pytest.raises(ConfigError, match=r"does not say its name \(RuntimeError\)"):
+        register_context_engine(offer)
 
 
 def test_every_conversation_has_an_engine_of_its_own() -> None:

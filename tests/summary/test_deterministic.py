@@ -163,14 +163,24 @@ def test_old_calls_are_counted_and_tools_can_be_registered() -> None:
     assert last_number(again.actions) == 1_220
 
 
-def test_megabytes_take_well_under_a_second() -> None:
+def test_megabytes_take_no_longer_than_their_share() -> None:
     output = "\n".join(
-        f"line {index} of the output of src/module_{index}.py" for index in range(100)
+        f"line {index} of the output of src/module_{index}.py" for index in range(40)
     )
-    turns = [m for i in range(2_000) for m in exchange("bash", f"{output}{i}", command=f"run {i}")]
-    started = time.perf_counter()
-    deterministic(replace(job(turns), budget=8_000), ())
-    assert time.perf_counter() - started < 2.0
+
+    def seconds(count: int) -> float:
+        """Return the processor's time for so many turns, the best of three."""
+        runs = (exchange("bash", f"{output}{i}", command=f"run {i}") for i in range(count))
+        work = replace(job([message for run in runs for message in run]), budget=8_000)
+        times: list[float] = []
+        for _ in range(3):
+            started = time.process_time()
+            deterministic(work, ())
+            times.append(time.process_time() - started)
+        return min(times)
+
+    # Work that grows with the square would take up to sixty-four times as long.
+    assert seconds(2_400) < 10 * seconds(300)
 
 
 def test_many_rules_and_decisions_keep_the_newest() -> None:

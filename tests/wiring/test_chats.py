@@ -11,7 +11,9 @@ from holdfast.agent.events import Done
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
 from holdfast.errors import ConfigError, UnknownSession
+from holdfast.ports import MemoryProvider
 from holdfast.session import Fork
+from holdfast.transcript import Transcript
 from holdfast.wiring.chats import PROMPT, WINDOW, Chats, Wishes
 from tests.adapters.provider import Provider, Reply, provider
 from tests.adapters.streams import spoken, streamed
@@ -53,7 +55,9 @@ def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path:
     with chats(tmp_path, context_length=2_048) as (opened, _):
         chat = opened.begin("")
         assert chat.status().tokens < 900
-        assert "does not fit into this model's window" in str(chat.window()[0]["content"])
+        prompt = str(chat.window()[0]["content"])
+        assert "does not fit into this model's window" in prompt
+        assert prompt.count("\n</reference>") == prompt.count("\n<reference") == 1
 
 
 def test_who_resumes_with_another_model_goes_on_with_that_one(tmp_path: Path) -> None:
@@ -120,3 +124,38 @@ def test_a_compaction_has_a_price_only_where_prices_are_known(tmp_path: Path) ->
         chat = opened.begin("")
         list(opened.agent(chat).turn("Hi"))
         assert opened.forecast(chat) is None
+
+
+class Told(MemoryProvider):
+    """Writes down what it is told of sessions."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[object, ...]] = []
+
+    def on_session_switch(self, old: str, new: str, reason: str) -> None:
+        self.calls.append((old, new, reason))
+
+    def on_session_end(self, messages: Transcript) -> None:
+        self.calls.append(tuple(message.text for message in messages))
+
+
+def test_memory_hears_of_every_session_and_of_the_end(tmp_path: Path) -> None:
+    told = Told()
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        opened.memory.attach(told)
+        chat = opened.begin("")
+        chat.user("Hi")
+        fresh = opened.begin_anew(chat)
+        again = opened.open(chat.id)
+        opened.ended(again)
+    assert told.calls == [(chat.id, fresh.id, "reset"), (fresh.id, chat.id, "resume"), ("Hi",)]
+
+
+def test_what_was_remembered_in_one_session_is_in_the_prompt_of_the_next(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        chat = opened.begin("")
+        opened.memory.call("memory", {"action": "add", "content": "The port is 8443."})
+        assert "8443" not in str(chat.window())
+        assert "The port is 8443." in str(opened.begin_anew(chat).window())

@@ -31,7 +31,7 @@ def test_a_federation_has_the_files_the_project_and_the_tool(tmp_path: Path) -> 
     memory = federation_of(Settings(), environ, project=project, reserved=["read_file"])
     kept = json.loads(memory.call("memory", {"action": "add", "content": "Tea."}))
     assert (kept["done"], kept["entries"]) == (True, ["Tea."])
-    assert "### AGENTS.md\nUse tabs." in memory.system_block()
+    assert '### AGENTS.md\n<reference from="AGENTS.md">\nUse tabs.' in memory.system_block()
     assert [spec.name for spec in memory.tools()] == ["memory"]
     assert memory.status().provider == ""
     assert memory.close() == ()

@@ -27,7 +27,7 @@ def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Chec
 
 
 def _engine(settings: Settings) -> Check:
-    from holdfast.wiring.engines import BUILT_IN, engine_names
+    from holdfast.wiring.engines import BUILT_IN, engine_names, engine_trouble
 
     name = settings.context.engine
     try:
@@ -38,7 +38,11 @@ def _engine(settings: Settings) -> Check:
     plugins = [each for each in names if each not in BUILT_IN]
     others = f"; plug-ins: {', '.join(plugins)}" if plugins else ""
     if name in names:
-        return Check("engine", State.OK, f"{name}{others}")
+        trouble = engine_trouble(name)
+        if not trouble:
+            return Check("engine", State.OK, f"{name}{others}")
+        words = f"{name} cannot be used: {trouble}; compressor is used instead{others}"
+        return Check("engine", State.WARN, words, "mend the plug-in, or set context.engine")
     advice = f"set context.engine to one of {', '.join(names)}"
     words = f"there is no engine {name}; compressor is used instead{others}"
     return Check("engine", State.WARN, words, advice)

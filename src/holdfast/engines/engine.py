@@ -234,6 +234,7 @@ class Engine:
             host=self.host,
             focus=request.focus,
             stored=request.stored,
+            before_folding=request.before_folding,
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:

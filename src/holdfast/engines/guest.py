@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.engines.contract import missing_names
 from holdfast.errors import ConfigError
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine
@@ -147,11 +148,19 @@ def _ending(call: Callable[[], object]) -> Returned | Raised:
     try:
         return Returned(call())
     except BaseException as error:  # noqa: BLE001 - foreign code: even its exit is only a failure
-        said = " ".join(str(error).split())
+        said, kind = _said(error), type(error).__name__
         if isinstance(error, ConfigError):
-            return Raised(said[:_REASON_LENGTH])
-        kind = type(error).__name__
+            return Raised(said or kind)
         return Raised(f"{kind}: {said}"[:_REASON_LENGTH] if said else kind)
+
+
+def _said(error: BaseException) -> str:
+    """Return what an error says in one line; even that is foreign code."""
+    try:
+        words = "".join(str(error))
+        return encodable(" ".join(words.split())[:_REASON_LENGTH])
+    except BaseException:  # noqa: BLE001 - an error that cannot be shown has a kind all the same
+        return ""
 
 
 def _list(names: tuple[str, ...]) -> str:

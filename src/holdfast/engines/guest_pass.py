@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction import Folded, Pruned, Report, SummaryReport, Unchanged
 from holdfast.engines.guest import Busy, Hung, Raised, Returned
-from holdfast.engines.guest_tools import call_offered
+from holdfast.engines.guest_tools import call_offered, plain_json
+from holdfast.engines.provenance import labelled
 from holdfast.engines.translation import faults, read_back, sheet_of
 from holdfast.errors import HoldfastError
 from holdfast.transcript import Message
@@ -50,7 +51,11 @@ def guest_pass(
             copy = deepcopy(sheet.messages)
             if call_offered(engine, "has_content_to_compress", copy, details={}) is False:
                 return sheet.messages
-        return call_offered(engine, "compress", deepcopy(sheet.messages), details=details)
+        if request.before_folding is not None:
+            # Which messages a plug-in folds is known only afterwards: memory sees all of them.
+            details["memory_context"] = request.before_folding(transcript)
+        handed = call_offered(engine, "compress", deepcopy(sheet.messages), details=details)
+        return plain_json(cast("object", handed)) if isinstance(handed, list) else handed
 
     ending = guest.ask(compress, patience=guest.deadline)
     match ending:
@@ -70,7 +75,7 @@ def _judged(name: str, sheet: Sheet, handed: object, weigh: Weigh) -> Outcome | 
     fault = next(faults(sheet, after, cast("Wire", handed), weigh), None)
     if fault is not None:
         return Refused(f"what compress returned cannot be used: {fault.message}")
-    return _outcome(name, sheet.transcript, after, weigh)
+    return _outcome(name, sheet.transcript, labelled(sheet.transcript, after, name), weigh)
 
 
 def _outcome(name: str, before: Transcript, after: Transcript, weigh: Weigh) -> Outcome:

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import ConfigError
+from holdfast.wire.encodable import encodable
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["answer_of", "call_offered", "specs_of", "suited"]
+__all__ = ["Tools", "answer_of", "call_offered", "plain_json", "suited", "tools_of"]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MOST_TOOLS = 32
+_MOST_CHARACTERS = 40_000
+"""Of all schemas together: they are sent with every request."""
+_LONGEST_ANSWER = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The tools of an engine that a model can be offered, and why others cannot."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    troubles: tuple[str, ...] = ()
 
 
 def call_offered(
@@ -36,40 +52,102 @@ def suited(function: Callable[..., object], details: Mapping[str, object]) -> di
     return {key: value for key, value in details.items() if key in named}
 
 
-def specs_of(schemas: object) -> tuple[ToolSpec, ...]:
-    """Return the tools that an engine offers; their schemas may be bare or as OpenAI wraps them.
+def plain_json(value: object) -> object:
+    """Return a value as JSON has it, with nothing of the plug-in's own classes left in it.
+
+    It runs on the plug-in's thread: what its classes do when they are read, they do there.
 
     Raises:
-        ConfigError: when one of them is no schema of a tool.
+        ConfigError: when it is no JSON.
+    """
+    try:
+        return encodable(cast("object", json.loads(json.dumps(value))))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"what it hands out is no JSON: {error}") from None
+
+
+def tools_of(schemas: object, reserved: Collection[str] = ()) -> Tools:
+    """Return the tools that an engine offers; their schemas may be bare or as OpenAI wraps them.
+
+    A tool that a provider would refuse, or whose name is taken, is left out: it would cost the
+    conversation every request.
+
+    Args:
+        schemas: What `get_tool_schemas` returned.
+        reserved: Names that other tools of the conversation have.
     """
     if schemas is None:
-        return ()
+        return Tools()
     if not isinstance(schemas, list | tuple):
-        raise ConfigError(f"get_tool_schemas returned a {type(schemas).__name__}, and no list")
-    return tuple(map(_spec, cast("list[object]", schemas)))
+        kind = type(schemas).__name__
+        return Tools(troubles=(f"get_tool_schemas returned a {kind}, and no list",))
+    taken, room = set(reserved), _MOST_CHARACTERS
+    specs: list[ToolSpec] = []
+    troubles: list[str] = []
+    for schema in cast("list[object]", schemas):
+        try:
+            spec, size = _spec(schema)
+            _check(spec, taken, len(specs), room - size)
+        except ConfigError as error:
+            troubles.append(str(error))
+        else:
+            specs.append(spec)
+            taken.add(spec.name)
+            room -= size
+    return Tools(tuple(specs), tuple(troubles))
 
 
 def answer_of(value: object) -> str:
-    """Return what a tool answered as JSON text, whatever it returned."""
-    if isinstance(value, str):
-        try:
-            json.loads(value)
-        except ValueError:
-            return json.dumps({"result": value}, ensure_ascii=False)
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Return what a tool answered as JSON text, whatever it returned; too long, it is cut."""
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(value)
+    if len(text) > _LONGEST_ANSWER:
+        cut = f"cut to {_LONGEST_ANSWER:,} of {len(text):,} characters"
+        shown = encodable(text[:_LONGEST_ANSWER])
+        return json.dumps({"result": shown, "note": cut}, ensure_ascii=False)
+    text = encodable(text)
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return json.dumps({"result": text}, ensure_ascii=False)
+    return text
 
 
-def _spec(schema: object) -> ToolSpec:
-    fields = cast("Mapping[str, object]", schema if isinstance(schema, Mapping) else {})
-    function = fields.get("function", fields)
-    fields = cast("Mapping[str, object]", function if isinstance(function, Mapping) else {})
+def _spec(schema: object) -> tuple[ToolSpec, int]:
+    """Return a tool and what its schema takes, in characters."""
+    fields = _fields(plain_json(schema))
+    fields = _fields(fields.get("function", fields))
     name, parameters = fields.get("name"), fields.get("parameters", fields.get("input_schema"))
     if not isinstance(name, str) or not name:
         raise ConfigError(f"get_tool_schemas has a tool without a name: {schema!r:.80}")
+    described = fields.get("description")
+    description = described if isinstance(described, str) else ""
+    size = len(json.dumps(fields, ensure_ascii=False))
     if parameters is None:
-        return ToolSpec(name, str(fields.get("description", "")))
-    if not isinstance(parameters, Mapping):
-        raise ConfigError(f"the parameters of the tool {name} are no JSON schema")
-    shape = cast("Mapping[str, object]", parameters)
-    return ToolSpec(name, str(fields.get("description", "")), shape)
+        return ToolSpec(name, description), size
+    if not isinstance(parameters, dict):
+        raise ConfigError(f"the parameters of the tool {name:.80} are no JSON schema")
+    return ToolSpec(name, description, cast("dict[str, object]", parameters)), size
+
+
+def _fields(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _check(spec: ToolSpec, taken: Collection[str], count: int, left: int) -> None:
+    """Refuse a tool that cannot be offered beside the others."""
+    if not _NAME.fullmatch(spec.name):
+        raise ConfigError(
+            f"a tool is called {spec.name!r:.80}; providers allow up to 64 letters, digits, dashes "
+            "and underscores"
+        )
+    if spec.name in taken:
+        raise ConfigError(f"there is another tool called {spec.name}")
+    if count >= _MOST_TOOLS:
+        raise ConfigError(f"{spec.name} is one tool too many; {_MOST_TOOLS} are allowed")
+    if left < 0:
+        raise ConfigError(
+            f"the schema of the tool {spec.name} is too long; all together may have "
+            f"{_MOST_CHARACTERS:,} characters"
+        )

@@ -76,7 +76,7 @@ class HostedEngine(Seat):
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript by the plug-in, or by the default engine where that fails."""
         started = perf_counter()
-        outcome = None if self.trouble else self._by_guest(transcript, request)
+        outcome = None if self.is_aside else self._by_guest(transcript, request)
         if outcome is None:
             report = self._default.compact(transcript, request)
         elif self._falls_short(outcome, request):
@@ -99,18 +99,20 @@ class HostedEngine(Seat):
 
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Ask the plug-in; what could not be sent as it is, is due whatever it says."""
-        if not self.trouble:
+        if not self.is_aside:
             tokens, policy = self.measure(load, prompt_tokens=prompt_tokens), self.policy
             allowed = replace(policy.budget, tokens=policy.limit_tokens)
             if allowed.exceeded(replace(load, tokens=tokens)):
                 return True
             if self._progress.blocked:
                 return False
-            ending = self._asked(lambda engine: (engine.should_compress(tokens), _limit(engine)))
+            ending = self._asked(
+                lambda engine: (bool(engine.should_compress(tokens)), _limit(engine))
+            )
             if ending is not None:
-                says_so, threshold = cast("tuple[object, object]", ending.value)
+                says_so, threshold = cast("tuple[bool, float]", ending.value)
                 self._adopt(threshold)
-                return bool(says_so)
+                return says_so
         # It is set aside, or compacts in the background at this moment.
         return self._default.is_due(load, prompt_tokens=prompt_tokens)
 
@@ -191,12 +193,12 @@ class HostedEngine(Seat):
         self._told("update_model", self._model, window)
         ending = self._asked(_limit)
         if ending is not None:
-            self._adopt(ending.value)
+            self._adopt(cast("float", ending.value))
 
-    def _adopt(self, threshold: object) -> None:
+    def _adopt(self, threshold: float) -> None:
         """Let the threshold of the plug-in be that of the status, the warning and the host."""
         policy = self._own_policy()
-        if isinstance(threshold, int | float) and 0 < threshold <= policy.context_length:
+        if 0 < threshold <= policy.context_length:
             share = min((threshold + 0.5) / policy.context_length, 1.0)
             self._default.policy = replace(policy, threshold=share, threshold_floor=0)
 
@@ -210,5 +212,7 @@ class HostedEngine(Seat):
         self._default.policy = self._own_policy()
 
 
-def _limit(engine: ContextEngine) -> object:
-    return getattr(engine, "threshold_tokens", 0)
+def _limit(engine: ContextEngine) -> float:
+    """Return where the engine's threshold is, as a number of ours; nothing if it has none."""
+    threshold: object = getattr(engine, "threshold_tokens", 0)
+    return float(threshold) if isinstance(threshold, int | float) else 0.0

@@ -67,8 +67,7 @@ def register_context_engine(engine: Offer, name: str = "") -> None:
     Raises:
         ConfigError: when there is no name, or it is that of the default engine.
     """
-    own = getattr(engine, "name", "")
-    chosen = name or (own if isinstance(own, str) else "")
+    chosen = name or _own_name(engine)
     if not is_profile(chosen):
         raise ConfigError(
             f"an engine is registered under the name {chosen!r}; allowed: letters, digits, dots, "
@@ -77,6 +76,24 @@ def register_context_engine(engine: Offer, name: str = "") -> None:
     if chosen == DEFAULT:
         raise ConfigError(f"{DEFAULT} is the default engine; register yours under another name")
     _REGISTERED[chosen] = engine
+
+
+def _own_name(offer: object) -> str:
+    """Return the name that an engine has of its own; a class may have it only when it is made.
+
+    Raises:
+        ConfigError: when the engine does not get as far as to say it.
+    """
+    try:
+        own = getattr(offer, "name", "")
+        if inspect.isclass(offer) and not isinstance(own, str):
+            own = getattr(offer(), "name", "")
+    except Exception as error:
+        raise ConfigError(
+            f"the engine does not say its name ({type(error).__name__}); "
+            "register_context_engine(engine, name=...) sets it"
+        ) from error
+    return own if isinstance(own, str) else ""
 
 
 def find_engine(name: str, home: Path | None) -> Source | None:

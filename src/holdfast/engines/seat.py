@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.engines.guest import Busy, Hung, Raised, Returned
-from holdfast.engines.guest_tools import answer_of, call_offered, specs_of
+from holdfast.engines.guest_tools import answer_of, call_offered, plain_json, tools_of
 
 if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine, Wire
     from holdfast.engines.guest import Guest
+    from holdfast.engines.guest_tools import Tools
     from holdfast.wire.tool_specs import ToolSpec
 
 __all__ = ["Seat"]
@@ -35,6 +36,7 @@ class Seat:
         self._guest = guest
         self._redact = redact
         self._trouble = ""
+        self._warnings: tuple[str, ...] = ()
         self._is_told = False
         self._changing = threading.Lock()
 
@@ -45,8 +47,13 @@ class Seat:
 
     @property
     def trouble(self) -> str:
-        """Return why the plug-in is set aside; nothing while it works."""
-        return self._trouble
+        """Return why the plug-in, or a tool of it, is set aside; nothing while all of it works."""
+        return " ".join(filter(None, (self._trouble, *self._warnings)))
+
+    @property
+    def is_aside(self) -> bool:
+        """Say whether the plug-in is set aside for the rest of the session."""
+        return bool(self._trouble)
 
     def begin(self, session_id: str, **details: object) -> None:
         """Tell the plug-in that its conversation begins, or goes on under another id."""
@@ -56,21 +63,39 @@ class Seat:
         """Tell the plug-in that its conversation ends."""
         self._told("on_session_end", session_id, messages)
 
-    def tools(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that the plug-in gives the model; none once it is set aside."""
+    def reset(self) -> None:
+        """Tell the plug-in that the user begins anew: nothing that it counted holds any more."""
+        self._told("on_session_reset")
+
+    def tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the plug-in gives the model; none once it is set aside.
+
+        One that no provider would take is left out, with a warning in the log and in the status.
+
+        Args:
+            reserved: Names that other tools of the conversation have.
+        """
+        taken = frozenset(reserved)
         ending = self._asked(
-            lambda engine: specs_of(call_offered(engine, "get_tool_schemas", details={})),
+            lambda engine: tools_of(call_offered(engine, "get_tool_schemas", details={}), taken),
             patience=_QUICK,
         )
-        return cast("tuple[ToolSpec, ...]", ending.value) if isinstance(ending, Returned) else ()
+        if ending is None:
+            return ()
+        tools = cast("Tools", ending.value)
+        if tools.troubles:
+            first, *others = tools.troubles
+            rest = f"; so are {len(others)} more" if others else ""
+            self._warn(f"A tool of the engine {self.name} is left out: {first}{rest}.")
+        return tools.specs
 
     def call(self, name: str, arguments: Mapping[str, object], messages: Wire | None = None) -> str:
         """Answer a call of one of the tools with JSON; what goes wrong is an error in it.
 
         A tool that raises costs nobody the engine: a model's odd arguments may be the reason.
         """
-        if self.trouble:
-            return json.dumps({"error": self.trouble})
+        if self.is_aside:
+            return json.dumps({"error": self._trouble})
         details: dict[str, object] = {"messages": messages or []}
 
         def answer(engine: ContextEngine) -> str:
@@ -85,7 +110,7 @@ class Seat:
                 return json.dumps({"error": f"{name}: {self._redact(reason)}"})
             case Hung(reason):
                 self._set_aside(f"was set aside for this session: {name}: {reason}")
-                return json.dumps({"error": self.trouble})
+                return json.dumps({"error": self._trouble})
             case Busy():
                 return json.dumps({"error": f"{name}: the engine is busy; try again"})
             case _:
@@ -93,8 +118,11 @@ class Seat:
 
     def describe(self) -> dict[str, object]:
         """Return what the plug-in says of itself, for people who look."""
-        ending = self._told("get_status")
-        said = ending.value if isinstance(ending, Returned) else None
+        ending = self._asked(
+            lambda engine: plain_json(call_offered(engine, "get_status", details={})),
+            patience=_QUICK,
+        )
+        said = ending.value if ending is not None else None
         figures = cast("dict[str, object]", said) if isinstance(said, dict) else {}
         return {**figures, "engine": self.name, "trouble": self.trouble}
 
@@ -110,7 +138,7 @@ class Seat:
         self, call: Callable[[ContextEngine], object], *, patience: float = 0.0
     ) -> Returned | None:
         """Return what a quick call came to; nothing if it failed, or another is under way."""
-        if self.trouble:
+        if self.is_aside:
             return None
         seconds = min(_QUICK, self._guest.deadline)
         match self._guest.ask(call, seconds=seconds, patience=min(patience, seconds)):
@@ -128,6 +156,15 @@ class Seat:
             if self._trouble:
                 return
             self._trouble = said
+        _log.warning("%s", said)
+
+    def _warn(self, said: str) -> None:
+        """Say once what is left out while the plug-in goes on."""
+        said = self._redact(said)
+        with self._changing:
+            if said in self._warnings:
+                return
+            self._warnings = (*self._warnings, said)
         _log.warning("%s", said)
 
     def _news(self) -> tuple[str, ...]:

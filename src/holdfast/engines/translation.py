@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
+from holdfast.engines.provenance import attributed
 from holdfast.errors import DecodeError
-from holdfast.transcript import Message, Role, Synthetic, is_user_word, newest_user, open_calls
+from holdfast.transcript import Message, Role, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.engines.contract import Wire
     from holdfast.transcript import Transcript
 
-__all__ = ["Fault", "Sheet", "faults", "read_back", "sheet_of"]
+__all__ = ["Fault", "Sheet", "as_handed", "faults", "read_back", "sheet_of"]
 
 _OPENAI = DIALECTS["openai"]
 
@@ -50,8 +52,8 @@ class Sheet:
 def sheet_of(transcript: Transcript) -> Sheet:
     """Write a transcript for a plug-in, valid whatever happened to its calls."""
     whole = repair(transcript)
-    written = _OPENAI.encode(whole).messages
-    groups = [_OPENAI.encode((message,)).messages for message in whole]
+    written = encodable(_OPENAI.encode(whole).messages)
+    groups = [encodable(_OPENAI.encode((message,)).messages) for message in whole]
     if [each for group in groups for each in group] != written:
         # Some dialects' messages cannot be written one by one; then nothing is recognized.
         return Sheet(whole, written, ())
@@ -61,13 +63,21 @@ def sheet_of(transcript: Transcript) -> Sheet:
 def read_back(sheet: Sheet, handed: object) -> Transcript:
     """Return what a plug-in handed back, with the messages that it left alone as they were.
 
+    What it wrote in a user's name is a note.
+
     Raises:
         DecodeError: when it is no list of OpenAI messages.
     """
-    messages = _messages(handed)
-    pieces = _recognized(sheet, messages)
-    after = tuple(_decoded(pieces))
-    return _with_provenance(sheet.transcript, after)
+    return attributed(sheet.transcript, as_handed(sheet, handed))
+
+
+def as_handed(sheet: Sheet, handed: object) -> Transcript:
+    """Return what a plug-in handed back, with its own words as it wrote them.
+
+    Raises:
+        DecodeError: when it is no list of OpenAI messages.
+    """
+    return tuple(_decoded(_recognized(sheet, _messages(handed))))
 
 
 def faults(
@@ -79,7 +89,7 @@ def faults(
     if violations and not _OPENAI.validate(Body(sheet.messages)):
         yield Fault("validity", f"a provider would refuse it: {violations[0].message}")
     newest = newest_user(before)
-    if newest is not None and not _says(after, before[newest]):
+    if newest is not None and not any(message is before[newest] for message in after):
         yield Fault("newest-user", "the newest user message is missing")
     if not all(_says(after, message) for message in before if message.role is Role.SYSTEM):
         yield Fault("system", "the system prompt is missing or changed")
@@ -157,32 +167,10 @@ def _decoded(pieces: Sequence[Message | dict[str, object]]) -> Iterator[Message]
     yield from _OPENAI.decode(Body(foreign)) if foreign else ()
 
 
-def _with_provenance(before: Transcript, after: Transcript) -> Transcript:
-    """Mark what the plug-in wrote in a user's name: only users speak for users.
-
-    Where the user's newest message is not there as it was, the newest that has its words, such as
-    one that begins with a summary, stands for it.
-    """
-    ours = {id(message) for message in before}
-    newest = newest_user(before)
-    carrier = None
-    if newest is not None and not any(message is before[newest] for message in after):
-        words = before[newest].text
-        carriers = [at for at, each in enumerate(after) if each.role is Role.USER]
-        carrier = next((at for at in reversed(carriers) if words in after[at].text), None)
-    return tuple(
-        replace(message, synthetic=Synthetic.NOTE)
-        if id(message) not in ours and at != carrier and is_user_word(message)
-        else message
-        for at, message in enumerate(after)
-    )
-
-
 def _says(after: Transcript, said: Message) -> bool:
     return any(
         message is said or (message.role is said.role and _holds(message, said.text))
         for message in after
-        if message.role is Role.SYSTEM or is_user_word(message)
     )
 
 

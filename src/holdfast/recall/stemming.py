@@ -3,6 +3,9 @@
 The index stems inside SQLite. Marking a match in a text and counting words for the ranking happen
 outside it, and must agree with what matched. The rules are those of M. F. Porter, "An algorithm
 for suffix stripping" (1980).
+
+SQLite goes by the bytes of a word: a letter outside ASCII is several consonants to it. An ending
+that is the whole word is none.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ __all__ = ["stem"]
 _VOWELS = frozenset("aeiou")
 _SHORTEST = 3
 _LONGEST = 64
+"""Both in bytes."""
 
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",
@@ -32,8 +36,21 @@ _STEP_4 = (
 
 def stem(word: str) -> str:
     """Return the stem of a word in lower case; words of one or two letters are their own."""
-    if not _SHORTEST <= len(word) <= _LONGEST:
+    if not word.isascii():
+        return _stem_of_bytes(word)
+    return _stripped(word) if _SHORTEST <= len(word) <= _LONGEST else word
+
+
+def _stem_of_bytes(word: str) -> str:
+    """Return the stem of a word with other letters, each of its bytes taken for a letter."""
+    letters = word.encode("utf-8", "surrogatepass").decode("latin-1")
+    if not _SHORTEST <= len(letters) <= _LONGEST:
         return word
+    # A doubled last byte may be halved: what is left of the letter stays distinct.
+    return _stripped(letters).encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _stripped(word: str) -> str:
     word = _without_inflection(_without_plural(word))
     if word.endswith("y") and _has_vowel(word[:-1]):
         word = f"{word[:-1]}i"
@@ -43,7 +60,7 @@ def stem(word: str) -> str:
 
 
 def _without_plural(word: str) -> str:
-    if word.endswith(("sses", "ies")):
+    if word[1:].endswith(("sses", "ies")):
         return word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         return word[:-1]
@@ -51,7 +68,7 @@ def _without_plural(word: str) -> str:
 
 
 def _without_inflection(word: str) -> str:
-    if word.endswith("eed"):
+    if word[1:].endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     for ending in ("ed", "ing"):
         if word.endswith(ending):

@@ -7,7 +7,6 @@ assert check_engine(MyEngine) == ()
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from holdfast.engines.contract import ATTRIBUTES
 from holdfast.engines.guest import Guest, Hung, Raised, Returned
-from holdfast.engines.guest_tools import specs_of
-from holdfast.engines.translation import faults, read_back, sheet_of
+from holdfast.engines.guest_tools import call_offered
+from holdfast.engines.provenance import borrowed
+from holdfast.engines.translation import as_handed, faults, read_back, sheet_of
 from holdfast.errors import DecodeError
-from holdfast.testing.engine_talks import SHORT, TALKS, long_talk
+from holdfast.testing.check_engine_options import OPTIONS, offers
+from holdfast.testing.engine_talks import TALKS, long_talk
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS, Body
 
@@ -59,7 +60,7 @@ def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tu
 
     def make() -> ContextEngine:
         engine = cast("ContextEngine", factory())
-        engine.update_model("a-model", _WINDOW)
+        call_offered(engine, "update_model", "a-model", _WINDOW, details={})
         return engine
 
     found: dict[str, Defect] = {}
@@ -101,7 +102,7 @@ def _separate(make: Callable[[], ContextEngine]) -> Iterator[str]:
 
 def _model(make: Callable[[], ContextEngine]) -> Iterator[str]:
     engine = make()
-    for window in (_WINDOW, 200_000):
+    for window in (_WINDOW, 200_000) if offers(engine, "update_model") else ():
         engine.update_model("another-model", window)
         if engine.context_length != window:
             yield f"context_length is {engine.context_length} after update_model with {window}"
@@ -148,6 +149,21 @@ def _result(make: Callable[[], ContextEngine]) -> Iterator[Defect]:
             yield Defect(fault.rule, f"{shown}: {fault.message}")
 
 
+def _provenance(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    """Yield what the engine wrote as if the user had: a model would take it for a request."""
+    for shown, talk in TALKS.items():
+        sheet = sheet_of(DIALECTS["openai"].decode(Body(deepcopy(talk))))
+        try:
+            after = as_handed(sheet, make().compress(deepcopy(talk)))
+        except DecodeError:
+            continue
+        for text in borrowed(sheet.transcript, after):
+            yield (
+                f"{shown}: a user message that the user did not write begins with {text[:40]!r}; "
+                "begin it with a mark such as [Summary]"
+            )
+
+
 def _progress(make: Callable[[], ContextEngine]) -> Iterator[str]:
     talk, engine = long_talk(), make()
     smaller = engine.compress(deepcopy(talk))
@@ -182,74 +198,8 @@ def _arguments(make: Callable[[], ContextEngine]) -> Iterator[str]:
         yield "compress takes its arguments by name only"
 
 
-def _optional(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for method in ("should_compress_preflight", "has_content_to_compress"):
-        said: object = getattr(engine, method)(deepcopy(SHORT))
-        if not isinstance(said, bool):
-            yield f"{method} returns {said!r}, and neither True nor False"
-
-
-def _lifecycle(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    engine.on_session_start("20260101_000000_abcdef", model="a-model", platform="test")
-    engine.on_session_start("20260101_000000_fedcba", boundary_reason="compression")
-    engine.on_session_end("20260101_000000_fedcba", deepcopy(SHORT))
-    yield from ()
-
-
-def _reset(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    first = make().compress(deepcopy(SHORT))
-    engine.update_from_response(dict(_USAGE))
-    engine.compress(long_talk())
-    engine.on_session_reset()
-    for name in ATTRIBUTES:
-        if name.startswith("last_") or name == "compression_count":
-            value: object = getattr(engine, name)
-            if value != 0:
-                yield f"{name} is {value!r} after on_session_reset"
-    if engine.compress(deepcopy(SHORT)) != first:
-        yield "after on_session_reset something of the old conversation is in the new one"
-
-
-def _tools(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    schemas: object = make().get_tool_schemas()
-    names = [spec.name for spec in specs_of(schemas)]
-    if len(names) != len(set(names)):
-        yield f"two tools have one name: {', '.join(names)}"
-    for spec in specs_of(schemas):
-        if not spec.description or spec.parameters.get("type") != "object":
-            yield f"the tool {spec.name} needs a description and parameters of type object"
-
-
-def _tool_errors(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    answer = _read(engine.handle_tool_call("no_such_tool", {}))
-    if not isinstance(answer, dict) or "error" not in answer:
-        yield "an unknown tool is not answered with JSON that has an error"
-    for spec in specs_of(engine.get_tool_schemas()):
-        for arguments in ({}, {"odd": [None, -1]}):
-            if _read(engine.handle_tool_call(spec.name, dict(arguments))) is None:
-                yield f"the tool {spec.name} does not answer {arguments} with JSON"
-
-
-def _status(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    status = cast("object", make().get_status())
-    if not isinstance(status, dict):
-        yield f"get_status returns a {type(status).__name__}, and no dict"
-    json.dumps(status)
-
-
 def _is_list(value: object) -> bool:
     return isinstance(value, list)
-
-
-def _read(answer: object) -> object:
-    try:
-        return json.loads(answer) if isinstance(answer, str) else None
-    except ValueError:
-        return None
 
 
 def _weight(messages: Wire) -> int:
@@ -263,14 +213,10 @@ _CHECKS: dict[str, Check] = {
     "usage": _usage,
     "threshold": _threshold,
     "result": _result,
+    "provenance": _provenance,
     "progress": _progress,
     "mutation": _mutation,
     "idempotence": _idempotence,
     "arguments": _arguments,
-    "optional": _optional,
-    "lifecycle": _lifecycle,
-    "reset": _reset,
-    "tools": _tools,
-    "tool-errors": _tool_errors,
-    "status": _status,
+    **OPTIONS,
 }

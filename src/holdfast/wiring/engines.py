@@ -14,7 +14,7 @@ from holdfast.compaction import Policy
 from holdfast.config import Settings, home
 from holdfast.engines import Setup
 from holdfast.engines.contracted import Contracted
-from holdfast.engines.guest import Guest, Hung, Raised, Returned
+from holdfast.engines.guest import Ending, Guest, Hung, Raised, Returned
 from holdfast.engines.guest_tools import call_offered
 from holdfast.engines.hosted import HostedEngine
 from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
@@ -36,6 +36,7 @@ __all__ = [
     "EngineKnobs",
     "Hosting",
     "engine_names",
+    "engine_trouble",
     "engines_for",
     "load_engine",
     "truncating",
@@ -45,6 +46,8 @@ BUILT_IN = (DEFAULT, "truncate")
 """The engines that are always there, the default first."""
 
 _log = logging.getLogger(__name__)
+_QUICK = 5.0
+"""Seconds that a plug-in has where somebody only looks at it."""
 _SHARED_KNOBS = {
     "threshold": "threshold_percent",
     "protect_first_n": "protect_first_n",
@@ -103,15 +106,37 @@ def load_engine(
     if source is None:
         return _built_in(name, model, context_length, knobs)
     tuned = _shared(name, knobs)
-    ending = Guest(name, source.make, deadline=Settings().auxiliary.compression.timeout).arrive()
-    if not isinstance(ending, Returned):
-        why = ending.reason if isinstance(ending, Raised | Hung) else "it is busy"
-        _log.warning("The engine %s could not be loaded: %s; %s is used.", name, why, DEFAULT)
-        return _built_in(DEFAULT, model, context_length, knobs)
-    for knob, value in tuned.items():
-        setattr(ending.value, knob, value)
-    call_offered(ending.value, "update_model", model, context_length, details={})
-    return cast("ContextEngine", ending.value)
+
+    def make() -> object:
+        engine = source.make()
+        for knob, value in tuned.items():
+            setattr(engine, knob, value)
+        call_offered(engine, "update_model", model, context_length, details={})
+        return engine
+
+    ending = Guest(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
+    if isinstance(ending, Returned):
+        return cast("ContextEngine", ending.value)
+    _log.warning("The engine %s could not be loaded: %s; %s is used.", name, _why(ending), DEFAULT)
+    return _built_in(DEFAULT, model, context_length, knobs)
+
+
+def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
+    """Return why an engine cannot be used, found out by loading it; nothing when it can.
+
+    Args:
+        name: The engine's name, as it is configured.
+        seconds: How long a plug-in may take to arrive.
+    """
+    source = _source(name, must_exist=False)
+    if source is None:
+        return ""
+    ending = Guest(name, source.make, deadline=seconds).arrive()
+    return "" if isinstance(ending, Returned) else _why(ending)
+
+
+def _why(ending: Ending) -> str:
+    return ending.reason if isinstance(ending, Raised | Hung) else "it is busy"
 
 
 def engines_for(
@@ -145,8 +170,19 @@ def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngin
         # The caller holds the first: a copy would leave its counters at nothing.
         return unused.pop() if unused else twin(engine)
 
-    name = getattr(engine, "name", type(engine).__name__)
-    return lambda: _hosted(Guest(str(name), make, deadline=hosting.deadline), hosting)
+    name = _name_of(engine)
+    return lambda: _hosted(Guest(name, make, deadline=hosting.deadline), hosting)
+
+
+def _name_of(engine: object) -> str:
+    """Return what an engine calls itself, or what its class is called where it does not say."""
+    kind = type(engine).__name__
+
+    def ask() -> str:
+        return "".join(str(getattr(engine, "name", kind)))
+
+    ending = Guest(kind, lambda: engine, deadline=_QUICK).run(ask)
+    return cast("str", ending.value) if isinstance(ending, Returned) else kind
 
 
 def _hosted(guest: Guest, hosting: Hosting) -> HostedEngine:
@@ -159,6 +195,8 @@ def _source(name: str, *, must_exist: bool = True) -> Source | None:
     Raises:
         ConfigError: when the name must exist and nobody knows it.
     """
+    # A caller without types may pass anything: that names no engine.
+    name = str(name)
     found = find_engine(name, home(os.environ))
     if found is not None or name in BUILT_IN:
         return found

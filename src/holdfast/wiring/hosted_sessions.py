@@ -11,7 +11,7 @@ from holdfast.errors import HoldfastError
 from holdfast.session import EndReason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from holdfast.conversation import Parts
     from holdfast.engines.contract import Wire
@@ -29,11 +29,19 @@ class HostedSession(LiveSession):
         super().__init__(parts, session)
         self._plugin = parts.engine if isinstance(parts.engine, HostedEngine) else None
         self._is_over = False
+        if self._plugin is not None and session.parent is None and not session.size:
+            # The user begins anew, and an engine may have served another conversation.
+            self._plugin.reset()
         self._tell_of(session)
 
-    def engine_tools(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that the engine gives the model; our own engines have none."""
-        return self._plugin.tools() if self._plugin else ()
+    def engine_tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model; our own engines have none.
+
+        Args:
+            reserved: Names of the host's own tools: a tool of the engine that has one of them is
+                left out, with a warning.
+        """
+        return self._plugin.tools(reserved) if self._plugin else ()
 
     def call_engine_tool(self, name: str, arguments: Mapping[str, object]) -> str:
         """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""

@@ -81,14 +81,16 @@ def toolbox_for(chat: LiveSession, kit: Kit) -> Toolbox:
         return _box(_work(child, kit), kit)
 
     remembered = memory_tools(kit.memory) if kit.memory else ()
-    delegate = Delegate(chat, kit.model, for_child)
-    return _box([*_work(chat, kit), *remembered, delegate, *_engine_tools(chat)], kit)
+    tools = [*_work(chat, kit), *remembered, Delegate(chat, kit.model, for_child)]
+    return _box([*tools, *_engine_tools(chat, tools)], kit)
 
 
-def _engine_tools(chat: LiveSession) -> list[Tool]:
+def _engine_tools(chat: LiveSession, others: list[Tool]) -> list[Tool]:
+    """Return what a plug-in engine offers, but for names that are taken."""
     if not isinstance(chat, HostedSession):
         return []
-    return [EngineTool(chat, spec) for spec in chat.engine_tools()]
+    taken = [tool.spec.name for tool in others]
+    return [EngineTool(chat, spec) for spec in chat.engine_tools(reserved=taken)]
 
 
 def _work(chat: LiveSession, kit: Kit) -> list[Tool]:
