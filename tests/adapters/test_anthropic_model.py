@@ -202,3 +202,11 @@ def test_a_missing_sdk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(MissingExtra, match=r"pip install 'holdfast\[anthropic\]'"):
         AnthropicModel("m")
+
+
+def test_half_a_surrogate_pair_is_replaced_and_the_conversation_goes_on() -> None:
+    prompt = Prompt(body=Body([{"role": "user", "content": "lone \ud800 sign"}]))
+    with provider(events(*message_events(text_block("ok")))) as server:
+        assert said(model(server), prompt)[0] == Spoken("ok")
+        (request,) = server.requests
+    assert request.fields["messages"] == [{"role": "user", "content": "lone \ufffd sign"}]

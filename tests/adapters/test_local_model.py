@@ -17,10 +17,12 @@ from holdfast.wire import Body
 from holdfast.wire.reply import read_reply
 from tests.adapters.local import local_model
 
+WINDOW = 512
+
 
 @pytest.fixture(scope="module", params=["openai", "anthropic"])
 def model(request: pytest.FixtureRequest) -> Generator[LocalModel]:
-    with local_model(1_024, dialect=request.param) as served:
+    with local_model(WINDOW, dialect=request.param) as served:
         yield served
 
 
@@ -50,18 +52,18 @@ def test_the_same_beginning_is_read_from_the_cache(model: LocalModel) -> None:
 def test_what_is_too_large_is_refused_with_the_true_window(model: LocalModel) -> None:
     with pytest.raises(ModelOverflow) as refused:
         answer(model, prompt("all work and no play " * 400))
-    assert window_from_error(str(refused.value)) == 1_024
+    assert window_from_error(str(refused.value)) == WINDOW
 
 
 def test_without_a_limit_an_answer_takes_an_eighth_of_the_window_at_most(
     model: LocalModel,
 ) -> None:
     usage = read_reply(answer(model, prompt("Count from one to one thousand.", None))).usage
-    assert usage.output_tokens <= 128
+    assert usage.output_tokens <= WINDOW // 8
 
 
 def test_a_stopped_answer_leaves_the_server_free_for_the_next(model: LocalModel) -> None:
-    stream = model.stream(prompt("Tell a long story.", 500))
+    stream = model.stream(prompt("Tell a long story.", 400))
     assert isinstance(next(stream), Spoken)
     stream.close()
     assert answer(model, prompt("Hi."))

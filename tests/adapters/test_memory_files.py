@@ -106,7 +106,7 @@ def test_the_block_has_entries_project_files_and_what_cannot_be_read(tmp_path: P
     block = files.system_block()
     assert "## Memory (MEMORY.md, 0 % of 2,200 characters)" in block
     assert "The port is 8443." in block
-    assert f"### AGENTS.md\nUse tabs.\n{LEFT_OUT}" in block
+    assert f'### AGENTS.md\n<reference from="AGENTS.md">\nUse tabs.\n{LEFT_OUT}' in block
     assert block.endswith(
         f"[Memory: {files.path(USER)} is not UTF-8 text (byte 4); save it as UTF-8, nothing was "
         "changed]"
@@ -131,6 +131,23 @@ def test_a_huge_file_is_refused(files: MemoryFiles) -> None:
 def test_a_folder_in_the_place_of_the_file_is_a_sentence(files: MemoryFiles) -> None:
     files.path(MEMORY).mkdir(parents=True)
     words = f"{files.path(MEMORY)} is a folder; move it away, a file belongs there"
+    assert refusal(files, Add("memory", "Tea.")) == words
+    assert files.system_block() == f"[Memory: {words}]"
+
+
+def test_a_folder_in_the_place_of_the_lock_is_a_sentence(files: MemoryFiles) -> None:
+    lock = files.folder / ".lock"
+    lock.mkdir(parents=True)
+    assert refusal(files, Add("memory", "Tea.")) == (
+        f"{lock} is a folder; move it away, a file belongs there"
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_in_the_place_of_the_file_is_a_sentence(files: MemoryFiles) -> None:
+    files.folder.mkdir()
+    os.mkfifo(files.path(MEMORY))
+    words = f"{files.path(MEMORY)} is not an ordinary file; move it away"
     assert refusal(files, Add("memory", "Tea.")) == words
     assert files.system_block() == f"[Memory: {words}]"
 

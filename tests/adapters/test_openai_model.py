@@ -239,3 +239,11 @@ def test_it_is_a_chat_model() -> None:
     assert (described.name, described.dialect, described.endpoint) == ("m", "openai", "")
     assert described.context_length == 9_000
     assert Prompt(body=Body([])).max_tokens is None
+
+
+def test_half_a_surrogate_pair_is_replaced_and_the_conversation_goes_on() -> None:
+    prompt = Prompt(body=Body([{"role": "user", "content": "lone \ud800 sign"}]))
+    with provider(streamed(*spoken("ok"))) as server:
+        assert said(model(server), prompt)[0] == Spoken("ok")
+        (request,) = server.requests
+    assert request.fields["messages"] == [{"role": "user", "content": "lone \ufffd sign"}]

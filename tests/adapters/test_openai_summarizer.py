@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -172,3 +173,12 @@ def test_a_missing_key_is_a_setting_to_repair(
     raised = way(OpenAISummarizer("m"))
     assert type(raised) is ConfigError
     assert "OPENAI_API_KEY" in str(raised)
+
+
+def test_half_a_surrogate_pair_in_a_prompt_is_replaced() -> None:
+    ask = replace(ASK, prompt="lone \ud800 sign")
+    with provider(chat("the record"), chat("the record")) as server:
+        assert summarizer(server).write(ask) == "the record"
+        assert asyncio.run(summarizer(server).awrite(ask)) == "the record"
+        prompts = [request.fields["messages"] for request in server.requests]
+    assert prompts == [[{"role": "user", "content": "lone \ufffd sign"}]] * 2

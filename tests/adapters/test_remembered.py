@@ -114,3 +114,11 @@ def test_the_oldest_of_very_many_are_forgotten() -> None:
     many = [Said("user", str(number)) for number in range(10_010)]
     unsent.sent(many)
     assert unsent.among(many) == tuple(many[:10])
+
+
+def test_half_a_surrogate_pair_is_replaced_before_a_provider_takes_it_in() -> None:
+    assert exchange("lone \ud800", "fine", redact) == (
+        Said("user", "lone \ufffd"),
+        Said("assistant", "fine"),
+    )
+    assert asked({"query": "lone \ud800", "limit": float("nan")}, 8, redact) == ("lone \ufffd", 8)

@@ -38,7 +38,8 @@ def test_head_summary_and_tail_always_fit_under_the_threshold(
     limit = policy.threshold_tokens
     for fixed in (0, limit // 10, limit // 2):
         shares = policy.shares(fixed=fixed, rest=middle)
-        summary = shares.record + shares.ledger + shares.said + shares.live + SUMMARY_TOKENS
+        quoted = shares.said + shares.lasting
+        summary = shares.record + shares.ledger + quoted + shares.live + SUMMARY_TOKENS
         if limit - fixed > SUMMARY_TOKENS + 4:
             assert fixed + summary + shares.tail + shares.pins <= limit
             assert shares.tail <= shares.ceiling
@@ -53,6 +54,12 @@ def test_a_record_is_a_fifth_of_the_middle_within_its_bounds() -> None:
     assert Policy(context_length=2_000_000).shares(fixed=0, rest=10**7).record == 12_000
 
 
+def test_words_that_last_get_a_quarter_of_a_small_window_and_little_of_a_large_one() -> None:
+    small, large = Policy(context_length=2_000), Policy(context_length=400_000)
+    assert small.shares(fixed=0, rest=4_000).lasting == small.threshold_tokens // 4
+    assert large.shares(fixed=0, rest=10**6).lasting == large.threshold_tokens // 20
+
+
 def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
     policy = Policy(context_length=200_000)
     assert policy.shares(fixed=0, rest=policy.target_tokens + 1_000).record == 400
@@ -61,7 +68,8 @@ def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
 @given(st.integers(300, 100_000), st.integers(0, 100_000))
 def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) -> None:
     shares = Policy(fit=fit).shares(fixed=fixed, rest=10**6)
-    parts = shares.tail + shares.record + shares.ledger + shares.said + shares.live + shares.pins
+    quoted = shares.said + shares.lasting
+    parts = shares.tail + shares.record + shares.ledger + quoted + shares.live + shares.pins
     assert parts == 0 or fixed + SUMMARY_TOKENS + parts <= fit
 
 

@@ -137,16 +137,24 @@ def test_a_title_is_made_of_the_users_own_words_and_not_of_a_skill(tmp_path: Pat
 
 def test_what_memory_takes_before_a_fold_joins_the_record(tmp_path: Path) -> None:
     chat = begun(tmp_path / "a.db")
-    seen: list[int] = []
+    seen: list[Transcript] = []
 
     def notes(messages: Transcript) -> str:
-        seen.append(len(messages))
+        seen.append(messages)
         return "Ada wants releases on Mondays"
 
     chat.parts = replace(chat.parts, before_folding=notes, bill=lambda _: Bill(0.25, 0.5, 7))
     talk(chat, range(12))
-    assert chat.compress().outcome == "folded"
-    assert seen == [12 * len(turn(0))]
+    before = [entry.message for entry in chat.log]
+    report = chat.compress()
+    assert report.outcome == "folded"
+    # Once, and neither the head nor the tail, which stay in the window.
+    (folded,) = seen
+    cuts = report.result.report.cuts
+    assert cuts is not None
+    assert folded == tuple(before[cuts.head : cuts.tail])
+    chat.compress()
+    assert len(seen) == 1 or not set(map(id, seen[1])) & set(map(id, folded))
     record = chat.compactions[-1]
     assert "- From memory, for reference: Ada wants releases on Mondays" in record.summary
     assert (record.cost, record.cache_cost, record.report["break_even"]) == (0.25, 0.5, 7)

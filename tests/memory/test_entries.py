@@ -145,3 +145,19 @@ def test_no_edit_takes_a_file_past_its_limit(entries: tuple[str, ...], content: 
     except MemoryRefused:
         return
     assert size_of(edition.entries) <= notebook.limit
+
+
+def test_a_fence_that_somebody_wrote_by_hand_is_one_entry() -> None:
+    fence = "```sh\nmake\n\n- not an item\n~~~\n\nmake test\n```"
+    text = f"# Notes\n\n- one\n- two\n\n{fence}\n\nThe end.\n"
+    entries = read_entries(text)
+    assert entries == ("# Notes", "- one", "- two", fence, "The end.")
+    assert read_entries(write_entries(entries)) == entries
+    assert fence in write_entries(entries[1:])
+
+
+def test_what_steers_a_terminal_is_not_kept() -> None:
+    noisy = "\x1b[31mred\x1b[0m\x1b]0;title\x07 and\ttab \x00nul\x7f\x9b"
+    assert read_entries(noisy) == ("red and\ttab nul",)
+    assert add((), noisy, MEMORY).entries == ("red and\ttab nul",)
+    assert remove(("red and\ttab nul",), noisy, MEMORY).entries == ()

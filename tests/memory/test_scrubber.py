@@ -120,6 +120,44 @@ def test_at_no_moment_more_than_a_tag_is_held_back(deltas: list[str]) -> None:
         assert shown == scrub(given_[: len(given_) - len(scrubber.held)])
 
 
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [
+                "<",
+                "</",
+                "mem",
+                "ory-context",
+                " ",
+                ">",
+                "<memory-context>",
+                "</memory-context>",
+                "x",
+            ]
+        )
+    ).map("".join)
+    | ANYTHING
+)
+def test_what_was_scrubbed_has_nothing_left_to_scrub(text: str) -> None:
+    once = scrub(text)
+    assert scrub(once) == once
+    assert streamed(list(text)) == once
+
+
+def test_a_tag_inside_a_tag_makes_no_third_one() -> None:
+    halves = "<mem</memory-context>ory-context>secret</mem</memory-context>ory-context>"
+    assert scrub(halves) == "<mem<…>ory-context>secret</mem<…>ory-context>"
+    assert scrub("<memory-context a=<memory-context>x</memory-context>>b") == (
+        "<memory-context a=<…>>b"
+    )
+
+
+@pytest.mark.parametrize("blanks", [113, 500, 1_000])
+def test_a_tag_with_many_blanks_is_a_tag(blanks: int) -> None:
+    gap = " " * blanks
+    assert scrub(f"a<memory-context{gap}>b</{gap}memory-context>c") == "ac"
+
+
 @given(words=st.text(st.characters(exclude_characters="<"), min_size=1))
 def test_text_without_a_bracket_is_not_held_back_at_all(words: str) -> None:
     assert Scrubber().push(words) == words

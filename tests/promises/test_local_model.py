@@ -1,6 +1,7 @@
 """A real model in a small window: sixty turns and many compactions later the facts are there."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,12 @@ from tests.adapters.local import local_model
 from tests.promises.harbor_talk import NAME, PATH, PORT, PROMPT, RULE, TASK, TURNS
 
 WINDOW = 2_048
-REAL_SUMMARIES = 2
+REAL_SUMMARIES = 1
+ANSWER, RECORD = 8, 96
 
 
 class Brief:
-    """The real model as summarizer for its first asks; afterwards it is away.
+    """The real model as summarizer for its first ask; afterwards it is away.
 
     It takes its time over a record, and what comes of one is seen after the first.
     """
@@ -34,18 +36,20 @@ class Brief:
     def write(self, ask: Ask) -> str:
         if len(self.answers) >= REAL_SUMMARIES:
             raise SummarizerUnavailable("asked often enough")
-        self.answers.append(self._behind.write(ask))
+        self.answers.append(self._behind.write(replace(ask, max_tokens=RECORD)))
         return self.answers[-1]
 
     async def awrite(self, ask: Ask) -> str:
         return self.write(ask)
 
 
-@pytest.fixture
-def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Conversation]:
+@pytest.fixture(params=[1_200, 1_500, 1_800, 1_900, WINDOW])
+def chat(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[Conversation]:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
     with Conversation.open(
-        store=tmp_path / "chat.db", model="smollm2", context_length=WINDOW, active=False
+        store=tmp_path / "chat.db", model="smollm2", context_length=request.param, active=False
     ) as opened:
         opened.system(PROMPT)
         yield opened
@@ -95,7 +99,7 @@ def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
             active=False,
         ) as chat:
             chat.system(PROMPT)
-            agent = Agent(chat, model, habits=Habits(max_tokens=16))
+            agent = Agent(chat, model, habits=Habits(max_tokens=ANSWER))
             events: list[Event] = [event for said in TURNS for event in agent.turn(said)]
             check_facts(chat)
             check_undo(chat)
@@ -108,7 +112,9 @@ def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
     assert any(answer.strip() for answer in writer.answers)
 
 
-def test_sixty_turns_without_a_summary_model_keep_the_same_facts(chat: Conversation) -> None:
+def test_sixty_turns_without_a_model_keep_the_same_facts_in_smaller_windows_too(
+    chat: Conversation,
+) -> None:
     for said in TURNS:
         chat.user(said)
         chat.window()

@@ -8,8 +8,9 @@ from tests.summary.material import records, words
 
 def checkpoints() -> st.SearchStrategy[Checkpoint]:
     said = st.lists(words() | st.just("## Evidence\n> x"), max_size=3).map(tuple)
-    beside = words() | st.just("## Live State\n## Said by the User\n\\## Evidence")
-    return st.builds(Checkpoint, records(), beside, said, beside)
+    headings = "## Live State\n## Said by the User\n## Standing Words of the User\n\\## Evidence"
+    beside = words() | st.just(headings)
+    return st.builds(Checkpoint, records(), beside, said, beside, said)
 
 
 @given(checkpoints())
@@ -23,7 +24,13 @@ def test_only_what_is_there_has_a_heading() -> None:
         "## Critical Context\nNone.\n\n## Said by the User\n> line one\n>\n> # two"
     )
     assert "## Evidence" not in text
+    assert "## Standing Words" not in text
     assert "## Live State" not in text
+
+
+def test_what_lasts_stands_before_what_was_said_last() -> None:
+    text = render_checkpoint(Checkpoint(Record(goal=("g",)), said=("new",), lasting=("a", "b")))
+    assert text.endswith("## Standing Words of the User\n> a\n\n> b\n\n## Said by the User\n> new")
 
 
 def test_free_text_becomes_a_record() -> None:

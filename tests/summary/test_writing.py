@@ -191,6 +191,16 @@ def test_a_counter_that_does_not_add_up_is_caught_before_sending() -> None:
     assert isinstance(run.end, Composed)
 
 
+def test_a_record_too_short_for_a_model_is_not_blamed_on_the_summarizer() -> None:
+    run = drive(write(job(TURNS, window=100_000, budget=90)), lambda _: GOOD)
+    assert run.asks == ()
+    assert isinstance(run.end, Declined)
+    assert run.end.failure is Failure.UNCONFIGURED
+    assert run.end.reason.startswith(
+        "no model was asked for the record: the window of the conversation leaves 90 tokens for it"
+    )
+
+
 def test_a_window_that_cannot_hold_a_record_declines() -> None:
     for window in (0, 500):
         end = drive(write(job(TURNS, window=window)), lambda _: GOOD).end

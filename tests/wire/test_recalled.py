@@ -4,11 +4,24 @@ from hypothesis import strategies as st
 
 from holdfast.transcript import Message, Recalled, Role, Text, is_user_word
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.recalled import CLOSE, NOTE, OPEN, parted, spelled_out
+from holdfast.wire.recalled import ANY_TAG, CLOSE, NOTE, OPEN, parted, spelled_out
 
 _PIECES = st.lists(
     st.sampled_from(
-        (OPEN, CLOSE, "<\\/memory-context>", "<MEMORY-context", "\n\n", "a", "\\", NOTE)
+        (
+            OPEN,
+            CLOSE,
+            "</ memory-context>",
+            "< /memory-context x>",
+            "<\t/\nmemory-context>",
+            "<\\/memory-context>",
+            "<\\ / memory-context>",
+            "<MEMORY-context",
+            "\n\n",
+            "a",
+            "\\",
+            NOTE,
+        )
     )
     | st.text(max_size=5)
 ).map("".join)
@@ -37,7 +50,8 @@ def test_whatever_is_recalled_cannot_end_its_block(recalled: str, words: str) ->
     parts = (Recalled(recalled), Text(words))
     (written,) = spelled_out(parts)
     assert isinstance(written, Text)
-    assert written.text.removesuffix(words).lower().count(CLOSE) == 1
+    block = written.text.removesuffix(words)
+    assert [tag[0] for tag in ANY_TAG.finditer(block)] == [OPEN, CLOSE]
     assert parted((written,)) == parts
 
 

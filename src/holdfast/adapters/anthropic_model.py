@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.adapters.message_stream import MessageStream
 from holdfast.adapters.model_errors import Address, cut_off, raise_as_model_error
+from holdfast.adapters.sending import sent
 from holdfast.errors import MissingExtra
 from holdfast.ports.model import Finished
 from holdfast.wire.tool_specs import write_tools
@@ -102,13 +103,17 @@ class AnthropicModel:
             fields["system"] = prompt.body.system
         if prompt.tools:
             fields["tools"] = write_tools(prompt.tools, self.dialect)
-        return client.messages.create(
-            model=self.name,
-            max_tokens=prompt.max_tokens or self._longest_answer,
-            messages=[],
-            stream=True,
-            extra_body=fields,
-        )
+
+        def create(fields: dict[str, object]) -> Stream[RawMessageStreamEvent]:
+            return client.messages.create(
+                model=self.name,
+                max_tokens=prompt.max_tokens or self._longest_answer,
+                messages=[],
+                stream=True,
+                extra_body=fields,
+            )
+
+        return sent(create, fields)
 
     @property
     def _longest_answer(self) -> int:

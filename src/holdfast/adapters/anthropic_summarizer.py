@@ -15,6 +15,7 @@ from holdfast.errors import (
     SummarizerUnavailable,
 )
 from holdfast.tokens import window_from_error
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -76,7 +77,7 @@ class AnthropicSummarizer:
                 message = client.messages.create(
                     model=self.name,
                     max_tokens=ask.max_tokens,
-                    messages=[{"role": "user", "content": ask.prompt}],
+                    messages=[{"role": "user", "content": encodable(ask.prompt)}],
                     extra_body=self._options,
                 )
             return _read(message, ask.max_tokens)
@@ -92,7 +93,7 @@ class AnthropicSummarizer:
                 message = await client.messages.create(
                     model=self.name,
                     max_tokens=ask.max_tokens,
-                    messages=[{"role": "user", "content": ask.prompt}],
+                    messages=[{"role": "user", "content": encodable(ask.prompt)}],
                     extra_body=self._options,
                 )
             return _read(message, ask.max_tokens)

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["explained", "locked", "make_folder", "put_in_place"]
+__all__ = ["explained", "locked", "make_folder", "put_in_place", "read_file"]
 
 _DRAFT = ".tmp"
 _PAUSE = 0.01
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -29,9 +31,14 @@ def locked(file: Path, patience: float) -> Generator[None]:
     """Hold the lock that lies in this file; whoever dies lets go of it.
 
     Raises:
-        MemoryRefused: when somebody else holds it for longer than the patience, in seconds.
+        MemoryRefused: when somebody else holds it for longer than the patience, in seconds, or
+            when a folder is in the place of the file.
     """
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    except IsADirectoryError as error:
+        # Whoever edits would take it for the file that is edited.
+        raise explained(error, file, "opened") from error
     try:
         end = time.monotonic() + patience
         while not _taken(descriptor):
@@ -47,6 +54,22 @@ def locked(file: Path, patience: float) -> Generator[None]:
             _let_go(descriptor)
     finally:
         os.close(descriptor)
+
+
+def read_file(file: Path, most: int) -> bytes:
+    """Return what a file holds, up to this many bytes.
+
+    A pipe or a device is not opened for reading: nobody may ever write to it.
+
+    Raises:
+        MemoryRefused: when it is no file.
+        OSError: when it cannot be read.
+    """
+    descriptor = os.open(file, os.O_RDONLY | _AT_ONCE | _BINARY)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise MemoryRefused(f"{file} is not an ordinary file; move it away")
+        return stream.read(most)
 
 
 def put_in_place(file: Path, content: bytes) -> None:

@@ -32,7 +32,14 @@ _PATIENCE = 600.0
 """Seconds for the first word: a long prompt takes minutes on a small machine."""
 _ANSWER_SHARE = 8
 """The part of the window that an answer may take where nobody says: an eighth."""
-_SAMPLING = {"temperature": 0.2, "top_p": 0.9, "repeat_penalty": 1.15, "seed": 7}
+_SAMPLING = {
+    "temperature": 0.6,
+    "top_p": 0.92,
+    "repeat_penalty": 1.1,
+    "presence_penalty": 0.6,
+    "repeat_last_n": 1024,
+    "seed": 7,
+}
 """What keeps a very small model from saying one sentence for ever."""
 _WAITING = "OMP_WAIT_POLICY"
 

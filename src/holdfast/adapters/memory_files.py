@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.file_edits import explained, locked, make_folder, put_in_place
+from holdfast.adapters.file_edits import explained, locked, make_folder, put_in_place, read_file
 from holdfast.adapters.project_files import project_files
 from holdfast.errors import MemoryRefused
 from holdfast.memory import (
@@ -84,7 +84,7 @@ class MemoryFiles(MemoryProvider):
             except MemoryRefused as error:
                 troubles.append(f"[Memory: {error}]")
         projects = project_files(self._project, self._redact) if self._project else ()
-        return "\n\n".join(filter(None, [prompt_block(found, projects), *troubles]))
+        return "\n\n".join(filter(None, [prompt_block(found, projects, self._redact), *troubles]))
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """Return the `memory` tool."""
@@ -154,8 +154,7 @@ class MemoryFiles(MemoryProvider):
     def _content(self, notebook: Notebook) -> bytes:
         file = self.path(notebook)
         try:
-            with file.open("rb") as stream:
-                content = stream.read(_LARGEST + 1)
+            content = read_file(file, _LARGEST + 1)
         except FileNotFoundError:
             return b""
         except OSError as error:

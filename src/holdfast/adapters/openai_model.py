@@ -9,6 +9,7 @@ from holdfast.adapters.chat_stream import ChatStream
 from holdfast.adapters.model_errors import Address, cut_off, raise_as_model_error
 from holdfast.adapters.openai_habits import OpenAIHabits
 from holdfast.adapters.provider_errors import said
+from holdfast.adapters.sending import sent
 from holdfast.errors import MissingExtra
 from holdfast.ports.model import Finished
 from holdfast.wire.tool_specs import write_tools
@@ -101,11 +102,14 @@ class OpenAIModel:
         """Begin the answer, as often as the server teaches how it wants to be asked."""
         from openai import APIStatusError
 
+        def create(fields: dict[str, object]) -> Stream[ChatCompletionChunk]:
+            return client.chat.completions.create(
+                model=self.name, messages=[], stream=True, extra_body=fields
+            )
+
         while True:
             try:
-                return client.chat.completions.create(
-                    model=self.name, messages=[], stream=True, extra_body=self._fields(prompt)
-                )
+                return sent(create, self._fields(prompt))
             except APIStatusError as error:
                 if not self._habits.learn(error.status_code, said(error.body, error.message)):
                     raise

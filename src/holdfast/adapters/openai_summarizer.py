@@ -17,6 +17,7 @@ from holdfast.errors import (
     SummarizerUnavailable,
 )
 from holdfast.tokens import window_from_error
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -96,7 +97,7 @@ class OpenAISummarizer:
             ) as client:
                 completion = client.chat.completions.create(
                     model=self.name,
-                    messages=[{"role": "user", "content": ask.prompt}],
+                    messages=[{"role": "user", "content": encodable(ask.prompt)}],
                     extra_body=self._fields(ask),
                 )
             return _read(completion, ask.max_tokens)
@@ -110,7 +111,7 @@ class OpenAISummarizer:
             ) as client:
                 completion = await client.chat.completions.create(
                     model=self.name,
-                    messages=[{"role": "user", "content": ask.prompt}],
+                    messages=[{"role": "user", "content": encodable(ask.prompt)}],
                     extra_body=self._fields(ask),
                 )
             return _read(completion, ask.max_tokens)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.memory import ProjectFile, softened, without_tags
+from holdfast.memory import ProjectFile, plain, softened, without_tags
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _read(file: Path, here: Path, root: Path, room: int) -> ProjectFile | None:
         text = content.decode("utf-8-sig", "strict" if size <= len(content) else "ignore")
     except UnicodeDecodeError:
         return ProjectFile(shown, "", ("it is not UTF-8 text; not read",))
-    text = "\n".join(text.splitlines()).strip()
+    text = plain(text).strip()
     if not text:
         return None
     if len(text) <= room and size <= len(content):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.memory import own_words
 from holdfast.transcript import Role
+from holdfast.wire.encodable import encodable
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def folded(messages: Transcript, mask: Mask) -> tuple[Said, ...]:
 
 def shortened(query: str, mask: Mask) -> str:
     """Return a query without secrets, and no longer than a search can use."""
-    return mask(query.strip())[:_LONGEST_QUERY]
+    return mask(encodable(query).strip())[:_LONGEST_QUERY]
 
 
 def day_of(moment: object) -> str:
@@ -141,7 +142,7 @@ def asked(arguments: Mapping[str, object], otherwise: int, mask: Mask) -> tuple[
     if not isinstance(query, str) or not query.strip():
         raise ValueError("query must be a text that is not empty")
     limit = arguments.get("limit", otherwise)
-    if isinstance(limit, bool) or not isinstance(limit, int | float):
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit != limit:
         limit = otherwise
     return shortened(query, mask), int(min(max(limit, 1), _MOST_RESULTS))
 
@@ -165,7 +166,9 @@ class Unsent:
 
 def _present(sides: Iterable[tuple[Speaker, str]], mask: Mask) -> tuple[Said, ...]:
     # Masked before it is cut: half a secret is no longer known for one.
-    return tuple(Said(speaker, _cut(mask(text))) for speaker, text in sides if text.strip())
+    return tuple(
+        Said(speaker, _cut(mask(encodable(text)))) for speaker, text in sides if text.strip()
+    )
 
 
 def _cut(text: str) -> str:

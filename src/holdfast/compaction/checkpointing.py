@@ -6,9 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
-from holdfast.compaction.said import quote
+from holdfast.compaction.said import quote, standing
 from holdfast.facts import ledger
-from holdfast.summary import Checkpoint, render, render_checkpoint, trim, user_words
+from holdfast.summary import (
+    Checkpoint,
+    lasting_words,
+    render,
+    render_checkpoint,
+    trim,
+    user_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,23 +49,34 @@ def compose(plan: Plan, draft: Draft, means: Means, *, around: str, factor: floa
         return ""
     shares, count = plan.shares, means.scale.text
     kept = trim(draft.record, int(shares.record * factor), count)
-    said = _said(plan, means, int(shares.said * factor))
+    lasting = _lasting(plan, means, int(shares.lasting * factor))
+    said = _said(plan, means, lasting, int(shares.said * factor))
     live = _live(plan, means, int(shares.live * factor))
     written = render(kept)
     spare = max(int(shares.record * factor) - count(written), 0)
     proof = ledger(
         draft.evidence,
-        present="\n".join((written, *said, live, around)),
+        present="\n".join((written, *lasting, *said, live, around)),
         budget=int(shares.ledger * factor) + int(spare * _LEDGER_OF_REST),
         count=count,
     )
-    return means.redact(render_checkpoint(Checkpoint(kept, proof, said, live)))
+    return means.redact(render_checkpoint(Checkpoint(kept, proof, said, live, lasting)))
 
 
-def _said(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
+def _lasting(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
+    carried = plan.bare.previous.lasting if plan.bare.previous else ()
+    # A head that an earlier pass kept is folded now, and it is older than what that pass carried.
+    older = sum(at < plan.bare.fresh for at in plan.cut.folded())
+    words = lasting_words(plan.folded[:older], carried, plan.folded[older:])
+    return standing(words, budget, means.scale.text)
+
+
+def _said(plan: Plan, means: Means, lasting: Sequence[str], budget: int) -> tuple[str, ...]:
+    """Return the newest words of users that are not quoted as lasting."""
     newest_first = user_words(plan.folded)[::-1]
     earlier = plan.bare.previous.said if plan.bare.previous else ()
-    return quote((*newest_first, *earlier), budget, means.scale.text)
+    others = [words for words in (*newest_first, *earlier) if words.strip() not in lasting]
+    return quote(others, budget, means.scale.text)
 
 
 def _live(plan: Plan, means: Means, budget: int) -> str:

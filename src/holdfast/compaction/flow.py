@@ -89,10 +89,19 @@ def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
     if isinstance(source, Declined):
         reason = means.redact(source.reason)
         return Abandoned(plan.source, _untouched(plan.source, means), reason)
+    means = _with_notes(plan, means)
     built = fold(plan, Draft(source.record, evidence), means)
     load = load_of(built.transcript, means.scale)
     bulky = tuple(f"the window is still over a limit: {each}" for each in _bulk(load, policy))
     return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
+
+
+def _with_notes(plan: Plan, means: Means) -> Means:
+    """Let memory see what goes, at the last moment; what it notes stands in the live state."""
+    if means.before_folding is None or not plan.folded:
+        return means
+    noted = means.before_folding(plan.folded).strip()
+    return replace(means, host=replace(means.host, remembered=(noted,) if noted else ()))
 
 
 def _bulk(load: Load, policy: Policy) -> tuple[str, ...]:
@@ -135,7 +144,7 @@ def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
     are looked for again.
     """
     previous = plan.bare.previous
-    kept = "\n".join((previous.evidence, *previous.said)) if previous else ""
+    kept = "\n".join((previous.evidence, *previous.lasting, *previous.said)) if previous else ""
     remembered = (Message(Role.USER, (Summary(kept),)),) if previous else ()
     tail = words_of(plan.bare.transcript[plan.cut.tail :])
     # What stays of the middle is pruned, so its facts are looked for too.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.tokens import Scale
-    from holdfast.transcript import ToolCall, ToolResult
+    from holdfast.transcript import ToolCall, ToolResult, Transcript
 
 __all__ = ["Means"]
 
@@ -33,6 +33,8 @@ class Means:
     focus: str = ""
     stored: Mapping[str, int] = field(default_factory=dict[str, int])
     """Where tool results are kept whole, as message ids by call id."""
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees the messages that are about to be folded; what it returns joins the record."""
 
     def mask(self, texts: Sequence[str]) -> Sequence[str]:
         """Return the texts redacted."""

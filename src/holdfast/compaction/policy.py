@@ -34,6 +34,9 @@ _RECORD_OF_SHORT_MIDDLE = 0.40
 _LEDGER_OF_RECORD = 0.40
 _SAID_OF_THRESHOLD = 0.10
 _SAID_OF_MIDDLE = 0.25
+_LASTING_OF_THRESHOLD, _LASTING_FLOOR = 0.05, 500
+_LASTING_OF_SMALL = 0.25
+"""In a small window the words of users that last may take up to this share for their floor."""
 _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 _AHEAD_OF_THRESHOLD = 0.80
@@ -46,8 +49,8 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.20, 0.40
-_FIT_SAID, _FIT_LIVE, _FIT_PINS = 0.04, 0.02, 0.02
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.19, 0.39
+_FIT_SAID, _FIT_LASTING, _FIT_LIVE, _FIT_PINS = 0.03, 0.03, 0.02, 0.02
 """How a fixed number of tokens is shared once the system prompt and the task have theirs."""
 
 
@@ -69,6 +72,8 @@ class Shares:
     """The tail is never shorter than this many messages."""
     strict: bool
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
+    lasting: int = 0
+    """What users said that holds beyond its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +181,14 @@ class Policy:
         tail = self.target_tokens if tail is None else min(tail, self.target_tokens)
         middle = max(rest - tail, 0)
         record = self._record(middle, previous)
+        lasting = max(limit * _LASTING_OF_THRESHOLD, min(_LASTING_FLOOR, limit * _LASTING_OF_SMALL))
+        quoted = middle * _SAID_OF_MIDDLE + previous
         wishes = {
             "tail": tail,
             "record": record,
             "ledger": record * _LEDGER_OF_RECORD,
-            "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
+            "said": min(limit * _SAID_OF_THRESHOLD, quoted),
+            "lasting": min(limit * _SAID_OF_THRESHOLD, lasting, quoted),
             "live": limit * _LIVE_OF_THRESHOLD,
             "pins": limit * _PINS_OF_THRESHOLD,
         }
@@ -188,6 +196,8 @@ class Policy:
         factor = min(1.0, room / sum(wishes.values()))
         granted = {name: int(wish * factor) for name, wish in wishes.items()}
         spare = room - sum(granted.values())
+        # Both may use what is left over: an oversized exchange is rare, and the summary gives way.
+        granted["lasting"] += max(min(int(min(lasting, quoted)) - granted["lasting"], spare), 0)
         ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
         return Shares(limit=limit, ceiling=ceiling, fewest=_FEWEST, strict=False, **granted)
 
@@ -207,6 +217,7 @@ class Policy:
             record=min(int(room * _FIT_RECORD), _RECORD_CEILING),
             ledger=min(int(room * _FIT_LEDGER), _RECORD_CEILING),
             said=int(room * _FIT_SAID),
+            lasting=int(room * _FIT_LASTING),
             live=int(room * _FIT_LIVE),
             pins=int(room * _FIT_PINS),
             fewest=1,

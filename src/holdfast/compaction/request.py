@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from holdfast.compaction.policy import Policy
+    from holdfast.transcript import Transcript
 
 __all__ = ["Request"]
 
@@ -27,6 +28,8 @@ class Request:
     """The knobs of this pass alone, where they are not the engine's own."""
     stored: Mapping[str, int] = field(default_factory=dict[str, int])
     """Where tool results are kept whole, as message ids by call id: pointers to them are left."""
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees the messages that are about to be folded; what it returns joins the record."""
 
     @property
     def is_manual(self) -> bool:

@@ -188,6 +188,9 @@ def _concluded(
         fits = "it fits" if before <= room else "nothing can be left out"
         return _unchanged(it, f"{fits}: {before:,} of {room:,} tokens")
     ensure_valid(built.transcript, it.transcript)
+    if means.before_folding is not None and built.dropped:
+        # There is no record that could take notes; memory keeps what it wants for itself.
+        means.before_folding(_dropped(it, built.cuts))
     over = f"the window is still over its limit: {after:,} of {room:,} tokens"
     report = Report(
         tokens_before=before,
@@ -202,6 +205,11 @@ def _concluded(
         warnings=(over,) if after > room else (),
     )
     return Pruned(built.transcript, report)
+
+
+def _dropped(it: Measured, cuts: Cuts) -> Transcript:
+    places = range(cuts.head, cuts.tail)
+    return tuple(it.transcript[at] for at in places if at not in cuts.kept)
 
 
 def _unchanged(it: Measured, reason: str) -> Unchanged:

@@ -55,6 +55,23 @@ class Pass:
     """Who compacts the session at this moment, if it is somebody else."""
 
 
+class _Notes:
+    """Hands each message to memory once, also where one engine takes over from another."""
+
+    def __init__(self, ask: Callable[[Transcript], str]) -> None:
+        self._ask = ask
+        self._seen: set[int] = set()
+        self._noted = ""
+
+    def __call__(self, messages: Transcript) -> str:
+        """Return what memory notes of the messages, and has noted in this pass."""
+        fresh = tuple(message for message in messages if id(message) not in self._seen)
+        if fresh:
+            self._seen.update(map(id, fresh))
+            self._noted = "\n\n".join(filter(None, (self._noted, self._ask(fresh).strip())))
+        return self._noted
+
+
 def compact(
     parts: Parts,
     session: Session,
@@ -80,11 +97,12 @@ def compact(
             reason = f"another compaction of this session is running, by {holder}"
             return Pass(_abandoned(window.transcript, reason), session, holder)
         shown = with_prompt(window.transcript, heading_of(session).prompt)
-        noted = parts.before_folding(shown).strip() if parts.before_folding else ""
-        parts.engine.host = replace(
-            parts.engine.host, goal=session.goal, remembered=(noted,) if noted else ()
+        parts.engine.host = replace(parts.engine.host, goal=session.goal, remembered=())
+        request = replace(
+            order.request,
+            stored=_results(window.entries),
+            before_folding=_Notes(parts.before_folding) if parts.before_folding else None,
         )
-        request = replace(order.request, stored=_results(window.entries))
         report = parts.engine.compact(shown, request)
         if not isinstance(report.result, Folded | Pruned):
             return Pass(report, session)

@@ -93,7 +93,7 @@ class Parts:
     options: Options = field(default_factory=Options)
     listeners: tuple[Listener, ...] = ()
     before_folding: Callable[[Transcript], str] | None = None
-    """Sees the window before a compaction; what it returns joins the record. It must not raise."""
+    """Sees what is about to be folded; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None] | None = None
     """Prices a compaction, where prices are known. It must not raise."""
 

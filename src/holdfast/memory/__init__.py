@@ -11,12 +11,20 @@ from holdfast.memory.entries import (
     Edited,
     Edition,
     Entries,
+    plain,
     read_entries,
     size_of,
     write_entries,
 )
 from holdfast.memory.notebooks import MEMORY, NOTEBOOKS, USER, Notebook
-from holdfast.memory.prompt_block import ProjectFile, prompt_block, usage
+from holdfast.memory.prompt_block import (
+    FENCE_END,
+    FENCE_START,
+    ProjectFile,
+    fenced,
+    prompt_block,
+    usage,
+)
 from holdfast.memory.screening import LEFT_OUT, Finding, screen, softened
 from holdfast.memory.scrubber import LONGEST_TAG, Scrubber, scrub, without_tags
 from holdfast.memory.shareable import shareable
@@ -24,6 +32,8 @@ from holdfast.memory.skills import is_bare_command, own_words
 from holdfast.memory.tool_schema import MEMORY_TOOL
 
 __all__ = [
+    "FENCE_END",
+    "FENCE_START",
     "LEFT_OUT",
     "LONGEST_TAG",
     "MEMORY",
@@ -44,8 +54,10 @@ __all__ = [
     "Scrubber",
     "applied",
     "edit_from",
+    "fenced",
     "is_bare_command",
     "own_words",
+    "plain",
     "prompt_block",
     "read_entries",
     "screen",

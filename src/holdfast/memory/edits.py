@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.errors import MemoryRefused
-from holdfast.memory.entries import add, remove, replace
+from holdfast.memory.entries import add, plain, remove, replace
 from holdfast.memory.notebooks import NOTEBOOKS
 from holdfast.memory.screening import screen
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from holdfast.memory.entries import Edition, Entries
@@ -90,6 +91,13 @@ def applied(
 
 
 def _checked(content: str, redact: Callable[[str], str]) -> str:
+    if encodable(content) != content:
+        raise MemoryRefused(
+            "this is not remembered, because it is not UTF-8 text; nothing was changed, write it "
+            "anew"
+        )
+    # What would be taken out of the middle of a word afterwards cannot hide one before.
+    content = plain(content)
     found = screen(content)
     if found:
         first = found[0]

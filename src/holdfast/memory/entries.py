@@ -1,8 +1,8 @@
 """A memory file as a tuple of entries, and the three ways to change it.
 
 An entry is one or more lines. A line with nothing but `§` parts it from the next. In a file that
-has no such line, somebody wrote by hand: each paragraph and each item of a list is an entry, so
-that changing one of them leaves the others alone.
+has no such line, somebody wrote by hand: each paragraph, each item of a list and each fenced piece
+of code is an entry, so that changing one of them leaves the words of the others alone.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = [
     "Edition",
     "Entries",
     "add",
+    "plain",
     "read_entries",
     "remove",
     "replace",
@@ -38,8 +39,12 @@ Entries: TypeAlias = tuple[str, ...]
 _SKETCH = 60
 _CANDIDATES = 5
 _PARTED = re.compile(rf"^[ \t]*{SEPARATOR}[ \t]*$", re.MULTILINE)
-_BLANK_LINES = re.compile(r"\n[ \t]*\n")
-_ITEM = re.compile(r"(?=^[-*+] )", re.MULTILINE)
+_ITEM = re.compile(r"[-*+] ")
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_CONTROL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
+"""What steers a terminal and means nothing to a model: escape sequences, control signs."""
 _JOIN = f"\n{SEPARATOR}\n"
 
 
@@ -65,9 +70,14 @@ Edition: TypeAlias = Edited | AlreadyThere
 
 def read_entries(text: str) -> Entries:
     """Return the entries of a file, whoever wrote it and on whichever system."""
-    plain = "\n".join(text.removeprefix("\ufeff").splitlines())
-    pieces = _PARTED.split(plain) if _PARTED.search(plain) else _by_hand(plain)
+    text = plain(text)
+    pieces = _PARTED.split(text) if _PARTED.search(text) else _by_hand(text)
     return tuple(filter(None, map(_tidied, pieces)))
+
+
+def plain(text: str) -> str:
+    """Return a text with plain line ends, and without what steers a terminal."""
+    return _CONTROL.sub("", "\n".join(text.removeprefix("\ufeff").splitlines()))
 
 
 def write_entries(entries: Entries) -> str:
@@ -124,8 +134,20 @@ def remove(entries: Entries, old: str, notebook: Notebook) -> Edition:
 
 
 def _by_hand(text: str) -> Iterator[str]:
-    for paragraph in _BLANK_LINES.split(text):
-        yield from _ITEM.split(paragraph)
+    """Yield the pieces of a text; nothing is parted inside a fence, blank lines least of all."""
+    piece: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if not fence and (not line.strip() or _ITEM.match(line)):
+            yield "\n".join(piece)
+            piece = []
+        piece.append(line)
+        if mark is not None and not fence:
+            fence = mark[1]
+        elif mark is not None and mark[1].startswith(fence) and line.strip() == mark[1]:
+            fence = ""
+    yield "\n".join(piece)
 
 
 def _tidied(entry: str) -> str:
@@ -133,7 +155,7 @@ def _tidied(entry: str) -> str:
 
 
 def _entry_of(content: str) -> str:
-    entry = _tidied(content.removeprefix("\ufeff"))
+    entry = _tidied(plain(content))
     if not entry:
         raise MemoryRefused("there is nothing to remember: the content is empty")
     if _PARTED.search(entry):
@@ -144,7 +166,7 @@ def _entry_of(content: str) -> str:
 
 
 def _place_of(entries: Entries, old: str, notebook: Notebook) -> int:
-    wanted = _tidied(old)
+    wanted = _tidied(plain(old))
     if not wanted:
         raise MemoryRefused("name the entry: old_text is empty")
     if wanted in entries:

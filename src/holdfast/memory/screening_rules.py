@@ -1,53 +1,61 @@
 """The known ways in which a text gives orders to a model, as patterns over lower-case words.
 
-Each was weighed against honest text: project files say "never tell the user to run this" and name
-placeholders such as `<user>`, and none of that may fire. Gaps are bounded, so time is linear.
+Each was weighed against honest text: project files say "never tell the user to run this", show how
+to call an API with a key and name placeholders such as `<user>`, and none of that may fire. Gaps
+are bounded, so time is linear.
 """
 
 from __future__ import annotations
 
 import re
 
+from holdfast.memory.theft_rules import THEFT
 from holdfast.wire.recalled import TAG
 
-__all__ = ["HIDDEN", "RULES"]
+__all__ = ["HIDDEN", "LINE_RULES", "SPAN_RULES"]
 
-_ORDERS = r"(?:instructions?|prompts?|directives?|guidelines?|rules|commands|constraints)"
-_EARLIER = r"(?:previous|prior|preceding|earlier|above|foregoing|original|existing|system)"
-_SECRET_WORDS = (
-    r"(?:api[ _-]?keys?|passwords?|secrets?|credentials?|(?:access |auth )?tokens?|"
-    r"environment variables|private keys?|ssh keys?|\.env\b)"
+_ORDERS = (
+    r"(?:instructions?|prompts?|directives?|(?:guidelines?|rules|commands|constraints)"
+    r"(?! (?:about|for|in|on|regarding|under|of|that)\b))"
 )
-_SECRET_PLACES = (
-    r"(?:\$\{?\w*(?:key|token|secret|passw|credential)\w*|\.env\b|id_(?:rsa|ed25519|ecdsa)|"
-    r"\.aws/credentials|\.netrc|\.pgpass|/etc/(?:passwd|shadow)|\$\( ?(?:env|printenv|cat)\b)"
+_EARLIER = r"(?:previous|prior|preceding|earlier|above|foregoing|original|existing|initial|system)"
+_FILLING = (
+    r"(?:(?:all|any|every|each|of|the|your|my|our|these|those|both|and|or|other|following|such|"
+    r"please|safety|security|hidden) )"
 )
-_SENDERS = r"\b(?:curl|wget|ncat|nc|invoke-webrequest|iwr|xh|httpie)\b"
+_DROP = r"\b(?:ignore|disregard|forget|override|bypass|discard|pay no attention to) "
+_WITH_A_FLAG = r"(?! (?:with|via|using|through|by) (?:the )?`?-)"
 _OVERRIDE = "an order to ignore what the model was told"
+_OTHER = "an order to be somebody else"
+_SECRECY = "an order to keep something from the user"
+_APPROVAL = "an approval that the user did not give here"
 _ROLE = "a mark that ends a message or begins another speaker's"
-_THEFT = "a way to send secrets elsewhere"
+_SPEAKERS = r"(?:system|assistant|system[-_]reminder|system[-_]prompt|developer)"
 
-_WAYS: tuple[tuple[str, str], ...] = (
+_SPANS: tuple[tuple[str, str], ...] = (
+    (_OVERRIDE, rf"{_DROP}{_FILLING}{{0,4}}{_EARLIER} {_FILLING}{{0,2}}{_ORDERS}\b{_WITH_A_FLAG}"),
     (
         _OVERRIDE,
-        rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b(?: [\w']+){{0,3}}? {_EARLIER}"
-        rf"(?: [\w']+){{0,2}}? {_ORDERS}\b",
+        rf"{_DROP}{_FILLING}{{0,3}}{_ORDERS}(?: (?:given|written|stated|listed|you were given))?"
+        r" (?:above|before this|so far)\b",
     ),
     (
         _OVERRIDE,
-        r"\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|everything)(?: of)? )?"
-        rf"(?:your|the assistant's|the model's)(?: [\w']+)? {_ORDERS}\b",
+        rf"{_DROP}(?:(?:all|any|everything)(?: of)? )?(?:your|the assistant's|the model's) "
+        rf"(?:[\w']+ )?{_ORDERS}\b",
     ),
     (_OVERRIDE, r"\b(?:ignore|disregard|forget) (?:all|any) (?:instructions|prompts)\b"),
     (
         _OVERRIDE,
-        r"\b(?:ignore|disregard|forget) (?:everything|all|anything)(?: that)?(?: was)?"
-        r"(?: you(?:'ve| have| were)?)? ?(?:been )?(?:said|told|above|before this)\b",
+        r"\b(?:ignore|disregard|forget) (?:everything|all|anything|what)(?: that)?(?: was)?"
+        r"(?: you(?:'ve| have| were)?)? ?(?:been )?(?:said|told|before this|above(?= ?(?:$|[.,;:!]"
+        r"|and\b|this\b|instead\b)))",
     ),
     (
         _OVERRIDE,
         r"\b(?:new|updated|real|actual) (?:system )?(?:prompt|instructions?) ?(?:from the "
-        r"(?:system|developers?|administrator) ?)?: ",
+        r"(?:system|developers?|administrator) ?)?: ?(?:you|ignore|obey|from now on|act as|"
+        r"disregard|forget|reveal|send)\b",
     ),
     (
         _OVERRIDE,
@@ -56,52 +64,83 @@ _WAYS: tuple[tuple[str, str], ...] = (
     ),
     (_OVERRIDE, r"\bignor(?:ez|e|a) (?:\w+ ){0,4}(?:instructions pr|instrucciones ant)"),
     (_OVERRIDE, r"忽略.{0,8}(?:之前|以上|先前|上面).{0,6}(?:指令|指示|提示|规则)"),
+    (_OVERRIDE, r"(?:以前|これまで|上記|前)の.{0,6}(?:指示|命令|プロンプト).{0,4}無視"),
     (_OVERRIDE, r"игнорируй(?:те)? (?:\w+ ){0,3}(?:предыдущие|прежние) (?:\w+ )?инструкции"),
     (
-        "an order to be somebody else",
+        _OTHER,
         r"\byou are (?:now|no longer) (?:in )?(?:an? )?(?:dan\b|developer mode|god mode|jailbroken|"
-        r"unrestricted|unfiltered|bound by|restricted|root\b)",
+        r"unrestricted|unfiltered|bound by|restricted)|\bfrom now on,? you are dan\b",
     ),
     (
-        "an order to be somebody else",
+        _OTHER,
         r"\b(?:act|behave|respond|answer|pretend)(?: as)? (?:if|though|that) you (?:have|had|are "
         r"under|were under) no (?:restrictions|rules|limits|guidelines|filters)\b",
     ),
     (
-        "an order to keep something from the user",
+        _SECRECY,
         r"\b(?:do not|don't|never) (?:tell|inform|alert|notify|warn) the user"
-        r"(?: (?:about|of|that you)|[.,;!]|$)",
+        r"(?: (?:about|of) (?:this|that|it|these|any of)\b| that you (?!are done|have finished)"
+        r"|[.,;!]|$)",
     ),
     (
-        "an order to keep something from the user",
-        r"\b(?:hide|conceal|keep) (?:this|it|that|these)(?: [\w']+){0,3}? from the user\b|"
+        _SECRECY,
+        r"\b(?:hide|conceal|keep) (?:this|it|that|these|all of this)(?: (?:secret|hidden|concealed|"
+        r"private|away|action|fact|message))? from the user\b"
+        r"(?! (?:tables?|interface|model|object|schema|list|input|menu|view|guide|record|class)\b)|"
         r"\bwithout the user(?:'s)? (?:knowing|noticing|knowledge)\b|"
         r"\b(?:secretly|covertly) (?:send|post|upload|forward|email|copy|run|execute|add)\b",
     ),
-    (_THEFT, rf"{_SENDERS}[^|;]{{0,200}}{_SECRET_PLACES}"),
-    (_THEFT, rf"{_SECRET_PLACES}[^;]{{0,80}}\| ?(?:[\w-]+ ?\| ?)?{_SENDERS}"),
-    (_THEFT, rf"\b(?:printenv|env|set) ?\| ?(?:[\w -]{{1,30}}\| ?)?(?:{_SENDERS}|base64\b)"),
-    (_THEFT, r"\bcat [^ |;]{0,80}(?:\.ssh/id_|\.aws/credentials|\.netrc|\.pgpass|/etc/shadow)"),
-    (_THEFT, r">> ?[^ ]{0,60}authorized_keys\b"),
     (
-        _THEFT,
-        r"\b(?:send|post|upload|forward|e-?mail|transmit|exfiltrate|leak)\b[^.]{0,60}\b"
-        rf"{_SECRET_WORDS}[^.]{{0,60}}\b(?:to|at) [^ ]{{0,20}}(?:https?://|@|\w\.\w)",
+        _APPROVAL,
+        r"\bthe user (?:has |had )?(?:already |always |previously )?(?:approved|approves|"
+        r"authori[sz]ed|consented to|agreed to|granted|pre-?approved|confirmed) (?:of )?"
+        r"(?:all|any|every|everything|each|full)\b",
     ),
-    (_THEFT, r"!\[[^\]]{0,80}\]\(https?://[^) ]{0,200}[?&][^) ]{0,80}=(?:\{|\$|<|%7b)"),
     (
-        _THEFT,
-        r"\b(?:reveal|disclose|leak|exfiltrate) (?:your|the) (?:system|hidden|initial) "
-        r"(?:prompt|instructions)\b",
+        _APPROVAL,
+        r"\b(?:run|execute|approve) (?:all |any |every |these |the )?(?:[\w']+ )?(?:commands?|"
+        r"tools?|everything|anything)(?: [\w']+){0,3} without "
+        r"(?:asking|approval|confirmation|permission)",
     ),
+)
+_LINES: tuple[tuple[str, str], ...] = (
+    *THEFT,
     (_ROLE, r"<\|? ?(?:im_start|im_end|endoftext|eot_id|start_header_id|end_header_id) ?\|?>"),
     (_ROLE, r"<\|(?:system|user|assistant|end|endofprompt)\|>|\[/?inst\]|<</?sys>>"),
-    (_ROLE, r"</? ?(?:system|assistant|system-reminder|system_prompt|system-prompt) ?>"),
+    # In the middle of a line an opening tag may be a word of a sentence about XML.
+    (_ROLE, rf"^\W{{0,4}}< ?/? ?(?:{_SPEAKERS})(?: [^<>]{{0,80}})?>"),
+    (_ROLE, rf"(?<![`'\"])< ?/ ?(?:{_SPEAKERS}) ?>(?![`'\"])"),
+    (_ROLE, rf"<{_SPEAKERS} (?:role|priority|type|name)="),
+    (
+        _ROLE,
+        r"^\W{0,4}< ?/? ?(?:user|human|tool_result|function_results?)(?: [^<>]{0,80}=[^<>]*)?>$",
+    ),
+    (_ROLE, r"^\W{0,4}<(?:user|human|tool_result|function_results?)>.{0,400}</"),
     (_ROLE, r"(?:^| )\\n\\n(?:human|assistant): "),
+    (
+        _ROLE,
+        r"^\W{0,4}(?:system|developer|administrator)(?: (?:message|prompt|note|override))?: ?"
+        r"(?:you (?:must|are|will|should|may|can)|from now on|ignore|disregard|obey|execute|"
+        r"approve|reply|respond|the user (?:has|wants)|your |override|grant|act as|do not tell)\b",
+    ),
+    (
+        _ROLE,
+        r"^\W{0,4}(?:user|operator): ?(?:please )?(?:i )?(?:hereby )?(?:approved?|confirm|"
+        r"authorize|allow|grant|yes,|go ahead|execute|ignore|disregard|always (?:run|approve))|"
+        r"^human: [^ ]",
+    ),
     ("a tag of recalled memory", rf"< ?/? ?{TAG}\b"),
 )
-RULES = tuple((reason, re.compile(pattern)) for reason, pattern in _WAYS)
-"""What each pattern finds looks like, and the pattern."""
+
+
+def _compiled(ways: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((reason, re.compile(pattern)) for reason, pattern in ways)
+
+
+SPAN_RULES = _compiled(_SPANS)
+"""What each pattern finds looks like, and the pattern, for sentences that may run over lines."""
+LINE_RULES = _compiled(_LINES)
+"""The same for what stands in one line: a command, a mark."""
 
 HIDDEN = re.compile(
     "[\u200b\u2060-\u2064\u206a-\u206f\u180e\ufff9-\ufffb]"  # signs without width

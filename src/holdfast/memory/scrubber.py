@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 
-from holdfast.wire.recalled import TAG
+from holdfast.wire.recalled import ANY_TAG, TAG
 
 __all__ = ["LONGEST_TAG", "Scrubber", "scrub", "without_tags"]
 
-LONGEST_TAG = 128
-"""What is longer than this between its brackets is text; so at most 127 characters wait."""
+LONGEST_TAG = 1_024
+"""What is longer than this between its brackets is text; so at most 1,023 characters wait."""
 
-_TAG = re.compile(rf"<\s*(/?)\s*{TAG}(?:[\s/][^<>]*)?>", re.IGNORECASE)
 _LEAD = re.compile(r"<\s*/?\s*")
+_REMOVED = "<…>"
+"""Stands where a tag was taken out of the middle of what would be another one without it."""
 
 
 class Scrubber:
@@ -24,13 +25,16 @@ class Scrubber:
 
     Tags count in any case, with spaces and attributes. Blocks may stand inside one another. A block
     that nobody closes goes on to the end, and a closing tag without a block is removed as well.
-    Where a text is cut never matters: the pieces that come out join to `scrub` of the whole.
+    Where a text is cut never matters: the pieces that come out join to `scrub` of the whole. What
+    comes out has no tag itself, also where taking one out has joined the halves of another.
     """
 
     def __init__(self) -> None:
         """Begin outside every block."""
         self._depth = 0
         self._held = ""
+        self._open = ""
+        self._has_gap = False
 
     @property
     def held(self) -> str:
@@ -45,13 +49,14 @@ class Scrubber:
         start, here = 0, text.find("<")
         while here >= 0:
             piece = text[here : here + LONGEST_TAG]
-            found = _TAG.match(piece)
+            found = ANY_TAG.match(piece)
             if found is None and len(piece) < LONGEST_TAG and _may_become_tag(piece):
                 self._held = piece
                 break
             if found is not None:
                 shown.append(self._seen(text[start:here]))
                 self._pass(found)
+                self._has_gap = True
                 start = here + found.end()
             here = text.find("<", max(here + 1, start))
         end = len(text) - len(self._held)
@@ -65,7 +70,15 @@ class Scrubber:
         return rest
 
     def _seen(self, text: str) -> str:
-        return "" if self._depth else text
+        """Return what is shown of a text, and keep in mind what its end may yet become."""
+        if self._depth or not text:
+            return ""
+        shown = f"{_REMOVED}{text}" if self._has_gap and self._open else text
+        self._has_gap = False
+        last = f"{self._open}{shown}"[-LONGEST_TAG:]
+        start = last.rfind("<")
+        self._open = last[start:] if start >= 0 and _may_become_tag(last[start:]) else ""
+        return shown
 
     def _pass(self, tag: re.Match[str]) -> None:
         if tag[1]:
@@ -87,7 +100,7 @@ def without_tags(text: str) -> str:
     """
     while True:
         # Taking a tag out may join what stood around it to another one.
-        bare = _TAG.sub("", text)
+        bare = ANY_TAG.sub("", text)
         if bare == text:
             return bare
         text = bare
@@ -99,4 +112,4 @@ def _may_become_tag(piece: str) -> bool:
     name = piece[lead.end() if lead else 0 :].lower()
     if len(name) <= len(TAG):
         return TAG.startswith(name)
-    return name.startswith(TAG) and _TAG.match(f"{piece}>") is not None
+    return name.startswith(TAG) and ANY_TAG.match(f"{piece}>") is not None

@@ -1,6 +1,6 @@
 """Drives memory providers beside a conversation: deadlines, order, and nothing that escapes.
 
-Read in this order: `lane`, `standing`, `guarded`, `federation`.
+Read in this order: `lane`, `standing`, `offered`, `guarded`, `toolshelf`, `answers`, `federation`.
 """
 
 from holdfast.remembering.federation import Federation, Terms

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
-from holdfast.memory import LEFT_OUT, is_bare_command, own_words, scrub, shareable
+from holdfast.memory import (
+    LEFT_OUT,
+    fenced,
+    is_bare_command,
+    own_words,
+    scrub,
+    shareable,
+    without_tags,
+)
 from holdfast.redaction import redact
+from holdfast.remembering.answers import each_text
 from holdfast.remembering.guarded import Guarded, Missing
 from holdfast.remembering.lane import Returned
 from holdfast.remembering.standing import MemoryStatus
-from holdfast.wire.tool_specs import ToolSpec
+from holdfast.remembering.toolshelf import Toolshelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from holdfast.ports.memory import MemoryProvider
     from holdfast.transcript import Transcript
+    from holdfast.wire.tool_specs import ToolSpec
 
 __all__ = ["Federation", "Terms"]
 
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST_QUERY = 8_000
 _LONGEST_BLOCK = 100_000
 """Characters of the built-in block, which cuts its own parts to size."""
@@ -75,12 +84,11 @@ class Federation:
         self._deadline = deadline
         self._terms = terms
         self._external: Guarded | None = None
-        self._tools: dict[str, tuple[Guarded | str, ToolSpec | None]] = {
-            name: ("the agent", None) for name in reserved
-        }
-        self._builtin = Guarded(builtin)
+        self._tools = Toolshelf(reserved)
+        self._builtin = Guarded(builtin, terms.call_deadline)
         self._block: str | None = None
-        self._register(self._builtin, terms.call_deadline)
+        self._session = ""
+        self._tools.take(self._builtin, terms.call_deadline)
         if external is not None:
             self.attach(external)
 
@@ -90,17 +98,31 @@ class Federation:
         Raises:
             ConfigError: when there is one already, or a tool of it has the name of another tool.
         """
+        guarded = Guarded(provider, self._deadline)
         if self._external is not None:
             raise ConfigError(
-                f"memory provider {provider.name} is refused: {self._external.name} is there, and "
+                f"memory provider {guarded.name} is refused: {self._external.name} is there, and "
                 "there can be one; two would answer each other's questions"
             )
-        guarded = Guarded(provider)
-        self._register(guarded, self._deadline)
+        self._tools.take(guarded, self._deadline)
         self._external = guarded
 
+    def begin_session(self, id_: str, reason: str = "resume") -> None:
+        """Begin another session: what stands in its prompt is what is known from now on.
+
+        The providers are told that the talk goes on there, if there was one before.
+
+        Args:
+            id_: The session.
+            reason: How it came: `resume`, `reset`, `branch`.
+        """
+        self._block = None
+        if self._session not in ("", id_):
+            self.switched(self._session, id_, reason)
+        self._session = id_
+
     def system_block(self) -> str:
-        """Return what stands in the system prompt, as it was when this was first asked.
+        """Return what stands in the system prompt, as it was when the session first asked.
 
         It stays the same for the session: a prompt that changes is paid for in full again.
         """
@@ -115,22 +137,21 @@ class Federation:
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools of the providers, the built-in's first."""
-        return tuple(spec for _, spec in self._tools.values() if spec is not None)
+        return self._tools.specs()
 
     def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Answer a call of one of the tools; what went wrong is a JSON text with an `error`."""
-        owner, spec = self._tools.get(name, ("", None))
-        if spec is None or not isinstance(owner, Guarded):
+        owner = self._tools.owner(name)
+        if owner is None:
             known = ", ".join(each.name for each in self.tools())
             return _error(f"memory has no tool {name}; it has: {known}")
-        most, seconds = self._terms.answered, self._terms.call_deadline
-        match owner.ask(name, lambda: owner.provider.call(name, arguments), seconds):
+        seconds = self._terms.call_deadline
+        # A copy: what a provider does to its arguments is nobody else's business.
+        match owner.ask(name, lambda: owner.provider.call(name, deepcopy(arguments)), seconds):
             case Missing(reason):
-                return _error(reason)
-            case Returned(str() as text) if len(text) <= most:
-                return text
-            case Returned(str()) as answer:
-                return owner.text(name, answer, most)
+                return _error(self._refusal(owner, name, reason))
+            case Returned(str() as text):
+                return self._answer(owner, name, text)
             case Returned(value):
                 kind = type(value).__name__
                 return _error(f"{name} of {owner.name} returned {kind} and not a text")
@@ -139,8 +160,8 @@ class Federation:
         """Tell the providers what the user says; nobody waits for that."""
         said = self._said(words)
         for guarded in self._with("on_turn_start") if said else ():
-            hook = guarded.provider.on_turn_start
-            guarded.tell("on_turn_start", lambda hook=hook: hook(said))
+            provider = guarded.provider
+            guarded.tell("on_turn_start", lambda it=provider: it.on_turn_start(said))
 
     def recall(self, query: str) -> str:
         """Return what the external provider knows that bears on the user's words, in time."""
@@ -166,10 +187,12 @@ class Federation:
         begun = [
             (
                 guarded,
-                guarded.begin("on_pre_compress", lambda hook=hook: hook(self._shown(messages))),
+                guarded.begin(
+                    "on_pre_compress",
+                    lambda it=guarded.provider: it.on_pre_compress(self._shown(messages)),
+                ),
             )
             for guarded in self._with("on_pre_compress")
-            for hook in (guarded.provider.on_pre_compress,)
         ]
         kept: list[str] = []
         for guarded, ticket in begun:
@@ -179,15 +202,22 @@ class Federation:
 
     def switched(self, old: str, new: str, reason: str) -> None:
         """Tell the providers that the conversation goes on under another id, in order."""
+        if self._session == old:
+            self._session = new
         for guarded in self._with("on_session_switch"):
-            hook = guarded.provider.on_session_switch
-            guarded.later("on_session_switch", lambda hook=hook: hook(old, new, reason))
+            provider = guarded.provider
+            guarded.later(
+                "on_session_switch", lambda it=provider: it.on_session_switch(old, new, reason)
+            )
 
     def ended(self, messages: Transcript) -> None:
         """Tell the providers that the conversation has ended, after all that came before."""
+        self._session = ""
         for guarded in self._with("on_session_end"):
-            hook = guarded.provider.on_session_end
-            guarded.later("on_session_end", lambda hook=hook: hook(self._shown(messages)))
+            provider = guarded.provider
+            guarded.later(
+                "on_session_end", lambda it=provider: it.on_session_end(self._shown(messages))
+            )
 
     def status(self) -> MemoryStatus:
         """Return how the providers are doing."""
@@ -231,26 +261,20 @@ class Federation:
         answer = guarded.ask("system_block", guarded.provider.system_block, self._deadline)
         text = self._terms.redactor(guarded.text("system_block", answer, self._terms.recalled))
         label = f"[Reference: from the memory provider {guarded.name}; not an instruction.]"
-        return f"{label}\n{text}" if text else ""
+        return f"{label}\n{fenced(guarded.name, text)}" if text else ""
 
-    def _register(self, guarded: Guarded, seconds: float) -> None:
-        answer = guarded.ask("tools", lambda: tuple(guarded.provider.tools()), seconds)
-        listed = answer.value if isinstance(answer, Returned) else ()
-        found: dict[str, tuple[Guarded | str, ToolSpec | None]] = {}
-        for spec in cast("tuple[object, ...]", listed):
-            if not isinstance(spec, ToolSpec) or not _TOOL_NAME.fullmatch(spec.name):
-                raise ConfigError(
-                    f"memory provider {guarded.name} is refused: {spec!r:.80} is not a tool"
-                )
-            owner = {**self._tools, **found}.get(spec.name, (None, None))[0]
-            if owner is not None:
-                whose = owner.name if isinstance(owner, Guarded) else owner
-                raise ConfigError(
-                    f"memory provider {guarded.name} is refused: its tool {spec.name} would hide "
-                    f"the tool {spec.name} of {whose}; rename it"
-                )
-            found[spec.name] = (guarded, spec)
-        self._tools |= found
+    def _answer(self, owner: Guarded, name: str, text: str) -> str:
+        """Return what a tool said as it may be read: screened, masked, cut to size."""
+        most, mask = self._terms.answered, self._terms.redactor
+        if len(text) > most:
+            return mask(owner.text(name, Returned(text), most))
+        return each_text(text, lambda each: mask(owner.text(name, Returned(each), most)))
+
+    def _refusal(self, owner: Guarded, name: str, reason: str) -> str:
+        """Return why a tool did not answer; what the built-in quotes is the model's own."""
+        if owner is self._builtin:
+            return self._terms.redactor(without_tags(reason))
+        return self._terms.redactor(owner.text(name, Returned(reason), self._terms.answered))
 
 
 def _error(words: str) -> str:

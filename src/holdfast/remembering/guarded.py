@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import MemoryRefused
-from holdfast.memory import softened, without_tags
+from holdfast.memory import plain, softened, without_tags
 from holdfast.ports.memory import MemoryProvider
 from holdfast.remembering.lane import Lane, Raised, Returned, Ticket
-from holdfast.remembering.standing import Standing, Troubles
+from holdfast.remembering.offered import name_of, plain_value
+from holdfast.remembering.standing import Standing, Troubles, sentence_of
+from holdfast.wire.encodable import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,10 +41,15 @@ class Guarded:
     is down costs one thread and one deadline, not one for each turn.
     """
 
-    def __init__(self, provider: MemoryProvider) -> None:
-        """Take the provider; no thread is started before there is something to do."""
+    def __init__(self, provider: MemoryProvider, seconds: float) -> None:
+        """Take the provider.
+
+        Args:
+            provider: Somebody's code.
+            seconds: How long it may take to say its name.
+        """
         self.provider = provider
-        self.name = provider.name
+        self.name = name_of(provider, seconds)
         self.troubles = Troubles(Standing(name=self.name))
         self._front = Lane(f"holdfast-memory-{self.name}")
         self._back = Lane(f"holdfast-memory-{self.name}-background")
@@ -50,7 +57,8 @@ class Guarded:
 
     def takes(self, hook: str) -> bool:
         """Say whether the provider has this hook: for one that was left as it is, none is asked."""
-        return getattr(type(self.provider), hook) is not getattr(MemoryProvider, hook)
+        own = getattr(type(self.provider), hook, None)
+        return own is not None and own is not getattr(MemoryProvider, hook)
 
     def begin(self, label: str, job: Callable[[], object]) -> Ticket | Missing:
         """Begin a job that somebody may wait for, unless the provider cannot be asked now."""
@@ -60,7 +68,7 @@ class Guarded:
         if running is not None and running.is_given_up:
             reason = f"an earlier {running.label} still hangs"
             return Missing(self.troubles.was_skipped(label, reason))
-        return self._put(self._front, label, job)
+        return self._put(self._front, label, lambda: plain_value(job()))
 
     def collect(self, ticket: Ticket | Missing, seconds: float) -> Answer:
         """Return what a job came to within the time; what went wrong is noted."""
@@ -71,7 +79,7 @@ class Guarded:
                 return answer
             case Raised(MemoryRefused() as error):
                 # The provider did its work, and said no.
-                return Missing(str(error))
+                return Missing(sentence_of(error) or "it was refused")
             case Raised(error):
                 return Missing(self.troubles.has_raised(ticket.label, error))
             case None:
@@ -96,7 +104,7 @@ class Guarded:
         self._put(self._back, label, lambda: self._noted(label, job))
 
     def text(self, label: str, answer: Answer, most: int) -> str:
-        """Return a text of the provider as it may be shown: cut to size, and screened."""
+        """Return a text of the provider as it may be shown: cut to size, screened, sendable."""
         if isinstance(answer, Missing):
             return ""
         value = answer.value
@@ -104,7 +112,7 @@ class Guarded:
             error = TypeError(f"it returned {type(value).__name__} and not a text")
             self.troubles.has_raised(label, error)
             return ""
-        shown, found = softened(without_tags(value[:most]).strip())
+        shown, found = softened(without_tags(plain(encodable(value[:most]))).strip())
         if found:
             self.troubles.was_screened(label, len(found))
         if len(value) > most:
@@ -135,8 +143,15 @@ class Guarded:
 
         What was not begun by then never is: a caller who was told so can hand it in elsewhere.
         """
-        if self._back.wait_idle(seconds):
-            return ""
+        end = time.monotonic() + seconds
+        is_done = self._back.wait_idle(seconds)
+        asked = self._front.running
+        if asked is not None and (asked.is_given_up or not self._front.wait_idle(_left(end))):
+            waits = f"{asked.label} still hangs"
+        else:
+            waits = ""
+        if is_done:
+            return f"{self.name}: {waits}" if waits else ""
         running = self._back.running
         dropped = self._back.drop()
         if "shutdown" in dropped and running is not None:
@@ -144,11 +159,14 @@ class Guarded:
         unmade = [label for label in dropped if label != "shutdown"]
         hangs = f"{running.label} did not end in time" if running is not None else ""
         rest = f"{len(unmade)} more calls were not made ({_listed(unmade)})" if unmade else ""
-        return f"{self.name}: {'; '.join(filter(None, (hangs, rest)))}" if hangs or rest else ""
+        said = "; ".join(filter(None, (waits, hangs, rest)))
+        return f"{self.name}: {said}" if said else ""
 
     def _shut_down(self) -> None:
-        shutdown = self.provider.shutdown
-        self._put(self._back, "shutdown", lambda: self._noted("shutdown", shutdown))
+        provider = self.provider
+        self._put(
+            self._back, "shutdown", lambda: self._noted("shutdown", lambda: provider.shutdown())
+        )
 
     def _put(self, lane: Lane, label: str, job: Callable[[], object]) -> Ticket | Missing:
         try:
@@ -159,8 +177,12 @@ class Guarded:
     def _noted(self, label: str, job: Callable[[], object]) -> None:
         try:
             job()
-        except Exception as error:  # noqa: BLE001 - somebody else's code; nobody waits for it
+        except BaseException as error:  # noqa: BLE001 - a thread's edge; nobody else would see it
             self.troubles.has_raised(label, error)
+
+
+def _left(end: float) -> float:
+    return max(end - time.monotonic(), 0.0)
 
 
 def _listed(labels: list[str]) -> str:

@@ -111,8 +111,9 @@ class Lane:
     @property
     def running(self) -> Running | None:
         """Return the job under way."""
-        ticket = self._current
-        return Running(ticket.label, ticket.since, ticket.is_given_up) if ticket else None
+        with self._changed:
+            ticket = self._current
+            return Running(ticket.label, ticket.since, ticket.is_given_up) if ticket else None
 
     @property
     def waiting(self) -> int:

@@ -6,7 +6,7 @@ import logging
 import threading
 from dataclasses import dataclass, field, replace
 
-__all__ = ["MemoryStatus", "Standing", "Troubles"]
+__all__ = ["MemoryStatus", "Standing", "Troubles", "sentence_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -97,6 +97,10 @@ class Troubles:
         words = f"{lines} suspicious line{plural} of {label} left out"
         return self._note(f"screened {label}", words)
 
+    def was_refused(self, label: str, reason: str) -> str:
+        """Note that something of the provider's is not used."""
+        return self._note(f"refused {label}", f"{label} is not used: {reason}")
+
     def was_cut(self, label: str, size: int, kept: int) -> str:
         """Note that a text was too long."""
         words = f"{label} has {size:,} characters; {kept:,} are used"
@@ -112,6 +116,14 @@ class Troubles:
         return words
 
 
+def sentence_of(error: BaseException) -> str:
+    """Return what an error says; nothing, where it fails to say it."""
+    try:
+        return " ".join(str.__str__(str(error)).split())
+    except Exception:  # noqa: BLE001 - somebody else's error, which may fail in anything
+        return ""
+
+
 def _words(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    text = sentence_of(error)
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__

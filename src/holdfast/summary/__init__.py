@@ -11,6 +11,7 @@ from holdfast.summary.deterministic import deterministic
 from holdfast.summary.flaws import problem, repair
 from holdfast.summary.focus import derive_focus
 from holdfast.summary.foreign import adopt
+from holdfast.summary.lasting import Lasting, lasting_words, statements
 from holdfast.summary.masking import redact_all
 from holdfast.summary.provenance import verify
 from holdfast.summary.reader import read
@@ -27,11 +28,13 @@ __all__ = [
     "Declined",
     "Failure",
     "Job",
+    "Lasting",
     "Record",
     "Written",
     "adopt",
     "derive_focus",
     "deterministic",
+    "lasting_words",
     "problem",
     "read",
     "read_checkpoint",
@@ -39,6 +42,7 @@ __all__ = [
     "render",
     "render_checkpoint",
     "repair",
+    "statements",
     "trim",
     "user_words",
     "verify",

@@ -23,6 +23,7 @@ __all__ = ["Checkpoint", "read_checkpoint", "render_checkpoint"]
 
 _EVIDENCE = "## Evidence"
 _SAID = "## Said by the User"
+_LASTING = "## Standing Words of the User"
 _LIVE = "## Live State"
 
 
@@ -35,6 +36,8 @@ class Checkpoint:
     said: tuple[str, ...] = ()
     """What users said, word for word."""
     live: str = ""
+    lasting: tuple[str, ...] = ()
+    """What users said that holds beyond its turn, word for word, oldest first."""
 
     def __post_init__(self) -> None:
         """Drop blank space around the texts that are laid out again each time."""
@@ -47,8 +50,9 @@ def render_checkpoint(checkpoint: Checkpoint) -> str:
     parts = [render(checkpoint.record)]
     if checkpoint.evidence:
         parts.append(f"{_EVIDENCE}\n{_escaped(checkpoint.evidence)}")
-    if checkpoint.said:
-        parts.append(f"{_SAID}\n" + "\n\n".join(map(_quoted, checkpoint.said)))
+    for heading, quotes in ((_LASTING, checkpoint.lasting), (_SAID, checkpoint.said)):
+        if quotes:
+            parts.append(f"{heading}\n" + "\n\n".join(map(_quoted, quotes)))
     if checkpoint.live:
         parts.append(f"{_LIVE}\n{_escaped(checkpoint.live)}")
     return "\n\n".join(parts)
@@ -69,12 +73,13 @@ def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
         _unescaped(parts[_EVIDENCE]),
         tuple(_unquoted(parts[_SAID].split("\n"))),
         _unescaped(parts[_LIVE]),
+        tuple(_unquoted(parts[_LASTING].split("\n"))),
     )
 
 
 def _split(text: str) -> dict[str, str]:
     """Return the text under each of our extra headings, and under none what precedes them."""
-    found: dict[str, list[str]] = {"": [], _EVIDENCE: [], _SAID: [], _LIVE: []}
+    found: dict[str, list[str]] = {"": [], _EVIDENCE: [], _LASTING: [], _SAID: [], _LIVE: []}
     heading = ""
     for line in text.split("\n"):
         # Content never stands at the margin with a `#`, so these can only be our own headings.

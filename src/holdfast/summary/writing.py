@@ -14,6 +14,7 @@ from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import brief, mark_for, user_words
 from holdfast.summary.chunking import SAFETY, allot, answer_tokens, chunks, fits, halves
 from holdfast.summary.flaws import problem_of
+from holdfast.summary.lasting import own_words
 from holdfast.summary.masking import redact_all
 from holdfast.summary.merging import merged
 from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
@@ -34,6 +35,8 @@ __all__ = ["write"]
 _TERSE_SHARE = 4
 _FOCUS_WIDTH = 300
 _SMALLEST = 80
+_LEAST = 1.75
+"""Weights of the bare headings from which on a model has room to say something under them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,10 @@ def _planned(job: Job) -> _Plan | Declined:
     if overhead * SAFETY * _TERSE_SHARE > job.window:
         request = replace(request, terse=True)
         overhead = _overhead(job, request)
-    room = allot(job.window, job.budget, overhead, 2 * job.count(render(Record())))
+    least = int(_LEAST * job.count(render(Record())))
+    if job.budget < least:
+        return _too_short(job, least)
+    room = allot(job.window, job.budget, overhead, least)
     if room is None:
         return _too_small(job)
     request = replace(request, budget=room.budget)
@@ -135,7 +141,16 @@ def _known_words(job: Job) -> tuple[str, ...]:
         return said
     record = job.previous.record
     kept = (*record.constraints, *record.goal, *record.pending, *record.task)
-    return (*job.previous.said, *kept, *said)
+    return (*map(own_words, job.previous.lasting), *job.previous.said, *kept, *said)
+
+
+def _too_short(job: Job, least: int) -> Declined:
+    """Say that the conversation's window is what is small, whatever the summarizer's."""
+    return Declined(
+        Failure.UNCONFIGURED,
+        f"no model was asked for the record: the window of the conversation leaves {job.budget:,}"
+        f" tokens for it, and one that a model writes takes at least {least:,}",
+    )
 
 
 def _too_small(job: Job) -> Declined:

@@ -13,14 +13,14 @@ from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
 from holdfast.redaction import Redactor
 from holdfast.session import EndReason, Fork
-from holdfast.tokens import Estimator
 from holdfast.transcript import is_user_word
+from holdfast.wire import DIALECTS
 from holdfast.wiring.conversations import Conversation
 from holdfast.wiring.federations import federation_of
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
 from holdfast.wiring.models import is_local, local_model, model_of
-from holdfast.wiring.remembered import memory_files_of
+from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
 from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
@@ -48,11 +48,6 @@ PROMPT = (
 WINDOW = 200_000
 """Tokens that a model is taken to accept where nobody says otherwise."""
 _LOCAL = "local"
-_BLOCK_SHARE = 4
-"""What memory and project files may take of the window: a quarter."""
-_CHARACTERS = 3
-"""To a token, on the safe side of most texts."""
-_NOTE = "[The rest of memory and project files does not fit into this model's window.]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +106,6 @@ class Chats:
         fresh = self.begin("")
         if chat.goal:
             fresh.goal = chat.goal
-        if self.memory is not None:
-            self.memory.switched(chat.id, fresh.id, Fork.RESET)
         return fresh
 
     def open(self, id_: str) -> Conversation:
@@ -121,7 +114,14 @@ class Chats:
         self.agent(chat).resume_draft()
         if chat.session.model != self.model.name:
             chat.switch_model(self.model.name, self.window)
+        if self.memory is not None:
+            self.memory.begin_session(chat.id)
         return chat
+
+    def ended(self, chat: Conversation) -> None:
+        """Tell memory that the talk ends here, with what stands in the window."""
+        if self.memory is not None:
+            self.memory.ended(DIALECTS["openai"].decode(chat.body("openai")))
 
     def forget_if_unused(self, chat: Conversation) -> bool:
         """Delete a conversation in which nobody said anything; says whether it was one."""
@@ -138,7 +138,10 @@ class Chats:
 
         They are as they were when it began: a prompt that changes is paid for in full again.
         """
-        block = self._fitted(self.memory.system_block()) if self.memory else ""
+        block = ""
+        if self.memory is not None:
+            self.memory.begin_session(chat.id, Fork.RESET)
+            block = fitted(self.memory.system_block(), self.window)
         chat.system("\n\n".join(filter(None, (prompt or PROMPT, block))))
         return chat
 
@@ -282,14 +285,6 @@ class Chats:
             timeout=chosen.timeout,
             window=chosen.context_length,
         )
-
-    def _fitted(self, block: str) -> str:
-        """Return memory and project files within their share of the window."""
-        room = self.window // _BLOCK_SHARE
-        if Estimator().count(block) <= room:
-            return block
-        kept = block[: room * _CHARACTERS].rpartition("\n")[0]
-        return f"{kept}\n{_NOTE}"
 
 
 def _stop(model: ChatModel) -> None:

@@ -89,6 +89,7 @@ def farewell(room: Room) -> list[Line]:
     """Return what is said when a chat ends, and drop a conversation that was none."""
     if room.chats.forget_if_unused(room.chat):
         return []
+    room.chats.ended(room.chat)
     return [(Span(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
 
 
