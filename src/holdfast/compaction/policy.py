@@ -49,8 +49,8 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.19, 0.39
-_FIT_SAID, _FIT_LASTING, _FIT_LIVE, _FIT_PINS = 0.03, 0.03, 0.02, 0.02
+_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.20, 0.40
+_FIT_SAID, _FIT_LASTING, _FIT_LIVE, _FIT_PINS = 0.02, 0.02, 0.02, 0.02
 """How a fixed number of tokens is shared once the system prompt and the task have theirs."""
 
 

@@ -145,11 +145,12 @@ class Guarded:
         """
         end = time.monotonic() + seconds
         is_done = self._back.wait_idle(seconds)
-        asked = self._front.running
-        if asked is not None and (asked.is_given_up or not self._front.wait_idle(_left(end))):
-            waits = f"{asked.label} still hangs"
-        else:
-            waits = ""
+        asked, waits = self._front.running, ""
+        is_given_up = asked is not None and asked.is_given_up
+        # A call that nobody has begun yet is waited for like one that runs.
+        if is_given_up or not self._front.wait_idle(_left(end)):
+            asked = self._front.running or asked
+            waits = f"{asked.label if asked else 'a call'} still hangs"
         if is_done:
             return f"{self.name}: {waits}" if waits else ""
         running = self._back.running

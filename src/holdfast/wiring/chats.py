@@ -19,7 +19,7 @@ from holdfast.wiring.conversations import Conversation
 from holdfast.wiring.federations import federation_of
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
-from holdfast.wiring.models import is_local, local_model, model_of
+from holdfast.wiring.models import is_local, known_window, local_model, model_of
 from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
@@ -84,8 +84,8 @@ class Chats:
 
     @property
     def window(self) -> int:
-        """Return what the model takes, in tokens."""
-        return self.model.context_length or WINDOW
+        """Return what the model takes, in tokens: as configured, listed, or assumed."""
+        return self.model.context_length or known_window(self.model.name) or WINDOW
 
     def begin(self, resumed: str, prompt: str = "") -> Conversation:
         """Return a conversation to talk in.
@@ -205,7 +205,9 @@ class Chats:
             ConfigError: when the conversation cannot be made to fit; the old model stays.
         """
         found = self._found(name, window)
-        report = chat.switch_model(found.name, found.context_length or WINDOW)
+        report = chat.switch_model(
+            found.name, found.context_length or known_window(found.name) or WINDOW
+        )
         _stop(self.model)
         self.model = found
         self.ledger = self._opened_ledger()

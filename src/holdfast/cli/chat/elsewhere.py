@@ -9,7 +9,6 @@ from holdfast.cli.chat.picker import chosen, listed, recent
 from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.words import model_line
 from holdfast.cli.files import write_output
-from holdfast.cli.finding import find_session
 from holdfast.cli.lines import Line, Span, counted
 from holdfast.cli.said import said_until
 from holdfast.cli.sessions_markdown import as_markdown
@@ -29,6 +28,8 @@ __all__ = [
     "sessions",
 ]
 
+_WHICH = "which one (number, part of the title or id; empty for none)? "
+
 
 def begin_anew(room: Room, _: str) -> list[Line]:
     """Begin with an empty window."""
@@ -47,12 +48,11 @@ def branch(room: Room, title: str) -> list[Line]:
 def resume(room: Room, name: str) -> list[Line]:
     """Go on with another conversation, which is picked from a list where none is named."""
     store = room.chats.store
-    if name:
-        session = find_session(store, name)
-    else:
-        rows = recent(store)
+    rows = recent(store)
+    if not name and rows:
         room.show(listed(rows, room.view.width, now_ms()))
-        session = chosen(store, rows, room.ask) if rows else None
+        name = room.ask(_WHICH).strip()
+    session = chosen(store, rows, name)
     if session is None:
         return _plain("the conversation stays as it is")
     room.move(room.chats.open(session.id))

@@ -13,7 +13,7 @@ from holdfast.ports.store import Listing
 from holdfast.session import EndReason, Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from holdfast.ports import Store
     from holdfast.session import Session
@@ -65,13 +65,13 @@ def listed(rows: Sequence[Choice], width: int, now: int) -> list[Line]:
     return table(cells, width, right=frozenset({0}))
 
 
-def chosen(store: Store, rows: Sequence[Choice], ask: Callable[[str], str]) -> Session | None:
-    """Return the conversation that the user picks by number, title or id; None for none.
+def chosen(store: Store, rows: Sequence[Choice], answer: str) -> Session | None:
+    """Return the conversation that an answer means, by number, title or id; None for none.
 
     Raises:
         Unusable: when the answer means no conversation, or several.
     """
-    answer = ask("which one (number, part of the title or id; empty for none)? ").strip()
+    answer = answer.strip()
     if not answer:
         return None
     if answer.isdecimal() and 1 <= int(answer) <= len(rows):

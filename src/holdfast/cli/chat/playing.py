@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.agent.events import Stopped
@@ -26,15 +26,17 @@ def play(room: Room, turn: Turn) -> bool:
     """
     showing = Showing(room.view, wraps=room.reader is not None and not room.reader.echoes)
     answered = True
-    try:
-        for event in turn:
-            showing.event(event)
-            answered = answered and not isinstance(event, Stopped)
-    except KeyboardInterrupt:
-        turn.close()
-        showing.note(_STOPPED, "yellow")
-    finally:
-        showing.end_line()
+    # Closed whatever happens, also when nobody reads what is shown: it keeps what was said.
+    with closing(turn):
+        try:
+            for event in turn:
+                showing.event(event)
+                answered = answered and not isinstance(event, Stopped)
+        except KeyboardInterrupt:
+            turn.close()
+            showing.note(_STOPPED, "yellow")
+        finally:
+            showing.end_line()
     if not answered:
         showing.note(_AGAIN, "dim")
     return answered
