@@ -33,6 +33,7 @@ from holdfast.summary.claims import LASTS, claim
         "It listens on port 8443.",
         "The page is https://mill.example/panel.",
         "We open at 6:30.",
+        "The tides: https://mill.example/tides?y=2027",
         "A ticket costs 18 euros.",
         "Write to ada@mill.example.",
         "The inspector is Frau Edda Brinkmann.",

@@ -115,3 +115,8 @@ def test_questions_end_like_questions() -> None:
 
 def test_sentences_end_at_stops_and_lines() -> None:
     assert sentences("- One. Two!\n\n* 三。四\n") == ["One.", "Two!", "三。", "四"]
+
+
+def test_the_query_of_an_address_asks_nothing() -> None:
+    assert not is_question("The tides are at https://mill.example/tides?y=2027.")
+    assert is_question("Are the tides at https://mill.example/tides?y=2027?")

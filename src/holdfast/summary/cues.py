@@ -125,6 +125,8 @@ _REQUEST = re.compile(
 )
 _BRIEF = 60
 
+# The query of an address asks nothing.
+_ASKS = re.compile(r"\?(?![\w&=%/-])")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])|\n+")
 
 
@@ -174,4 +176,5 @@ def is_decision(sentence: str) -> bool:
 
 def is_question(text: str) -> bool:
     """Say whether the text asks something."""
-    return "?" in text or "\uff1f" in text or text.rstrip().endswith(("吗", "呢", "か", "か。"))
+    asks = "?" in text and _ASKS.search(text) is not None
+    return asks or "\uff1f" in text or text.rstrip().endswith(("吗", "呢", "か", "か。"))
