@@ -73,7 +73,7 @@ cover: $(STAMP) ## The test suite with branch coverage of the pure core
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)
 
 # The reliability tests come first and alone: eight busy processes are measured there.
-soak: $(STAMP) ## Hundreds of kills, a minute of eight processes, a thousand cases of each property
+soak: $(STAMP) ## Hundreds of kills, a minute of eight processes, hundreds of cases of each property
 	@SOAK=1 $(BIN)/python -m pytest -q --timeout=600 $(SOAK_TESTS)
 	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(WORKERS) --timeout=3600 -m hypothesis $(ARGS)
 

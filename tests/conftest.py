@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, settings
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # No deadline: two busy cores make wall time a poor judge, and pytest-timeout catches a hang.
-settings.register_profile("default", max_examples=100, deadline=None)
+settings.register_profile("default", max_examples=60, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.register_profile(
     "soak",
-    max_examples=1_000,
+    max_examples=400,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from bench.speed import compaction_seconds, per_call_seconds
+from bench.calls import call_costs
+from bench.speed import compaction_seconds
 from holdfast.redaction import Redactor
 from holdfast.summary import adopt, render
 
@@ -22,7 +23,7 @@ def speed(path: str, rounds: int) -> dict[str, float]:
     return {
         "deterministic": compaction_seconds(messages, rounds),
         "model": compaction_seconds(messages, rounds, lambda _prompt: RECORD),
-        "per_call": median(per_call_seconds(messages)),
+        "per_call": median(call_costs(messages).both),
     }
 
 
