@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.adapters.message_stream import MessageStream
-from holdfast.adapters.model_errors import Address, cut_off, raise_as_model_error
+from holdfast.adapters.model_errors import Address
+from holdfast.adapters.relaying import relayed
 from holdfast.adapters.sending import sent
 from holdfast.errors import MissingExtra
-from holdfast.ports.model import Finished
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
+    from contextlib import ExitStack
 
     from anthropic import Anthropic, Stream
     from anthropic.types import RawMessageStreamEvent
@@ -72,20 +73,12 @@ class AnthropicModel:
 
     def stream(self, prompt: Prompt) -> Generator[Delta]:
         """Yield the answer as it comes, then the whole of it."""
-        whole = MessageStream()
-        try:
-            with self._client() as client, self._begun(client, prompt) as events:
-                for event in events:
-                    # A server may send anything, and the SDK does not check it.
-                    dump = getattr(event, "model_dump", None)
-                    if callable(dump):
-                        fields = cast("Mapping[str, object]", dump(exclude_unset=True))
-                        yield from whole.take(fields)
-        except Exception as error:  # noqa: BLE001 - the SDK lets its HTTP library's errors through
-            raise_as_model_error(error, self._address)
-        if not whole.is_whole:
-            raise cut_off(self._address, "the stream ended in the middle")
-        yield Finished(whole.answer())
+
+        def begin(stack: ExitStack) -> Iterable[object]:
+            client = stack.enter_context(self._client())
+            return stack.enter_context(self._begun(client, prompt))
+
+        return relayed(begin, MessageStream(), self._address)
 
     def _client(self) -> Anthropic:
         from anthropic import Anthropic

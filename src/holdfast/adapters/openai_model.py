@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.adapters.chat_stream import ChatStream
-from holdfast.adapters.model_errors import Address, cut_off, raise_as_model_error
+from holdfast.adapters.model_errors import Address
 from holdfast.adapters.openai_habits import OpenAIHabits
 from holdfast.adapters.provider_errors import said
+from holdfast.adapters.relaying import relayed
 from holdfast.adapters.sending import sent
 from holdfast.errors import MissingExtra
-from holdfast.ports.model import Finished
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
+    from contextlib import ExitStack
 
     from openai import OpenAI, Stream
     from openai.types.chat import ChatCompletionChunk
@@ -73,20 +74,12 @@ class OpenAIModel:
 
     def stream(self, prompt: Prompt) -> Generator[Delta]:
         """Yield the answer as it comes, then the whole of it."""
-        whole = ChatStream()
-        try:
-            with self._client() as client, self._begun(client, prompt) as chunks:
-                for chunk in chunks:
-                    # A server may send anything, and the SDK does not check it.
-                    dump = getattr(chunk, "model_dump", None)
-                    if callable(dump):
-                        fields = cast("Mapping[str, object]", dump(exclude_unset=True))
-                        yield from whole.take(fields)
-        except Exception as error:  # noqa: BLE001 - the SDK lets its HTTP library's errors through
-            raise_as_model_error(error, self._address)
-        if not whole.is_whole:
-            raise cut_off(self._address, "the stream ended in the middle")
-        yield Finished(whole.answer())
+
+        def begin(stack: ExitStack) -> Iterable[object]:
+            client = stack.enter_context(self._client())
+            return stack.enter_context(self._begun(client, prompt))
+
+        return relayed(begin, ChatStream(), self._address)
 
     def _client(self) -> OpenAI:
         from openai import OpenAI

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 import click
 
 from holdfast.cli.flags import SETTING_NAMES, configuration, profile_flag
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import show_answer
 from holdfast.cli.streams import Unusable
 from holdfast.wiring.stores import profile_names, store_file, store_of
 
@@ -47,11 +47,7 @@ class Desk:
 
     def answer(self, value: object, drawn: Callable[[Screen], Sequence[Line]]) -> None:
         """Print the value as JSON, or what is drawn of it for a person."""
-        if self.as_json:
-            show_json(value)
-            return
-        view = screen()
-        view.show(drawn(view))
+        show_answer(value, drawn, as_json=self.as_json)
 
 
 def at_desk(function: Callable[Concatenate[Desk, _P], _R]) -> Callable[..., _R]:

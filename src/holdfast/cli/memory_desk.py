@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.desk import json_flag
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import show_answer
 from holdfast.memory import NOTEBOOKS, size_of, usage
 from holdfast.wiring.remembered import memory_files_of
 
@@ -49,11 +49,7 @@ class MemoryDesk:
 
     def answer(self, value: object, drawn: Callable[[Screen], Sequence[Line]]) -> None:
         """Print the value as JSON, or what is drawn of it for a person."""
-        if self.as_json:
-            show_json(value)
-            return
-        view = screen()
-        view.show(drawn(view))
+        show_answer(value, drawn, as_json=self.as_json)
 
 
 def at_memory_desk(function: Callable[Concatenate[MemoryDesk, _P], _R]) -> Callable[..., _R]:

@@ -13,12 +13,12 @@ from holdfast.cli.lines import clean, plain
 from holdfast.cli.streams import error_text, output_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from holdfast.cli.lines import Line
 
-__all__ = ["Screen", "screen", "show_json", "tell"]
+__all__ = ["Screen", "screen", "show_answer", "show_json", "tell"]
 
 _NARROWEST = 40
 
@@ -55,6 +55,15 @@ def screen(*, is_error: bool = False) -> Screen:
     """
     columns = shutil.get_terminal_size((80, 24)).columns
     return Screen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
+
+
+def show_answer(value: object, drawn: Callable[[Screen], Sequence[Line]], *, as_json: bool) -> None:
+    """Print a command's answer as JSON, or what is drawn of it for a person."""
+    if as_json:
+        show_json(value)
+        return
+    view = screen()
+    view.show(drawn(view))
 
 
 def show_json(value: object) -> None:

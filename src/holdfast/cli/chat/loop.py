@@ -107,7 +107,7 @@ def show_rehearsed(room: Room) -> None:
 
 def _said_last(room: Room) -> list[Line]:
     """Return the last thing the user said with what came of it, as far as it is in the window."""
-    entries = room.chat.log
+    entries = room.chats.store.window(room.chat.id).entries
     places = [place for place, each in enumerate(entries) if is_user_word(each.message)]
     shown: list[Line] = []
     for entry in entries[places[-1] :] if places else ():

@@ -62,9 +62,10 @@ def rewind(room: Room, turns: str) -> list[Line]:
 
 def pin(room: Room, _: str) -> list[Line]:
     """Pin what the user said last."""
-    for entry in reversed(room.chat.log):
+    window = room.chats.store.window(room.chat.id)
+    for entry in reversed(window.entries):
         if is_user_word(entry.message):
-            room.chat.pin(entry.id)
+            room.chat.pin(entry.stands_for or entry.id)
             return _plain(f"pinned: {crop(entry.message.text, _SHOWN)}")
     return _plain("you have not said anything yet")
 
