@@ -43,6 +43,7 @@ def after(*lines: str, flags: tuple[str, ...] = ()) -> list[str]:
         (("/title",), ["title: The port is 8443"]),
         (("/title A talk",), ["title: A talk"]),
         (("/pin",), ["pinned: The port is 8443"]),
+        (("/rewind", "/pin"), ["you have not said anything yet"]),
         (("/undo",), ["there is nothing to undo"]),
         (("/redo",), ["there is nothing to redo"]),
         (("/rewind x",), ["'x' is no number of turns"]),
