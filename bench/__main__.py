@@ -21,6 +21,7 @@ BENCHMARKS = (
     "redaction",
     "continuity",
     "store",
+    "imports",
     "retrieval",
 )
 

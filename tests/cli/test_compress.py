@@ -180,9 +180,10 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str], words: str)
 def test_a_session_that_cannot_be_written_is_written_as_openai_and_says_so(
     repository: Path,
 ) -> None:
-    session = repository / "tests" / "fixtures" / "sessions" / "codex.jsonl"
+    session = repository / "tests" / "fixtures" / "sessions" / "swe_agent.traj"
     plain = run("compress", str(session))
-    assert "codex can be read, not written: this is openai; --to chooses another" in plain.errors
+    told = "swe-agent can be read, not written: this is openai; --to chooses another"
+    assert told in " ".join(plain.errors.split())
     chosen = run("compress", str(session), "--to", "openai")
     assert (plain.code, plain.output) == (chosen.code, chosen.output)
     assert "can be read, not written" not in chosen.errors

@@ -172,10 +172,10 @@ def test_a_full_disk_behind_standard_output_is_a_sentence(arguments: list[str]) 
 
 
 def test_an_unexpected_error_asks_for_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("holdfast.cli.inspect.read_input", fail)
+    monkeypatch.setattr("holdfast.cli.inspect.open_input", fail)
     ended = run("inspect", "x")
     assert ended.code == 1
     assert ended.errors.startswith("holdfast: an unexpected ZeroDivisionError: by nothing. ")
@@ -183,10 +183,10 @@ def test_an_unexpected_error_asks_for_a_report(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_interrupt_ends_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("holdfast.cli.inspect.read_input", interrupt)
+    monkeypatch.setattr("holdfast.cli.inspect.open_input", interrupt)
     ended = run("inspect", "x")
     assert (ended.code, ended.errors.strip()) == (130, "holdfast: interrupted")
 

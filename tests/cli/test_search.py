@@ -65,6 +65,15 @@ def test_json_is_the_shape_that_models_get() -> None:
     assert len(cast("list[object]", result["around"])) == 2
 
 
+def test_an_imported_conversation_is_found_and_shown_with_its_agent() -> None:
+    talk("zebra")
+    theirs = talk("zebra", source="import:claude-code")
+    for name in ("claude-code", "import:claude-code", "import"):
+        assert found("zebra", "--source", name) == [theirs]
+    _, place, _ = run("search", "zebra", "--source", "claude-code").text.splitlines()
+    assert place.startswith(f"  {theirs}  message 2  claude-code  user  ")
+
+
 def test_the_flags_narrow_the_search() -> None:
     mine = talk("zebra", "a zebra it is")
     helper = talk("zebra", source="subagent")

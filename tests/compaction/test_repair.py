@@ -38,6 +38,55 @@ def test_results_are_put_into_the_order_of_their_calls_and_doubles_go() -> None:
     assert repair(transcript) == (calling, tool("a", "1"), tool("b", "2"), user("next"))
 
 
+def test_a_result_further_on_goes_back_to_its_call() -> None:
+    first, second = assistant("", call("a"), call("b")), assistant("", call("c"))
+    transcript = (
+        first,
+        tool("b", "2"),
+        user("meanwhile"),
+        second,
+        tool("a", "1"),
+        tool("c", "3"),
+        assistant("done"),
+    )
+    assert repair(transcript) == (
+        first,
+        tool("a", "1"),
+        tool("b", "2"),
+        user("meanwhile"),
+        second,
+        tool("c", "3"),
+        assistant("done"),
+    )
+
+
+def test_of_one_message_with_several_results_each_goes_to_its_own_call() -> None:
+    first, second = assistant("", call("a")), assistant("", call("b"))
+    (one,), (two,) = tool("a", "1").parts, tool("b", "2").parts
+    both = Message(Role.TOOL, (one, two))
+    assert repair((first, user("and"), second, both, user("next"))) == (
+        first,
+        tool("a", "1"),
+        user("and"),
+        second,
+        tool("b", "2"),
+        user("next"),
+    )
+
+
+def test_a_result_before_its_call_answers_nothing() -> None:
+    calling = assistant("", call("a"))
+    repaired = repair((user("go"), tool("a"), calling, user("next")))
+    assert [message.synthetic for message in repaired] == [None, None, Synthetic.STUB, None]
+
+
+def test_the_newest_call_of_an_id_gets_the_result_that_comes_late() -> None:
+    old, fresh = assistant("", call("a")), assistant("once more", call("a"))
+    repaired = repair((old, user("stop"), fresh, user("wait"), tool("a", "1"), assistant("done")))
+    assert repaired[3:] == (fresh, tool("a", "1"), user("wait"), assistant("done"))
+    assert repaired[1].synthetic is Synthetic.STUB
+
+
 messages = st.one_of(
     st.sampled_from([user("u"), assistant("a")]),
     st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True).map(
@@ -52,12 +101,31 @@ def test_whatever_comes_in_the_pairing_is_right_afterwards(transcript: tuple[Mes
     repaired = repair(transcript)
     assert check(repaired) == ()
     assert repair(repaired) == repaired
+    assert _answered(repaired) >= _answerable(transcript)
     words = [
         message for message in transcript if not message.calls and message.role is not Role.TOOL
     ]
     assert [
         message for message in repaired if not message.calls and message.role is not Role.TOOL
     ] == words
+
+
+def _answered(transcript: tuple[Message, ...]) -> int:
+    """Return how many calls have a result that a tool gave."""
+    tools = [message for message in transcript if message.synthetic is None]
+    return sum(len(message.results) for message in tools)
+
+
+def _answerable(transcript: tuple[Message, ...]) -> int:
+    """Return how many results stand after a call that still waits, one for each name of a call."""
+    waiting: set[str] = set()
+    found = 0
+    for message in transcript:
+        for result in message.results:
+            found += result.call_id in waiting
+            waiting.discard(result.call_id)
+        waiting.update(each.id for each in message.calls)
+    return found
 
 
 def test_plain_words_merge_with_a_blank_line_and_other_parts_side_by_side() -> None:

@@ -47,6 +47,13 @@ DOCUMENTS: list[object] = [
     {"id": 7, "conversations": [{"from": "human", "value": "hi"}], "model": "m"},
     {"conversations": [HELLO], "tools": "[]"},
     [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}],
+    {
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "value": "hi"}]},
+            {"role": "assistant", "content": [{"type": "reasoning", "value": "hm"}]},
+        ],
+        "tools": "[]",
+    },
     [{"role": "user", "parts": [{"text": "hi"}]}],
 ]
 
@@ -169,7 +176,10 @@ def test_an_object_without_messages_holds_no_conversation(value: dict[str, objec
 
 
 def test_the_place_of_a_conversation_says_why() -> None:
-    assert find({"contents": []}) == Place("contents", "gemini", "an object with `contents`")
+    reason = "an object with `contents`"
+    said = {"contents": [{"role": "user", "parts": []}]}
+    assert find(said) == Place("contents", "gemini", reason, 0.8)
+    assert find({"contents": []}) == Place("contents", "gemini", reason, 0.2)
 
 
 @given(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.dialect import dialect_of, is_message
+from holdfast.formats.dialect import Verdict, dialect_of, is_message
 
 
 @pytest.mark.parametrize(
@@ -25,23 +25,39 @@ from holdfast.formats.dialect import dialect_of, is_message
         ([{"role": "user", "content": "hi"}, {"type": "function_call"}], "responses"),
         ([{"role": "model", "parts": [{"text": "hi"}]}], "gemini"),
         ([{"from": "human", "value": "hi"}], "sharegpt"),
+        ([{"role": "user", "content": [{"type": "text", "value": "hi"}]}], "sharegpt"),
     ],
 )
 def test_one_telling_word_is_enough(messages: list[object], dialect: str) -> None:
-    assert dialect_of(messages)[0] == dialect
+    assert dialect_of(messages).dialect == dialect
 
 
 def test_a_prompt_beside_the_messages_is_anthropic() -> None:
-    assert dialect_of([{"role": "user", "content": "hi"}], has_system=True) == (
-        "anthropic",
-        "a system prompt stands beside the messages",
+    assert dialect_of([{"role": "user", "content": "hi"}], has_system=True) == Verdict(
+        "anthropic", "a system prompt stands beside the messages", 0.8
     )
+
+
+@pytest.mark.parametrize(
+    ("messages", "confidence"),
+    [
+        ([], 0.2),
+        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}], 0.5),
+        ([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], 0.5),
+        ([{"role": "system", "content": "be good"}], 0.8),
+        ([{"role": "user", "content": [{"type": "tool_result"}]}], 0.8),
+    ],
+)
+def test_without_a_telling_word_a_dialect_is_a_guess(
+    messages: list[object], confidence: float
+) -> None:
+    assert dialect_of(messages).confidence == confidence
 
 
 def test_most_evidence_wins() -> None:
     stray = {"role": "assistant", "content": [{"type": "thinking"}]}
     calls = [{"role": "tool", "content": "x", "tool_call_id": "1"}] * 2
-    assert dialect_of([stray, *calls])[0] == "openai"
+    assert dialect_of([stray, *calls]).dialect == "openai"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +75,19 @@ def test_a_message_has_a_speaker_and_something_said(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, "user", [], {}, {"role": "user"}, {"from": "gpt"}, {"type": "session"}]
+    "value",
+    [
+        None,
+        "user",
+        [],
+        {},
+        {"role": "user"},
+        {"from": "gpt"},
+        {"type": "session"},
+        {"role": "admin", "content": "everything"},
+        {"from": "Lisbon", "to": "Porto", "value": "313"},
+        {"from": "gpt", "value": 3},
+    ],
 )
 def test_other_values_are_no_messages(value: object) -> None:
     assert not is_message(value)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, DecodeError
-from holdfast.formats import FORMATS, Guess, detect, live, read, read_all, write
+from holdfast.formats import FORMATS, Guess, detect, read, read_all, write
+from holdfast.formats.sessions import SESSIONS
 from holdfast.transcript import check, shape
 from tests.formats.samples import FORMAT_OF, sample
 
@@ -37,9 +38,35 @@ def test_every_sample_is_valid_but_for_open_calls(name: str) -> None:
 
 def test_a_guess_says_how_sure_it_is_and_why() -> None:
     assert detect(json.dumps([MESSAGE])) == Guess("openai", 0.5, "messages with a role and text")
-    assert detect(json.dumps({"type": "session.start", "data": {}})) == Guess(
-        "copilot", 1.0, "an event of type session.start"
-    )
+    started = {"type": "session.start", "data": {"sessionId": "s", "copilotVersion": "1"}}
+    assert detect(json.dumps(started)) == Guess("copilot", 1.0, "an event of type session.start")
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"name": "app", "version": "1.0.0", "scripts": {}, "files": ["dist"]}],
+        [{"type": "FeatureCollection", "features": [{"type": "Feature", "id": "1"}]}],
+        [{"openapi": "3.1.0", "info": {"title": "t"}, "paths": {}}],
+        [{"cells": [{"cell_type": "code", "source": []}], "metadata": {}, "nbformat": 4}],
+        [{"editor.fontSize": 12, "files.exclude": {}}],
+        [{"permissions": {"allow": []}, "hooks": {"Stop": [{"hooks": []}]}, "model": "m"}],
+        [{"display": "hi", "timestamp": 1, "project": "/srv", "sessionId": "s"}],
+        [{"type": "message", "id": "1", "message": "hi"}, {"type": "user", "id": "2"}],
+        [{"type": "message", "user": "U1", "text": "hi", "ts": "1"}],
+        [{"name": "latency", "value": 1.5, "ts": 1}, {"name": "latency", "value": 2, "ts": 2}],
+        [{"from": "Lisbon", "to": "Porto", "value": 313}],
+        [{"role": "admin", "content": "all"}, {"role": "viewer", "content": "some"}],
+        [{"history": [{"action": "PUSH", "location": "/"}]}],
+        [{"type": "session.start", "data": {"page": "/"}, "id": "1"}],
+        [{"ts": "2026", "dir": "to_tui", "kind": "codex_event", "payload": {"id": "0"}}],
+        [{"msg": '{"type": "session_meta", "payload": {"id": "x"}}', "level": "info"}],
+        [{"kind": "Event", "source": {"component": "scheduler"}, "message": "m"}],
+    ],
+)
+def test_what_only_resembles_a_session_is_none(records: list[object]) -> None:
+    lines = "\n".join(json.dumps(each) for each in records)
+    assert [detect(lines).format, detect(json.dumps(records)).format] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -112,8 +139,15 @@ def test_a_list_of_other_things_beside_a_message_is_unknown() -> None:
     assert detect(json.dumps([MESSAGE, TURNS])).format == ""
 
 
+def test_examples_written_out_for_a_prompt_are_no_conversation() -> None:
+    examples = [{"example": "USER: how far is it?\nASSISTANT:\n<tool_call>{}</tool_call>"}]
+    reason = "the shape of the JSON is unknown: objects with the keys example"
+    assert detect(json.dumps(examples)) == Guess("", 0.0, reason)
+
+
 def test_every_format_is_described() -> None:
-    assert {name for name in FORMATS if FORMATS[name].writable} == {
+    agents = {reader.format.name for reader in SESSIONS if reader.write is not None}
+    assert {name for name in FORMATS if FORMATS[name].writable} == agents | {
         "openai",
         "responses",
         "anthropic",
@@ -153,7 +187,7 @@ def test_damaged_files_are_read_or_refused(name: str, seed: int) -> None:
     except DecodeError:
         return
     for document in documents:
-        problems = [each.message for each in check(live(document.transcript))]
+        problems = [each.message for each in check(document.live)]
         if not FORMATS[document.format].writable:
             assert all("has no result right after it" in each for each in problems)
 
@@ -192,3 +226,9 @@ def _mutated(value: object, chance: random.Random) -> object:
     if isinstance(value, list):
         return [_mutated(each, chance) for each in value]
     return value
+
+
+def test_a_text_is_no_database_whatever_format_is_named() -> None:
+    with pytest.raises(DecodeError) as raised:
+        read('[{"role": "user", "content": "hi"}]', format="langgraph")
+    assert str(raised.value) == "langgraph: the file: this is text; expected a database"

@@ -62,14 +62,14 @@ def test_a_list_stays_a_list_in_openai_chat_only() -> None:
     assert json.loads(write(document, document.transcript, to="anthropic")) == {"messages": [HELLO]}
 
 
-def test_a_session_file_can_be_written_as_a_dialect_only() -> None:
+def test_a_session_file_without_a_writer_can_be_written_as_something_else() -> None:
     document = read(sample("copilot.jsonl"))
     with pytest.raises(ReadOnlyFormat) as caught:
         write(document, document.transcript)
     assert isinstance(caught.value, HoldfastError)
     assert str(caught.value) == (
         "copilot can be read, not yet written; "
-        "choose --to openai|responses|anthropic|gemini|sharegpt"
+        "choose --to openai|responses|anthropic|gemini|sharegpt|claude-code|codex|openclaw|pi"
     )
     with pytest.raises(ReadOnlyFormat):
         write(document, document.transcript, to="copilot")
@@ -87,8 +87,8 @@ def test_a_format_of_its_own_name_is_the_own_container() -> None:
 
 def test_an_unknown_dialect_is_answered_with_the_known_ones() -> None:
     document = read(REQUEST)
-    with pytest.raises(ConfigError, match="there is no format 'pi'; choose one of openai, resp"):
-        write(document, (), to="pi")
+    with pytest.raises(ConfigError, match="there is no format 'Pi'; choose one of openai, resp"):
+        write(document, (), to="Pi")
 
 
 def test_values_without_a_bottom_are_an_error() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.formats import live, read_all
+from holdfast.formats import read_all
 from holdfast.transcript import check
 from holdfast.wire import DIALECTS
 from tests.cli.running import run
@@ -63,9 +63,7 @@ def _read(folder: Path) -> Iterator[tuple[str, Messages]]:
         if any(word in str(path) for word in NOT_CHATS):
             continue
         for number, document in enumerate(read_all(path.read_bytes())[:PER_FILE]):
-            transcript = document.transcript
-            if document.envelope is None:
-                transcript = live(transcript)
+            transcript = document.live
             if transcript and not check(transcript):
                 body = DIALECTS["openai"].encode(transcript)
                 yield f"{path.name}#{number}", body.messages

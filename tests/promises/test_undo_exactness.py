@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from holdfast.formats import live, read_all
+from holdfast.formats import read_all
 from holdfast.session import Draft, Entry
 from holdfast.transcript import Transcript, check
 from holdfast.wiring import Conversation
@@ -26,7 +26,7 @@ def transcripts(sessions: Path) -> Iterator[tuple[str, Transcript]]:
         if any(word in str(path) for word in NOT_CHATS) or path.stat().st_size > BIG:
             continue
         document = read_all(path.read_bytes())[0]
-        transcript = document.transcript if document.envelope else live(document.transcript)
+        transcript = document.live
         if transcript and not check(transcript):
             yield path.name, transcript
 

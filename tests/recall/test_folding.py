@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from holdfast.recall import fold, normal, plain, spellings
 from holdfast.recall.folding import (
     WORD,
+    index_forms,
     is_paired,
     pairs,
     query_words,
@@ -140,3 +141,9 @@ def test_a_word_that_is_too_long_is_listed_in_pieces() -> None:
         "q" * 6,
         "abcdabcd",
     }
+
+
+@given(st.lists(st.text(st.one_of(st.characters(), st.sampled_from("c#+\n \u0301"))), max_size=4))
+def test_texts_that_are_folded_together_are_folded_as_each_alone(texts: list[str]) -> None:
+    forms, _ = index_forms(texts, frozenset())
+    assert forms == [fold(text) for text in texts]

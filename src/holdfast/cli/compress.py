@@ -11,7 +11,7 @@ import click
 from holdfast.cli.compressing import Compressed, Wish, compress_input
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.files import PIPE, about, read_input, same_file, write_output
+from holdfast.cli.files import PIPE, about, same_file, write_output
 from holdfast.cli.flags import (
     configuration,
     conversation_flag,
@@ -19,11 +19,11 @@ from holdfast.cli.flags import (
     summarizer_flag,
 )
 from holdfast.cli.outcome import drawn
+from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.targets import Target, targets
 from holdfast.errors import HoldfastError
-from holdfast.formats import FORMATS
-from holdfast.wire import DIALECTS
+from holdfast.formats import FORMATS, WRITABLE
 from holdfast.wiring import engine_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class _Options(TypedDict):
         "holdfast compress session.json --context-length 128000 -o smaller.json",
         'holdfast compress session.json --fit 8000 --focus "the billing bug" > fits.json',
         "holdfast compress rollout.jsonl --to openai --report report.json -o window.json",
+        "holdfast compress rollout.jsonl --to claude-code -o smaller.jsonl",
         "holdfast compress runs/*.json --to anthropic -o compacted/",
     ),
 )
@@ -71,7 +72,12 @@ class _Options(TypedDict):
     help="The format of the input; see holdfast formats.",
 )
 @conversation_flag
-@click.option("--to", type=click.Choice(list(DIALECTS)), help="Write this format instead.")
+@click.option(
+    "--to",
+    type=click.Choice(WRITABLE),
+    metavar="FORMAT",
+    help=f"Write this format instead: {', '.join(WRITABLE)}.",
+)
 @setting_flags
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Make it fit into N tokens.")
 @click.option("--focus", default="", metavar="TEXT", help="What deserves most of the record.")
@@ -83,9 +89,11 @@ class _Options(TypedDict):
 def command(**options: Unpack[_Options]) -> Exit:
     """Make a transcript smaller.
 
-    FILE is a transcript in any known format, or - for standard input. The result goes to OUT or
-    to standard output in the same format, byte for byte the same when nothing was done. Several
-    FILEs need a folder as OUT. A summary of what happened goes to standard error.
+    FILE is a transcript in any known format, packed or not, a database of sessions, a folder over
+    which a session is spread, or - for standard input. The result goes to OUT or to standard output
+    in the same format, byte for byte the same when nothing was done, and an agent can go on with a
+    session file of its own. A format that cannot be written is written as openai. Several FILEs
+    need a folder as OUT. A summary of what happened goes to standard error.
     """
     wish = _wish(options)
     places = _places(options, wish)
@@ -159,7 +167,7 @@ def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
     """Compress one file; a failure is told at once and does not stop the others."""
     engine.reset()
     try:
-        source = read_input(target.source)
+        source = open_input(target.source, wish.format)
         with about(source.name):
             compressed = compress_input(source, wish, engine)
         if compressed.content is not None and not wish.dry_run:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from holdfast.compaction import Abandoned, Request, Unchanged
 from holdfast.compaction.repair import repair
 from holdfast.errors import InvalidTranscript
-from holdfast.formats import live, read, write
+from holdfast.formats import FORMATS, WRITABLE, write
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.cli.files import Input
+    from holdfast.cli.reading import Opened
     from holdfast.compaction import CompactionReport
     from holdfast.engines import Engine
     from holdfast.formats import Document
@@ -57,31 +57,36 @@ class Compressed:
         return {**self.report.as_json(), "warnings": [*self.report.warnings, *told]}
 
 
-def compress_input(source: Input, wish: Wish, engine: Engine) -> Compressed:
+def compress_input(source: Opened, wish: Wish, engine: Engine) -> Compressed:
     """Compact one input.
 
     Raises:
         HoldfastError: when it cannot be read or written, or the result would break a rule of
             the provider it is for.
     """
-    document = read(source.content, format=wish.format, conversation=wish.conversation)
+    document = source.document(wish.format, wish.conversation)
     to = None if wish.to == document.format else wish.to
     before = window_of(document)
     report = engine.compact(before, Request(focus=wish.focus, force=wish.force))
-    if document.envelope is None and to is None:
+    if to is None and not _is_writable(document):
         to = _INSTEAD
         told = f"{document.format} can be read, not written: this is {to}; --to chooses another"
         report = replace(report, notes=(*report.notes, told))
     content = None
     if not wish.dry_run and not isinstance(report.result, Abandoned):
         same = isinstance(report.result, Unchanged) and to is None and wish.conversation is None
-        content = source.content if same else _written(document, before, report, to)
+        content = source.content if same else None
+        content = content or _written(document, before, report, to)
     return Compressed(report, document.format, content, tuple(_left_out(document, to)))
 
 
 def window_of(document: Document) -> Transcript:
     """Return what the model sees: a session file also keeps what it does not see any more."""
-    return live(document.transcript) if document.envelope is None else document.transcript
+    return document.live
+
+
+def _is_writable(document: Document) -> bool:
+    return document.envelope is not None or document.format in WRITABLE
 
 
 def _left_out(document: Document, to: str | None) -> Iterator[str]:
@@ -98,8 +103,10 @@ def _written(
     document: Document, before: Transcript, report: CompactionReport, to: str | None
 ) -> bytes:
     # A call that was interrupted has no result, which no provider takes in the middle.
-    transcript = repair(report.result.transcript) if to else report.result.transcript
-    _check(transcript, before, to or document.dialect)
+    transcript = report.result.transcript
+    if to or document.envelope is None:
+        transcript = repair(transcript)
+    _check(transcript, before, FORMATS[to].dialect if to else document.dialect)
     return write(document, transcript, to=to).encode()
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.archives.files import begins_database, reason_of
 from holdfast.cli.streams import Unusable, input_bytes, output_bytes
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
     from typing import BinaryIO
 
 __all__ = [
@@ -27,12 +28,12 @@ __all__ = [
     "refused",
     "same_file",
     "write_output",
+    "write_pieces",
 ]
 
 PIPE = "-"
 """What stands for standard input or standard output."""
-_DATABASE = b"SQLite format 3\0"
-"""How a database begins."""
+_BEGINNING = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ def about(name: str) -> Generator[None]:
 
 def refused(verb: str, name: str, error: OSError) -> Unusable:
     """Return the error for a file that the system would not let us use."""
-    return Unusable(f"cannot {verb} {name}: {_reason(error)}")
+    hint = "; name a file" if isinstance(error, IsADirectoryError) else ""
+    return Unusable(f"cannot {verb} {name}: {reason_of(error)}{hint}")
 
 
 def same_file(first: str, second: str) -> bool:
@@ -97,7 +99,12 @@ def same_file(first: str, second: str) -> bool:
 
 
 def write_output(name: str, content: bytes) -> None:
-    """Write a file, or standard output for `-`.
+    """Write a file, or standard output for `-`; see `write_pieces`."""
+    write_pieces(name, (content,))
+
+
+def write_pieces(name: str, pieces: Iterable[bytes]) -> None:
+    """Write a file, or standard output for `-`, holding one piece at a time.
 
     A regular file is written beside its place and then moved there, so that no one ever sees
     half of it. Devices and pipes are written as they are.
@@ -106,15 +113,15 @@ def write_output(name: str, content: bytes) -> None:
     try:
         if name == PIPE:
             stream = output_bytes()
-            stream.write(content)
+            stream.writelines(pieces)
             stream.flush()
         elif _is_special(Path(name)):
             with Path(name).open("wb") as stream:
-                stream.write(content)
+                stream.writelines(pieces)
         else:
             path = Path(os.path.realpath(name))
             _spare_database(path)
-            _replace(path, content)
+            _replace(path, pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -127,17 +134,17 @@ def _spare_database(path: Path) -> None:
     whole = path.with_name(path.name.rpartition("-")[0]) if beside else path
     with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
         with whole.open("rb") as stream:
-            is_database = stream.read(len(_DATABASE)) == _DATABASE
-        if is_database:
+            head = stream.read(_BEGINNING)
+        if begins_database(head):
             raise Unusable(f"{path} is a database and is not overwritten; name another file")
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, pieces: Iterable[bytes]) -> None:
     descriptor, name = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     draft = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            stream.writelines(pieces)
         draft.chmod(_mode(path))
         draft.replace(path)
     except BaseException:
@@ -156,15 +163,3 @@ def _mode(path: Path) -> int:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _reason(error: OSError) -> str:
-    match error:
-        case FileNotFoundError():
-            return "there is no such file or folder"
-        case IsADirectoryError():
-            return "it is a folder; name a file"
-        case PermissionError():
-            return "permission denied"
-        case _:
-            return (error.strerror or str(error)).lower()

@@ -1,25 +1,45 @@
-"""`holdfast formats`: which files can be read, and which can be written."""
+"""`holdfast formats`: which files can be read and written, and what given files are."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli.examples import examples
-from holdfast.cli.lines import table
+from holdfast.cli.exits import Exit
+from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.adapters.archives.opening import Look
+
 __all__ = ["command"]
 
+_UNKNOWN = "unknown"
 
-@click.command("formats", epilog=examples("holdfast formats", "holdfast formats --json"))
+
+@click.command(
+    "formats",
+    epilog=examples(
+        "holdfast formats", "holdfast formats session.jsonl state.db", "holdfast formats --json"
+    ),
+)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, as_json: bool) -> None:
-    """List the formats that can be read and written.
+def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
+    """List the formats that can be read, or say what files are.
 
     The format of a file is recognized by its content; --format overrides that. A format that
-    cannot be written is written as openai, or as --to says.
+    cannot be written is written as openai, or as --to says. With FILE, a folder or a pattern, each
+    file is named with its format, how sure that is, from 0 to 1, and why. The exit code is then 1
+    when one of them cannot be read, and 3 when none is in a known format.
     """
+    if files:
+        return _recognized(files, as_json=as_json)
     if as_json:
         show_json(
             [
@@ -32,7 +52,7 @@ def command(*, as_json: bool) -> None:
                 for each in FORMATS.values()
             ]
         )
-        return
+        return Exit.DONE
     rows = [("format", "reads", "writes", "what it is")]
     rows += [
         (each.name, "yes", "yes" if each.writable else "no", each.description)
@@ -40,3 +60,47 @@ def command(*, as_json: bool) -> None:
     ]
     view = screen()
     view.show(table(rows, view.width, right=frozenset()))
+    return Exit.DONE
+
+
+def _recognized(names: Sequence[str], *, as_json: bool) -> Exit:
+    # Imported only here: the list needs no file.
+    from holdfast.adapters.archives.finding import find_files
+    from holdfast.adapters.archives.opening import Closed, Found, Reading, examine
+
+    walk = find_files(names)
+    looks = [examine(file, Reading()) for file in walk.files]
+    entries = [_fields(look) for look in looks]
+    entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
+    if as_json:
+        show_json(entries)
+    else:
+        screen().show([_line(each) for each in entries])
+    if walk.refused or any(isinstance(look, Closed) for look in looks):
+        return Exit.FAILED
+    return Exit.DONE if any(isinstance(look, Found) for look in looks) else Exit.NOTHING_TO_DO
+
+
+def _fields(look: Look) -> dict[str, object]:
+    from holdfast.adapters.archives.opening import Found
+
+    if not isinstance(look, Found):
+        return _unreadable(str(look.file.path), look.reason)
+    return {
+        "file": str(look.files[0].path),
+        "format": look.guess.format,
+        "confidence": look.guess.confidence,
+        "reason": look.guess.reason,
+    }
+
+
+def _unreadable(file: str, reason: str) -> dict[str, object]:
+    return {"file": file, "format": None, "confidence": 0.0, "reason": reason}
+
+
+def _line(entry: dict[str, object]) -> Line:
+    file, name, reason = entry["file"], entry["format"], entry["reason"]
+    if name is None:
+        return (Span(f"{file}: "), Span(_UNKNOWN, "bold yellow"), Span(f": {reason}"))
+    sure = f" ({entry['confidence']:.1f}): {reason}"
+    return (Span(f"{file}: "), Span(str(name), "bold green"), Span(sure))

@@ -9,13 +9,14 @@ import click
 
 from holdfast.cli.desk import opened_desk
 from holdfast.cli.examples import examples
-from holdfast.cli.files import about, read_input
+from holdfast.cli.files import about
 from holdfast.cli.finding import find_session, is_session_name
 from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
 from holdfast.cli.inspection import as_json, inspect_document, stored_document
 from holdfast.cli.inspection_view import drawn
+from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS, read
+from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
@@ -92,8 +93,6 @@ def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
         with opened_desk(settings, as_json=options["as_json"]) as desk:
             session = find_session(desk.store, name)
             return session.id, stored_document(desk.store.window(session.id).transcript)
-    source = read_input(name)
+    source = open_input(name, options["format_name"])
     with about(source.name):
-        return source.name, read(
-            source.content, format=options["format_name"], conversation=options["conversation"]
-        )
+        return source.name, source.document(options["format_name"], options["conversation"])

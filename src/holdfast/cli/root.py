@@ -29,16 +29,19 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show where the context went, drawn to scale.",
     "validate": "Check a transcript against a provider's rules.",
     "redact": "Mask the secrets in a text.",
+    "import": "Bring sessions of other agents into the store.",
     "search": "Find what was said in stored conversations.",
     "sessions": "Look at stored conversations, and care for them.",
     "memory": "Look at what is remembered, and edit it.",
     "models": "List the models that run on this machine, or fetch one.",
-    "formats": "List the formats that can be read and written.",
+    "formats": "List the formats that can be read, or say what files are.",
     "config": "Show the settings, or write a file to edit.",
     "doctor": "Check that everything is in place.",
     "sample": "Compact a bundled session, and show what happened.",
 }
 """Each command with its line in the overview; a command is imported when it is run."""
+_MODULES = {"import": "import_command"}
+"""Where a command is whose name no module can have."""
 
 
 class Root(LazyGroup):
@@ -120,7 +123,8 @@ def _let_go_of_output() -> None:
 
 
 def _load(name: str) -> click.Command:
-    return cast("click.Command", import_module(f"holdfast.cli.{name}").command)
+    module = _MODULES.get(name, name)
+    return cast("click.Command", import_module(f"holdfast.cli.{module}").command)
 
 
 _EXAMPLES = examples(

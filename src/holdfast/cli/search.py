@@ -13,6 +13,7 @@ from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.times import now_ms, read_moment
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
+from holdfast.recall.sources import meant_sources
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _discovery(desk: Desk, query: str, options: _Options) -> Discovery:
         query=query,
         scope=Scope(
             roles=tuple(map(Role, options["roles"])),
-            sources=options["sources"],
+            sources=meant_sources(options["sources"]),
             since=options["since"],
             until=options["until"],
             models=options["models"],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, cells, clean, crop
 from holdfast.cli.times import ago, clock_time
+from holdfast.recall.sources import agent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,9 @@ def drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> list[L
 def _place(each: Excerpt, width: int, now: int) -> Line:
     at = each.focus.at
     role = f"{each.focus.role} {each.focus.tool}".rstrip()
-    rest = f"  message {each.focus.id}  {role}  {ago(at, now)}, {clock_time(at)}"
+    agent = agent_of(each.session.source)
+    where = f"  {agent}" if agent else ""
+    rest = f"  message {each.focus.id}{where}  {role}  {ago(at, now)}, {clock_time(at)}"
     id_ = f"  {each.session.id}"
     return (Span(id_, "cyan"), Span(crop(clean(rest), max(width - cells(id_), 1)), "dim"))
 

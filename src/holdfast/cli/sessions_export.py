@@ -2,43 +2,126 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import click
 
 from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
-from holdfast.cli.files import PIPE, write_output
+from holdfast.cli.files import PIPE, write_pieces
 from holdfast.cli.finding import find_session
-from holdfast.cli.said import said_until
+from holdfast.cli.html import Family, Limits, Page, html_pieces, survey_of, weighed
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.sessions_markdown import as_markdown
+from holdfast.cli.sessions_agents import AGENT_FORMATS, log_pieces, window_pieces
+from holdfast.cli.sessions_markdown import markdown_pieces
+from holdfast.cli.story import story, window_entries, window_story
+from holdfast.cli.way import count_until, said_until
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
+from holdfast.session import children_of, path_to
+from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS
+from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
+    from holdfast.cli.story import Happening
     from holdfast.session import Session
     from holdfast.transcript import Transcript
 
 __all__ = ["export_command"]
 
-_MARKDOWN = "markdown"
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be written; without a choice, the format knows what suits it."""
+
+    desk: Desk
+    session: Session
+    log: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """A text on its way out."""
+
+    messages: int
+    pieces: Iterable[str]
+
+
+_Writer: TypeAlias = Callable[[_Wanted], _Export]
+
+
+def _request(dialect: str, wanted: _Wanted) -> _Export:
+    transcript = _everything(wanted) if wanted.log else _window(wanted)
+    document = Document(format="session", dialect="openai", transcript=transcript)
+    return _Export(len(transcript), (write(document, repair(transcript), to=dialect),))
+
+
+def _markdown(wanted: _Wanted) -> _Export:
+    store, session = wanted.desk.store, wanted.session
+    if wanted.log is False:
+        count = sum(1 for _ in window_entries(store, session.id))
+        return _Export(count, markdown_pieces(session, window_story(store, session)))
+    count = count_until(store, session.id)
+    return _Export(count, markdown_pieces(session, story(store, session)))
+
+
+def _html(wanted: _Wanted) -> _Export:
+    store, session, settings = wanted.desk.store, wanted.session, wanted.desk.settings
+    policy = policy_of(settings)
+    window = weighed(window_entries(store, session.id), Scale(counter_of(settings)))
+    is_log = wanted.log is not False
+
+    def told() -> Iterator[Happening]:
+        if is_log:
+            return story(store, session, window.standing)
+        return window_story(store, session)
+
+    lineage = store.lineage(session.id)
+    page = Page(
+        family=Family(session, path_to(lineage, session.id)[:-1], children_of(lineage, session.id)),
+        survey=survey_of(told()),
+        window=window,
+        limits=Limits(policy.context_length, policy.threshold_tokens),
+        is_log=is_log,
+    )
+    return _Export(page.survey.messages, html_pieces(page, told()))
+
+
+def _session_file(agent: str, wanted: _Wanted) -> _Export:
+    store, session = wanted.desk.store, wanted.session
+    if wanted.log is False:
+        transcript = _window(wanted)
+        return _Export(len(transcript), window_pieces(store, session.id, transcript, agent))
+    return _Export(count_until(store, session.id), log_pieces(store, session.id, agent))
+
+
+_WRITERS: dict[str, _Writer] = {
+    **{dialect: partial(_request, dialect) for dialect in DIALECTS},
+    **{agent: partial(_session_file, agent) for agent in AGENT_FORMATS},
+    "markdown": _markdown,
+    "html": _html,
+}
+"""What writes each format."""
 
 
 class _Options(TypedDict):
     format_name: str
     output: str
-    log: bool
+    log: bool | None
 
 
 @click.command(
     "export",
     epilog=examples(
-        "holdfast sessions export last -o window.json",
+        "holdfast sessions export last --format html -o session.html",
         "holdfast sessions export 20261116_0930 --format anthropic > request.json",
-        "holdfast sessions export last --log --format markdown | less",
+        "holdfast sessions export last --format claude-code -o session.jsonl",
+        "holdfast sessions export last --format markdown | less",
     ),
 )
 @session_argument
@@ -47,45 +130,51 @@ class _Options(TypedDict):
     "format_name",
     default="openai",
     show_default=True,
-    type=click.Choice([*DIALECTS, _MARKDOWN]),
+    type=click.Choice([*_WRITERS]),
     metavar="FORMAT",
-    help=f"{', '.join(DIALECTS)} or {_MARKDOWN}.",
+    help=f"{', '.join([*_WRITERS][:-1])} or {[*_WRITERS][-1]}.",
 )
 @click.option("-o", "--output", default=PIPE, metavar="FILE", help="Where to write; - by default.")
-@click.option("--log", is_flag=True, help="Everything that was said, not the window.")
+@click.option(
+    "--log/--window",
+    default=None,
+    help="Everything that was said, or what the model sees now.",
+)
 @at_desk
 def export_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
     """Write a session in another format.
 
-    The window is written, as a model would get it, with the goal at the end of its system prompt.
-    --log writes everything that was said instead, word for word and back to the beginning of the
-    conversation. With --json, a FILE is described on standard output.
+    A request to a provider holds the window, as a model would get it, with the goal at the end of
+    its system prompt. markdown and html are for people: they hold everything that was said, word
+    for word and back to the beginning of the conversation, and mark what was folded and what the
+    model still sees. The session file of an agent holds everything too, with its compactions,
+    branches and sub-agents as far as the agent has a place for them, and the agent can go on with
+    it. --log and --window choose otherwise.
+
+    html is one page that needs no network, with a map of the window on top. With --json, a FILE
+    is described on standard output.
     """
     output = options["output"]
     if desk.as_json and output == PIPE:
         raise click.UsageError("--json says what was written to a file; name one with -o")
     session = find_session(desk.store, name)
-    transcript = _everything(desk, session) if options["log"] else _window(desk, session)
-    if options["format_name"] == _MARKDOWN:
-        text = as_markdown(session, transcript)
-    else:
-        document = Document(format="session", dialect="openai", transcript=transcript)
-        text = write(document, repair(transcript), to=options["format_name"])
-    write_output(output, text.encode("utf-8", "replace"))
-    count = len(transcript)
+    export = _WRITERS[options["format_name"]](_Wanted(desk, session, options["log"]))
+    pieces = (piece.encode("utf-8", "replace") for piece in export.pieces)
+    write_pieces(output, pieces)
     if desk.as_json:
-        show_json({"session": session.id, "file": output, "messages": count})
+        show_json({"session": session.id, "file": output, "messages": export.messages})
     elif output != PIPE:
-        tell(f"wrote {count:,} messages of session {session.id} to {output}")
+        tell(f"wrote {export.messages:,} messages of session {session.id} to {output}")
 
 
-def _window(desk: Desk, session: Session) -> Transcript:
-    return with_goal(repair(desk.store.window(session.id).transcript), session.goal)
+def _window(wanted: _Wanted) -> Transcript:
+    window = wanted.desk.store.window(wanted.session.id).transcript
+    return with_goal(repair(window), wanted.session.goal)
 
 
-def _everything(desk: Desk, session: Session) -> Transcript:
-    store = desk.store
+def _everything(wanted: _Wanted) -> Transcript:
+    store = wanted.desk.store
     return tuple(
         store.whole(entry.id) if entry.shortened else entry.message
-        for entry in said_until(store, session.id)
+        for entry in said_until(store, wanted.session.id)
     )

@@ -15,6 +15,7 @@ from holdfast.cli.sessions_list_view import drawn
 from holdfast.cli.sessions_listing import conversations, every_session
 from holdfast.cli.times import now_ms, read_moment
 from holdfast.ports.store import Listing
+from holdfast.recall.sources import meant_sources
 
 if TYPE_CHECKING:
     from holdfast.cli.sessions_listing import Row
@@ -86,7 +87,7 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
 
 def _wanted(options: _Options) -> Listing:
     return Listing(
-        sources=options["sources"],
+        sources=meant_sources(options["sources"]),
         since=options["since"],
         until=options["until"],
         title=options["title"],

@@ -1,39 +1,74 @@
-"""A transcript as Markdown, for people to read."""
+"""A session as Markdown, for people to read."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.sessions_message_view import full_text
+from holdfast.cli.story import Compacted, Rewound, Said, Standing, Started
 from holdfast.cli.times import clock_time
 from holdfast.transcript import Message, Role, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from holdfast.cli.story import Happening
     from holdfast.session import Session
     from holdfast.transcript import Part, Transcript
 
-__all__ = ["as_markdown"]
+__all__ = ["as_markdown", "markdown_pieces"]
 
 _TICKS = re.compile(r"`{3,}")
 _NAMES = {Role.SYSTEM: "System", Role.USER: "User", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
 
 
+def markdown_pieces(session: Session, happenings: Iterable[Happening]) -> Iterator[str]:
+    """Return the session piece by piece, with a heading for each message.
+
+    What tools say stands in fences. A heading says so if the model no longer sees the message.
+    """
+    yield _head(session)
+    for happening in happenings:
+        yield "".join(f"\n{block}\n" for block in _blocks(happening))
+
+
 def as_markdown(session: Session, transcript: Transcript) -> str:
-    """Return the transcript with a heading for each message; what tools say stands in fences."""
+    """Return messages alone, wherever they come from, in the same layout."""
+    blocks = (block for message in transcript for block in _message(message))
+    return _head(session) + "".join(f"\n{block}\n" for block in blocks)
+
+
+def _head(session: Session) -> str:
     known = [f"session {session.id}", session.model, f"begun {clock_time(session.started)}"]
-    head = [f"# {' '.join(title_of(session).split())}", ", ".join(filter(None, known))]
-    if session.goal:
-        head.append(f"Goal: {session.goal}")
-    body = [block for message in transcript for block in _blocks(message)]
-    return "\n\n".join([*head, *body]) + "\n"
+    goal = f"\nGoal: {session.goal}\n" if session.goal else ""
+    title = " ".join(title_of(session).split())
+    return f"# {title}\n\n{', '.join(filter(None, known))}\n{goal}"
 
 
-def _blocks(message: Message) -> Iterator[str]:
-    yield f"## {_NAMES[message.role]}"
+def _blocks(happening: Happening) -> Iterator[str]:
+    match happening:
+        case Said(_, message, standing):
+            yield from _message(message, "" if standing is Standing.SEEN else f" ({standing})")
+        case Compacted(record, summaries, is_undone):
+            yield f"*Compaction of {clock_time(record.at)}{_since(is_undone=is_undone)}.*"
+            written = (entry.message.summary for entry in summaries)
+            found = [summary for summary in written if summary is not None]
+            if not found and record.summary:
+                found = [Summary(record.summary)]
+            yield from map(_summary, found)
+        case Rewound(at, is_undone):
+            when = f"{clock_time(at)}{_since(is_undone=is_undone)}"
+            yield f"*Rewind of {when}: the last turns were taken back.*"
+        case Started(session):
+            yield f"*Here begins session {session.id}.*"
+        case _:
+            assert_never(happening)
+
+
+def _message(message: Message, seen: str = "") -> Iterator[str]:
+    yield f"## {_NAMES[message.role]}{seen}"
     for part in message.parts:
         words = _part(part, message.role)
         if words:
@@ -48,12 +83,17 @@ def _part(part: Part, role: Role) -> str:
             return f"{title}\n\n{_fenced(content)}"
         case Thinking(text):
             return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
-        case Summary(text):
-            return f"*Summary of what was folded:*\n\n{text}"
+        case Summary():
+            return _summary(part)
         case Text(text):
             return text
         case _:
             return words
+
+
+def _summary(summary: Summary) -> str:
+    origin = f" by {summary.origin}" if summary.origin else ""
+    return f"*Summary{origin} of what was folded:*\n\n{summary.text}"
 
 
 def _fenced(text: str) -> str:
@@ -61,3 +101,7 @@ def _fenced(text: str) -> str:
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
+
+
+def _since(*, is_undone: bool) -> str:
+    return ", undone since" if is_undone else ""

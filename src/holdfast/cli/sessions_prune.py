@@ -20,6 +20,7 @@ from holdfast.cli.sessions_list_view import drawn
 from holdfast.cli.sessions_listing import Row, every_session
 from holdfast.cli.times import clock_time, now_ms, read_moment
 from holdfast.ports.store import Listing
+from holdfast.recall.sources import meant_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ def prune_command(desk: Desk, **options: Unpack[_Options]) -> Exit:
     elif options["before"] is None:
         raise click.UsageError("say what is old, with --older-than")
     else:
-        chosen = unused_sessions(desk.store, options["before"], options["sources"])
+        chosen = unused_sessions(desk.store, options["before"], meant_sources(options["sources"]))
     if chosen and not options["dry_run"] and not _agreed(desk, chosen, options):
         return Exit.NOTHING_TO_DO
     if chosen and not options["dry_run"]:
@@ -99,7 +100,8 @@ def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list
 
 def _trashed(store: Store, options: _Options) -> list[Session]:
     before = options["before"]
-    rows = every_session(store, Listing(trashed=True, sources=options["sources"], limit=None))
+    wanted = Listing(trashed=True, sources=meant_sources(options["sources"]), limit=None)
+    rows = every_session(store, wanted)
     return [row.session for row in rows if before is None or (row.session.trashed or 0) < before]
 
 

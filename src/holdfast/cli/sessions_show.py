@@ -11,10 +11,10 @@ from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.finding import find_session
 from holdfast.cli.flags import setting_flags
-from holdfast.cli.said import said_until
 from holdfast.cli.session_fields import compaction_fields, entry_fields, session_fields
 from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
+from holdfast.cli.way import said_until
 from holdfast.session import path_to
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line

@@ -10,16 +10,18 @@ import click
 from holdfast.cli.compressing import window_of
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.files import about, read_input
+from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
 from holdfast.cli.lines import Line, Span, counted, table
 from holdfast.cli.raw_body import raw_body, raw_document
+from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS, read
+from holdfast.formats import FORMATS
 from holdfast.transcript import Violation
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
+    from holdfast.cli.reading import Opened
     from holdfast.wire import Body
 
 __all__ = ["command"]
@@ -70,9 +72,9 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     first, and the answer says so. The exit code is 0 when the transcript is valid, else 1.
     """
     provider = options["provider"]
-    source = read_input(file)
+    source = open_input(file, options["format_name"])
     with about(source.name):
-        verdict = _judge(source.content, options)
+        verdict = _judge(source, options)
     valid = not verdict.violations
     if as_json:
         show_json(
@@ -91,12 +93,14 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     return Exit.DONE if valid else Exit.FAILED
 
 
-def _judge(content: bytes, options: _Options) -> _Verdict:
+def _judge(source: Opened, options: _Options) -> _Verdict:
     provider, number = options["provider"], options["conversation"]
-    found = raw_body(content, provider, options["format_name"]) if number is None else None
+    found = None
+    if source.content is not None and number is None:
+        found = raw_body(source.content, provider, options["format_name"])
     if found is not None:
         return _verdict(found, provider, provider, converted=False)
-    document = read(content, format=options["format_name"], conversation=number)
+    document = source.document(options["format_name"], number)
     raw = raw_document(document) if document.dialect == provider else None
     if raw is not None:
         return _verdict(raw, provider, document.format, converted=False)

@@ -1,4 +1,8 @@
-"""Make a transcript pass every provider's pairing rules: phase five of a compaction."""
+"""Make a transcript pass every provider's pairing rules: phase five of a compaction.
+
+Agents log results when they arrive, which may be after other messages, and what was imported from
+them is in that order. So a window is not valid by itself, and every one passes through here.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +28,15 @@ STUB = "[no result in the window: the call was interrupted or its result is in t
 def repair(transcript: Transcript) -> Transcript:
     """Give every call exactly one result, right after it and in order.
 
-    Results without a call go; calls without a result get a stub, save those at the very end,
-    whose tools may still be running. A transcript that needs nothing comes back as it is.
+    A result that stands further on goes back to its call. Results without a call go; calls without
+    a result get a stub, save those at the very end, whose tools may still be running. A transcript
+    that needs nothing comes back as it is.
     """
-    repaired: list[Message] = []
-    index = 0
-    changed = False
-    while index < len(transcript):
-        group_end = _group_end(transcript, index)
-        group = transcript[index:group_end]
-        if group_end > index + 1 or group[0].calls or group[0].role is Role.TOOL:
-            fixed = _paired(transcript, index, group_end)
-            changed = changed or fixed != group
-            repaired += fixed
-        else:
-            repaired += group
-        index = group_end
-    return tuple(repaired) if changed else transcript
+    repaired = _paired_throughout(transcript)
+    if repaired is transcript:
+        return transcript
+    home = _brought_home(transcript)
+    return repaired if home is transcript else _paired_throughout(home)
 
 
 def ensure_valid(after: Transcript, before: Transcript) -> None:
@@ -57,6 +53,60 @@ def merged(first: Message, second: Message) -> Message:
     if _is_plain(first) and _is_plain(second):
         return replace(second, parts=(Text(f"{first.text}\n\n{second.text}"),))
     return replace(second, parts=first.parts + second.parts, form="parts")
+
+
+def _paired_throughout(transcript: Transcript) -> Transcript:
+    """Repair each run of calls and results by itself."""
+    repaired: list[Message] = []
+    index = 0
+    changed = False
+    while index < len(transcript):
+        group_end = _group_end(transcript, index)
+        group = transcript[index:group_end]
+        if group_end > index + 1 or group[0].calls or group[0].role is Role.TOOL:
+            fixed = _paired(transcript, index, group_end)
+            changed = changed or fixed != group
+            repaired += fixed
+        else:
+            repaired += group
+        index = group_end
+    return tuple(repaired) if changed else transcript
+
+
+def _brought_home(transcript: Transcript) -> Transcript:
+    """Put each result that stands after another group than its call's to the end of that one."""
+    waiting: dict[str, int] = {}
+    """Calls without a result so far, each with the last message of its group."""
+    moved: dict[int, list[Message]] = {}
+    rest: dict[int, Message] = {}
+    """What is left of messages that held such results."""
+    start = 0
+    while start < len(transcript):
+        end = _group_end(transcript, start)
+        open_ids = {call.id for message in transcript[start:end] for call in message.calls}
+        for index in range(start, end):
+            message = transcript[index]
+            for result in message.results:
+                if result.call_id in open_ids:
+                    open_ids.remove(result.call_id)
+                elif result.call_id in waiting:
+                    place = waiting.pop(result.call_id)
+                    moved.setdefault(place, []).append(replace(message, parts=(result,)))
+                    rest[index] = _without(rest.get(index, message), result)
+        waiting |= dict.fromkeys(open_ids, end - 1)
+        start = end
+    if not moved:
+        return transcript
+    ordered: list[Message] = []
+    for index, message in enumerate(transcript):
+        left = rest.get(index, message)
+        ordered += (left,) if left.parts or left is message else ()
+        ordered += moved.get(index, ())
+    return tuple(ordered)
+
+
+def _without(message: Message, result: ToolResult) -> Message:
+    return replace(message, parts=tuple(part for part in message.parts if part is not result))
 
 
 def _group_end(transcript: Transcript, start: int) -> int:

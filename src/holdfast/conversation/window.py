@@ -184,7 +184,8 @@ def _waiting(entries: Sequence[Entry]) -> list[str] | None:
     """Return the calls at the end of the window that still wait, in order.
 
     Where several messages in a row made calls, they are answered as a group, and nothing that
-    follows is written on its own: then there is no answer.
+    follows is written on its own: then there is no answer. Nor is there one where a later call
+    was answered before an earlier one, because the answers change places when all are in.
     """
     answered: set[str] = set()
     for index in range(len(entries) - 1, -1, -1):
@@ -193,6 +194,7 @@ def _waiting(entries: Sequence[Entry]) -> list[str] | None:
             asked = dict.fromkeys(call.id for call in message.calls)
             if asked and index and entries[index - 1].message.calls:
                 return None
-            return [id_ for id_ in asked if id_ not in answered]
+            waiting = [id_ for id_ in asked if id_ not in answered]
+            return waiting if waiting == list(asked)[len(asked) - len(waiting) :] else None
         answered.update(result.call_id for result in message.results)
     return []

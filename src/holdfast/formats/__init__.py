@@ -6,18 +6,17 @@ Read in this order: `document`, `source`, `container`, `sessions`, `reading`, `w
 from holdfast.formats.catalog import FORMATS
 from holdfast.formats.document import Document, Format, Guess, Problem, ReadOnlyFormat
 from holdfast.formats.reading import detect, read, read_all
-from holdfast.formats.window import live
-from holdfast.formats.writing import write
+from holdfast.formats.writing import WRITABLE, write
 
 __all__ = [
     "FORMATS",
+    "WRITABLE",
     "Document",
     "Format",
     "Guess",
     "Problem",
     "ReadOnlyFormat",
     "detect",
-    "live",
     "read",
     "read_all",
     "write",

@@ -6,13 +6,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
+from holdfast.formats.databases import DATABASES
 from holdfast.formats.document import Format
 from holdfast.formats.sessions import SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["DOCUMENTS", "FORMATS", "choose"]
+__all__ = ["DOCUMENTS", "FORMATS", "IN_DATABASES", "choose"]
 
 DOCUMENTS: tuple[Format, ...] = (
     Format("openai", "OpenAI chat messages, JSON or JSONL", "openai", writable=True),
@@ -24,9 +25,10 @@ DOCUMENTS: tuple[Format, ...] = (
     Format("mini-swe-agent", "mini-swe-agent trajectory, JSON", "openai", writable=True),
 )
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {each.name: each for each in (*DOCUMENTS, *(reader.format for reader in SESSIONS))}
-)
+_READ = (*(reader.format for reader in SESSIONS), *(reader.format for reader in DATABASES))
+FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in (*DOCUMENTS, *_READ)})
+IN_DATABASES = frozenset(reader.format.name for reader in DATABASES)
+"""The formats that no text can be in."""
 
 
 def choose(name: str, allowed: Iterable[str]) -> str:

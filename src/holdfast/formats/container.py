@@ -27,6 +27,7 @@ __all__ = ["SYSTEM_KEYS", "Place", "dump", "find", "read_list", "read_object", "
 # The keys a conversation is found under, with the dialect that the key alone gives away.
 _KEYS = {"messages": "", "input": "responses", "contents": "gemini", "conversations": ""}
 _HISTORY = "history"
+_LIKELY = 0.8
 
 SYSTEM_KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": (),
@@ -48,6 +49,8 @@ class Place:
     key: str
     dialect: str
     reason: str
+    confidence: float
+    """As that of a `Guess`."""
 
 
 def find(entry: Mapping[str, object]) -> Place | None:
@@ -56,15 +59,17 @@ def find(entry: Mapping[str, object]) -> Place | None:
         messages = entry.get(key)
         if not is_array(messages) or not _speaks(messages):
             continue
-        if known:
-            return Place(key, known, f"an object with `{key}`")
         # Only `messages` has a system prompt of Anthropic's kind beside it.
         prompt = key == "messages" and entry.get("system") is not None
-        dialect, reason = dialect_of(messages, has_system=prompt)
-        return Place(key, dialect, f"an object with `{key}`: {reason}")
+        verdict = dialect_of(messages, has_system=prompt)
+        reason = f"an object with `{key}`"
+        if known:
+            return Place(key, known, reason, _LIKELY if messages else verdict.confidence)
+        return Place(key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence)
     past = sequence(entry.get(_HISTORY))
     if past and all("parts" in mapping(each) for each in past):
-        return Place(_HISTORY, "gemini", "an object with `history`: messages have `parts`")
+        reason = "an object with `history`: messages have `parts`"
+        return Place(_HISTORY, "gemini", reason, _LIKELY)
     return None
 
 
@@ -73,7 +78,7 @@ def read_object(
 ) -> Document:
     """Read an object with a conversation inside, as the format `name` or as its dialect."""
     entries = sequence(entry[place.key])
-    messages, asides = _sort_out(entries, place)
+    messages, asides = _sort_out(entries, place.key, place.dialect)
     keys = SYSTEM_KEYS[place.dialect]
     system_key = next((key for key in keys if key in entry), "")
     body = Body(messages, entry.get(system_key))
@@ -85,7 +90,7 @@ def read_object(
 
 def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: bool) -> Document:
     """Read a bare list of messages, or messages that stood one a line."""
-    messages, asides = _sort_out(entries, Place("", dialect, ""))
+    messages, asides = _sort_out(entries, "", dialect)
     transcript = DIALECTS[dialect].decode(Body(messages, None))
     envelope = Envelope(None, lines=lines, asides=asides, style=style, messages=messages)
     return Document(dialect, dialect, transcript, envelope)
@@ -139,17 +144,17 @@ def _speaks(messages: Sequence[object]) -> bool:
 
 
 def _sort_out(
-    entries: Sequence[object], place: Place
+    entries: Sequence[object], key: str, dialect: str
 ) -> tuple[list[dict[str, object]], tuple[Aside, ...]]:
     """Separate messages from entries that only their owner understands."""
     messages: list[dict[str, object]] = []
     passed: list[tuple[int, Mapping[str, object]]] = []
     for index, each in enumerate(entries):
         if not is_object(each):
-            where = f"{place.key}[{index}]"
-            raise DecodeError(place.dialect, where, f"expected an object, found {kind_of(each)}")
+            where = f"{key}[{index}]"
+            raise DecodeError(dialect, where, f"expected an object, found {kind_of(each)}")
         role = string(each.get("role"))
-        if place.dialect == "openai" and role and role not in _ROLES:
+        if dialect == "openai" and role and role not in _ROLES:
             passed.append((len(messages), each))
         else:
             messages.append(each)

@@ -7,14 +7,16 @@ transcript that went through a gateway may hold a field or two of another dialec
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.loose import mapping, mappings, string
+from holdfast.wire.sharegpt import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["dialect_of", "is_message"]
+__all__ = ["Verdict", "dialect_of", "is_message"]
 
 _SURE = 3
 _LIKELY = 1
@@ -52,20 +54,34 @@ _BLOCKS = {
     "tool_result": "anthropic",
     "tool_use": "anthropic",
 }
+_VALUED = frozenset(["reasoning", "text", "tool_call"])
 _OPENAI_ROLES = frozenset(["developer", "function", "system", "tool"])
+_SPEAKERS = frozenset([*ROLES, "developer", "model", "session_meta"])
+"""Who speaks in any dialect, and what Hermes writes first; users and members have roles too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which dialect messages are taken for, and why."""
+
+    dialect: str
+    reason: str
+    confidence: float
+    """As that of a `Guess`: low where nothing but the shape speaks for it."""
 
 
 def is_message(value: object) -> bool:
     """Say whether a JSON value has the shape of a message in any dialect."""
     entry = mapping(value)
-    if isinstance(entry.get("role"), str):
-        return not entry.keys().isdisjoint(("content", "parts", "tool_calls"))
-    if isinstance(entry.get("from"), str):
-        return "value" in entry
+    if "role" in entry:
+        is_said = not entry.keys().isdisjoint(("content", "parts", "tool_calls"))
+        return is_said and string(entry["role"]) in _SPEAKERS
+    if "from" in entry:
+        return isinstance(entry.get("value"), str) and string(entry["from"]) in _SPEAKERS
     return string(entry.get("type")) in _ITEMS
 
 
-def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> tuple[str, str]:
+def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdict:
     """Return the dialect that the messages speak, and why it was taken for that.
 
     Text alone says nothing: without a word that only one dialect knows it is OpenAI chat, the
@@ -80,10 +96,12 @@ def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> tuple
         for dialect, weight, reason in _evidence(mapping(message)):
             votes[dialect] += weight
             reasons.setdefault(dialect, reason)
+    if not messages:
+        return Verdict("openai", "there is no message in it", 0.2)
     if not votes:
-        return "openai", "messages with a role and text"
+        return Verdict("openai", "messages with a role and text", 0.5)
     winner, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0] == "openai"))
-    return winner, reasons[winner]
+    return Verdict(winner, reasons[winner], 0.8)
 
 
 def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
@@ -103,5 +121,7 @@ def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
         yield "openai", _LIKELY, f"there is a {role} message"
     for block in mappings(entry.get("content")):
         name = string(block.get("type"))
-        if name in _BLOCKS:
+        if name in _VALUED and "value" in block:
+            yield "sharegpt", _SURE, "content has parts with `type` and `value`"
+        elif name in _BLOCKS:
             yield _BLOCKS[name], _SURE, f"content has a part of type {name}"

@@ -10,6 +10,7 @@ from holdfast.errors import HoldfastError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from holdfast.formats.chronicle import About
     from holdfast.transcript import Transcript
 
 __all__ = ["Aside", "Document", "Envelope", "Format", "Guess", "Problem", "ReadOnlyFormat", "Style"]
@@ -44,6 +45,8 @@ class Problem:
     line: int
     """The line, counted from 1; in a file that is one JSON array, the element."""
     reason: str
+    file: str = ""
+    """Which one, where a session is spread over several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +90,24 @@ class Envelope:
 class Document:
     """A file that was read.
 
-    The transcript is the whole file in order, also what stood before a compaction; `live` cuts
-    it down to what the model still saw.
+    The transcript is the whole file in order, also what stood before a compaction.
     """
 
     format: str
     dialect: str
     transcript: Transcript
     envelope: Envelope | None = None
-    """None for formats that can only be read."""
+    """None for the session file of an agent."""
     problems: tuple[Problem, ...] = ()
+    about: About | None = None
+    """What the session file of an agent tells besides what was said."""
+    window: Transcript | None = None
+    """What the model saw at the end of a session file; None where that is everything."""
+
+    @property
+    def live(self) -> Transcript:
+        """Return what the model sees: a session file keeps what it does not see any more."""
+        return self.transcript if self.window is None else self.window
 
 
 class ReadOnlyFormat(HoldfastError):

@@ -6,29 +6,38 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.catalog import DOCUMENTS, FORMATS, choose
+from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
 from holdfast.formats.container import Place, find, read_list, read_object
 from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Document, Guess, Problem
 from holdfast.formats.loose import is_object, kind_of, mapping, string
-from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.replay import replay
+from holdfast.formats.sessions import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.document import Format
     from holdfast.formats.sessions import SessionReader
     from holdfast.formats.source import Record, Source
 
-__all__ = ["detect", "read", "read_all"]
+__all__ = [
+    "detect",
+    "detect_source",
+    "documents_told",
+    "pick",
+    "read",
+    "read_all",
+    "read_source",
+]
 
 _EXPECTED = (
     "expected messages with roles, an object with `messages`, `input`, `contents` or "
     "`conversations`, or an agent's session file"
 )
 _SURE = 1.0
-_LIKELY = 0.8
-_DEFAULT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,14 @@ def detect(text: str | bytes) -> Guess:
     A text that is no known format gives a guess without a name and the reason.
     """
     try:
-        return _shape(parse(text)).guess
+        return detect_source(parse(text))
     except DecodeError as error:
         return Guess("", 0.0, str(error))
+
+
+def detect_source(source: Source) -> Guess:
+    """Return what records seem to be; the first of them are enough."""
+    return _shape(source).guess
 
 
 def read(
@@ -67,9 +81,17 @@ def read(
     Raises:
         DecodeError: when the text cannot be read, or holds another number of conversations.
     """
-    documents = read_all(text, format=format)
+    return pick(read_all(text, format=format), conversation, name=format)
+
+
+def pick(documents: Sequence[Document], conversation: int | None, *, name: str) -> Document:
+    """Return the one conversation of a file, or that of the number, counted from 1.
+
+    Raises:
+        DecodeError: when there is another number of conversations; it says how many there are.
+    """
     count = len(documents)
-    name = documents[0].format if documents else format
+    name = documents[0].format if documents else name
     if conversation is not None:
         if not 1 <= conversation <= count:
             problem = f"there is no conversation {conversation}; the file holds {count:,}"
@@ -87,10 +109,16 @@ def read_all(text: str | bytes, *, format: str = "auto") -> tuple[Document, ...]
     Raises:
         DecodeError: when the text cannot be read, with the place and what was expected.
     """
+    return read_source(parse(text), format=format)
+
+
+def read_source(source: Source, *, format: str = "auto") -> tuple[Document, ...]:  # noqa: A002
+    """Read every conversation of records, as `read_all` does."""
     try:
-        source = parse(text)
         if format != "auto":
             choose(format, ("auto", *FORMATS))
+            if format in IN_DATABASES:
+                raise DecodeError(format, "the file", "this is text; expected a database")
             return _read_as(source, format)
         shape = _shape(source)
         if shape.reader is not None:
@@ -102,29 +130,45 @@ def read_all(text: str | bytes, *, format: str = "auto") -> tuple[Document, ...]
         raise DecodeError("json", "the file", "the values are nested too deeply") from None
 
 
+def documents_told(known: Format, events: Iterable[Event]) -> tuple[Document, ...]:
+    """Return the conversations that events tell, as documents of the format they came from."""
+    return tuple(
+        Document(
+            known.name,
+            known.dialect,
+            each.transcript,
+            problems=each.problems,
+            about=each.about,
+            window=each.window,
+        )
+        for each in replay(events)
+    )
+
+
 def _read_as(source: Source, name: str) -> tuple[Document, ...]:
     reader = next((each for each in SESSIONS if each.format.name == name), None)
     return _read_documents(source, name) if reader is None else _read_sessions(source, reader)
 
 
 def _shape(source: Source) -> _Shape:
-    for reader in SESSIONS:
-        reason = reader.recognize(source.records)
-        if reason:
-            return _Shape(Guess(reader.format.name, _SURE, reason), reader)
-    return _Shape(_document_guess(source))
+    found = recognize(source.records[:HEAD])
+    if found is None:
+        return _Shape(_document_guess(source))
+    reader, sign = found
+    return _Shape(Guess(reader.format.name, sign.confidence, sign.reason), reader)
 
 
 def _document_guess(source: Source) -> Guess:
     values = [record.value for record in source.records]
     if _are_messages(source):
-        dialect, reason = dialect_of(values)
-        plain = dialect == "openai" and not any("tool_calls" in mapping(each) for each in values)
-        return Guess(dialect, _DEFAULT if plain else _LIKELY, reason)
+        verdict = dialect_of(values)
+        return Guess(verdict.dialect, verdict.confidence, verdict.reason)
     places = [find(mapping(value)) for value in values]
     if values and places[0] is not None and all(places):
-        name = _name_of(mapping(values[0]), places[0])
-        return Guess(name, _SURE if name != places[0].dialect else _LIKELY, places[0].reason)
+        first = places[0]
+        name = _name_of(mapping(values[0]), first)
+        confidence = first.confidence if name == first.dialect else _SURE
+        return Guess(name, confidence, first.reason)
     return Guess("", 0.0, f"the shape of the JSON is unknown: {_sketch(source)}")
 
 
@@ -139,7 +183,7 @@ def _is_among_messages(value: object) -> bool:
     """Say whether a value may stand in a list of messages, as one or beside them."""
     if not is_object(value) or find(value) is not None:
         return False
-    return is_message(value) or isinstance(value.get("role"), str)
+    return is_message(value) or isinstance(value.get("role") or value.get("from"), str)
 
 
 def _name_of(entry: object, place: Place) -> str:
@@ -169,20 +213,7 @@ def _read_sessions(source: Source, reader: SessionReader) -> tuple[Document, ...
         if not is_object(each.value)
     ]
     records = [each for each in source.records if is_object(each.value)]
-    damage = (*source.problems, *strays)
-    groups = [[each] for each in records] if reader.apart else [records]
-    documents = [_session(group, reader) for group in groups if group]
-    if documents and damage:
-        first = documents[0]
-        problems = sorted((*damage, *first.problems), key=lambda problem: problem.line)
-        documents[0] = replace(first, problems=tuple(problems))
-    return tuple(documents)
-
-
-def _session(records: Sequence[Record], reader: SessionReader) -> Document:
-    reading = reader.read(records)
-    known = reader.format
-    return Document(known.name, known.dialect, reading.transcript, problems=reading.problems)
+    return documents_told(reader.format, (*source.problems, *strays, *reader.read(records)))
 
 
 def _read_documents(source: Source, name: str) -> tuple[Document, ...]:
@@ -193,7 +224,7 @@ def _read_documents(source: Source, name: str) -> tuple[Document, ...]:
     wanted = next((each.dialect for each in DOCUMENTS if each.name == name), "")
     if _are_messages(source):
         values = [record.value for record in source.records]
-        dialect = wanted or dialect_of(values)[0]
+        dialect = wanted or dialect_of(values).dialect
         return (read_list(values, dialect, source.style, lines=source.layout != "array"),)
     return tuple(_read_one(record, source, name, wanted) for record in source.records)
 

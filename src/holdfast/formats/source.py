@@ -17,7 +17,7 @@ from holdfast.formats.loose import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Record", "Source", "parse", "style_of"]
+__all__ = ["Record", "Source", "parse", "style_of", "values_in"]
 
 _EXPECTED = "expected a JSON document or one JSON value a line"
 _TOO_LONG = "a number has more digits than can be read"
@@ -31,6 +31,8 @@ class Record:
 
     line: int
     value: object
+    file: str = ""
+    """Which one, where a session is spread over several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +122,12 @@ def _scan(text: str) -> Iterator[Record | Problem]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        yield from _values(text[start:end].strip(), line)
+        yield from values_in(text[start:end].strip(), line)
         start, line = end + 1, line + 1
 
 
-def _values(line: str, number: int) -> Iterator[Record | Problem]:
+def values_in(line: str, number: int) -> Iterator[Record | Problem]:
+    """Return the JSON values of one line, and what of it is none."""
     # Writers that crashed left two objects on one line, with nothing between them.
     decoder = json.JSONDecoder()
     position = 0

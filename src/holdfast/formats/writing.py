@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
 from holdfast.formats.catalog import choose
+from holdfast.formats.chronicle import About
 from holdfast.formats.container import SYSTEM_KEYS, dump, write_back
 from holdfast.formats.document import ReadOnlyFormat, Style
 from holdfast.formats.loose import mapping
+from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.telling import tell_window
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
     from holdfast.formats.document import Document
     from holdfast.transcript import Transcript
 
-__all__ = ["write"]
+__all__ = ["WRITABLE", "write"]
 
 _KEYS = {
     "openai": "messages",
@@ -24,24 +27,31 @@ _KEYS = {
     "gemini": "contents",
     "sharegpt": "conversations",
 }
+_WRITERS = {each.format.name: each.write for each in SESSIONS if each.write is not None}
+WRITABLE: tuple[str, ...] = (*_KEYS, *_WRITERS)
+"""What any transcript can be written as."""
 _PRETTY = Style("  ", final_newline=True)
 
 
 def write(document: Document, transcript: Transcript, *, to: str | None = None) -> str:
-    """Return a transcript as text, in the document's own container or as the dialect `to`.
+    """Return a transcript as text, in the document's own container or as the format `to`.
 
     The own container keeps every key, its order and its indentation. Another dialect gives the
-    natural request of that dialect.
+    natural request of that dialect; the format of an agent a session file that it can go on with.
 
     Raises:
-        ReadOnlyFormat: when no dialect is named and the document's format cannot be written.
+        ReadOnlyFormat: when no format is named and the document's own cannot be written.
     """
     try:
-        if to is None or to == document.format:
+        wanted = to or document.format
+        if wanted in _WRITERS:
+            events = tell_window(transcript, document.about or About())
+            return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
+        if wanted == document.format:
             if document.envelope is None:
-                raise ReadOnlyFormat(document.format, tuple(_KEYS))
+                raise ReadOnlyFormat(document.format, WRITABLE)
             return write_back(document, document.envelope, transcript)
-        return _convert(document, transcript, choose(to, _KEYS))
+        return _convert(document, transcript, choose(wanted, WRITABLE))
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
 

@@ -99,7 +99,7 @@ class SessionLog(Protocol):
     """Sessions, their logs and the views of them."""
 
     def create(self, session: Session) -> Session:
-        """Add a session without a parent, and return it as stored."""
+        """Add a session without a parent; `Conflict` when its id is taken."""
         ...
 
     def session(self, id_: str) -> Session:
@@ -127,10 +127,12 @@ class SessionLog(Protocol):
         id_: str,
         drafts: Sequence[Draft],
         usage: Usage = Usage(),  # noqa: B008 - a frozen value
+        *,
+        size: int | None = None,
     ) -> tuple[Entry, ...]:
         """Write messages to the end of the log: when this returns, they are durable.
 
-        A session that ended raises `SessionEnded`, and nothing is written.
+        Nothing is written to one that ended (`SessionEnded`) or has another size (`Conflict`).
         """
         ...
 
@@ -158,7 +160,6 @@ class SessionLog(Protocol):
         """Return what was said next to a position, reading nothing else.
 
         Args:
-            id_: The session.
             position: A place in its log.
             before: How many messages up to and including the position, the nearest ones.
             after: How many messages behind it.

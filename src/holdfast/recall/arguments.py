@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast
 
 from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scope, Scroll, Wrong
 from holdfast.recall.moments import MOMENTS
+from holdfast.recall.sources import meant_sources
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _scope(given: Mapping[str, object], moment: Moment) -> Scope:
         raise _WrongError("since is later than until, so that nothing can be in between")
     return Scope(
         roles=tuple(map(_role, _names(given, "role"))),
-        sources=_names(given, "source"),
+        sources=meant_sources(_names(given, "source")),
         since=since,
         until=until,
         include_subagents=_flag(given, "include_subagents"),

@@ -25,6 +25,7 @@ __all__ = [
     "WORD",
     "fold",
     "has_pairs",
+    "index_forms",
     "is_paired",
     "normal",
     "pairs",
@@ -41,7 +42,11 @@ _IDEOGRAPHS = (
     "\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\uf900-\ufad9\U00020000-\U0003ffff"
 )
 _RUN = re.compile(f"[{_IDEOGRAPHS}]+")
-_SIGNED = re.compile(r"(?<![^\W_])([A-Za-z])(#|\+\+)(?![\w#+])")
+_SIGNED = re.compile(
+    r"#(?<=[A-Za-z]#)(?<![^\W_][A-Za-z]#)(?![\w#+])"
+    r"|\+\+(?<=[A-Za-z]\+\+)(?<![^\W_][A-Za-z]\+\+)(?![\w#+])"
+)
+"""A sign after a lone letter. It begins with the sign, which is rare: letters are tried in vain."""
 _SIGNS = {"#": "sharp", "++": "plusplus"}
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]+"
@@ -68,11 +73,8 @@ _SHORTEST_ROOT = 4
 
 def fold(text: str) -> str:
     """Return the text as the word index takes it."""
-    if "#" in text or "++" in text:
-        text = _SIGNED.sub(_spelled_out, text)
-    if text.isascii():
-        return text
-    return _RUN.sub(_paired, plain(text))
+    signed = _with_signs(text)
+    return signed if signed.isascii() else _RUN.sub(_paired, _plain(signed))
 
 
 def spellings(text: str) -> set[str]:
@@ -84,30 +86,46 @@ def spellings(text: str) -> set[str]:
 
 
 def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]:
-    """Return the spellings of all the texts but those that are known.
+    """Return the spellings of all the texts but those that are known."""
+    return index_forms(texts, known)[1]
 
-    Texts are read together, because that takes half the time for short ones.
+
+def index_forms(texts: Sequence[str], known: AbstractSet[str]) -> tuple[list[str], set[str]]:
+    """Return the texts folded, and their spellings but those that are known.
+
+    Texts are read together, because that takes half the time for short ones. Nothing here looks
+    beyond a line, and most lines of most texts are ASCII, so that only the others are taken apart.
     """
+    if all(map(str.isascii, texts)):
+        return [_with_signs(text) for text in texts], _unknown(texts, [], known)
     simple: list[str] = []
-    rest: list[str] = []
+    wide: list[str] = []
+    others: list[str] = []
+    """Texts in which a sign is spelled out for the index alone."""
+    folded: list[str | list[str]] = []
     for text in texts:
+        signed = _with_signs(text)
         if text.isascii():
             simple.append(text)
-        else:
-            rest.append(plain(text))
-    found = set("\n".join(simple).encode().translate(_BLANKED).decode().split())
-    fresh: set[str] = set()
-    # Not `-=`, which would walk through all that is known.
-    for word in found - known:
-        length = len(word)
-        if length > _LONGEST:
-            rest.append(word)
-        elif length >= _SHORTEST and (word.isalpha() or _is_memorable(word)):
-            fresh.add(word)
-    if rest:
-        others = set(_SPELLING.findall("\n".join(rest))) - known
-        fresh.update([word for word in others if word.isalpha() or _is_memorable(word)])
-    return fresh
+            folded.append(signed)
+            continue
+        if signed != text:
+            folded.append(fold(text))
+            others.append(_plain(text))
+            continue
+        lines = text.split("\n")
+        folded.append(lines)
+        for line in lines:
+            (simple if line.isascii() else wide).append(line)
+    bare = _plain("\n".join(wide))
+    paired = iter(_RUN.sub(_paired, bare).split("\n"))
+    forms = [
+        each
+        if isinstance(each, str)
+        else "\n".join([line.lower() if line.isascii() else next(paired) for line in each])
+        for each in folded
+    ]
+    return forms, _unknown(simple, [bare, *others], known)
 
 
 def query_words(text: str) -> tuple[str, ...]:
@@ -145,11 +163,7 @@ def is_paired(word: str) -> bool:
 
 def plain(text: str) -> str:
     """Return the text in lower case without accents, composed, ready to be compared."""
-    if text.isascii():
-        return text.lower()
-    apart = unicodedata.normalize("NFKD", _SURROGATE.sub(" ", text))
-    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", apart)).lower()
-    return _LIGATURE.sub(_taken_apart, bare)
+    return text.lower() if text.isascii() else _plain(text)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -165,6 +179,32 @@ def root_of(word: str) -> str:
     return word[:length] if word.isalpha() and length >= _SHORTEST_ROOT else ""
 
 
+def _unknown(simple: Sequence[str], rest: list[str], known: AbstractSet[str]) -> set[str]:
+    found = set("\n".join(simple).encode().translate(_BLANKED).decode().split())
+    fresh: set[str] = set()
+    # Not `-=`, which would walk through all that is known.
+    for word in found - known:
+        length = len(word)
+        if length > _LONGEST:
+            rest.append(word)
+        elif length >= _SHORTEST and (word.isalpha() or _is_memorable(word)):
+            fresh.add(word)
+    if rest:
+        others = set(_SPELLING.findall("\n".join(rest))) - known
+        fresh.update([word for word in others if word.isalpha() or _is_memorable(word)])
+    return fresh
+
+
+def _with_signs(text: str) -> str:
+    return _SIGNED.sub(_spelled_out, text) if "#" in text or "++" in text else text
+
+
+def _plain(text: str) -> str:
+    apart = unicodedata.normalize("NFKD", _SURROGATE.sub(" ", text))
+    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", apart)).lower()
+    return _LIGATURE.sub(_taken_apart, bare)
+
+
 def _paired(match: re.Match[str]) -> str:
     run = match.group()
     return f" {' '.join([run[i : i + 2] for i in range(len(run))])} "
@@ -175,7 +215,7 @@ def _taken_apart(match: re.Match[str]) -> str:
 
 
 def _spelled_out(match: re.Match[str]) -> str:
-    return match.group(1) + _SIGNS[match.group(2)]
+    return _SIGNS[match.group()]
 
 
 def _signed(word: str) -> str:

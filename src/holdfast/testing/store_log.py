@@ -6,7 +6,7 @@ import base64
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from holdfast.errors import UnknownSession
+from holdfast.errors import Conflict, UnknownSession
 from holdfast.recall import Filters
 from holdfast.session import MESSAGE_ID_MARK, Draft, Kind, Session, Usage
 from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, said, texts
@@ -75,6 +75,15 @@ class LogCases(StoreCase):
             assert sorted({entry.id for entry in entries}) == [entry.id for entry in entries]
             assert {entry.kind for entry in entries} == {Kind.SAID}
             assert store.head(FIRST).size == store.session(FIRST).size == 3
+
+    def test_a_batch_may_ask_for_a_log_of_a_certain_length(self, tmp_path: Path) -> None:
+        """So that of two who write the same messages one comes first, and the other is told."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a", "b"), size=0)
+            with refused(Conflict):
+                store.append(FIRST, drafts("a", "b"), size=0)
+            store.append(FIRST, drafts("c"), size=2)
+            assert texts(store.window(FIRST).entries) == ["a", "b", "c"]
 
     def test_nothing_is_appended_by_nothing(self, tmp_path: Path) -> None:
         """An empty batch leaves the session as it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.errors import SessionEnded, StoreError, UnknownSession
+from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
 from holdfast.ports import Amendment, Listing
 from holdfast.session import EndReason, Session, Usage
 from holdfast.testing.store_case import FIRST, SECOND, StoreCase, refused, said
@@ -43,7 +43,7 @@ class SessionCases(StoreCase):
         """A second session of the same id is refused, and the first stays as it is."""
         with self.opened(tmp_path) as store:
             before = store.session(FIRST)
-            with refused(StoreError, FIRST):
+            with refused(Conflict, FIRST):
                 store.create(Session(id=FIRST, source="api", started=9))
             assert store.session(FIRST) == before
 

@@ -1,8 +1,9 @@
 """ShareGPT conversations, as training sets and Hermes trajectories write them.
 
-Everything here is text. What can be read out of it with certainty becomes thinking, calls and
-results; what cannot stays text. A turn whose text would come out differently keeps the original
-beside the parts, and it is written back as long as the parts say the same.
+Almost everything here is text. What can be read out of it with certainty becomes thinking, calls
+and results; what cannot stays text. A turn that would come out differently keeps the original
+beside the parts, and it is written back as long as the parts say the same. A conversation whose
+turns are lists of parts is written as one again.
 
 What this dialect cannot say: media (a placeholder), whether a result is an error, call ids of
 calls, and reasoning of another provider.
@@ -19,6 +20,13 @@ from holdfast.wire.body import Body
 from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, string
 from holdfast.wire.markers import OPENINGS
 from holdfast.wire.media import placeholder
+from holdfast.wire.sharegpt_parts import (
+    ROLE_NAMES,
+    has_parts,
+    parts_in,
+    render_parts,
+    results_in,
+)
 from holdfast.wire.sharegpt_text import (
     NAME,
     parse_answers,
@@ -53,6 +61,7 @@ ROLES = {
 }
 _USUAL = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 _KNOWN = frozenset({"from", "value"})
+_KNOWN_PARTS = frozenset({"role", "content"})
 _TURN = f"{NAME}:turn"
 
 
@@ -68,7 +77,7 @@ def decode(body: Body) -> Transcript:
     turns = body.messages
     for index, turn in enumerate(turns):
         following = turns[index + 1] if index + 1 < len(turns) else None
-        is_answered = following is None or ROLES.get(known_string(following, "from")) is Role.TOOL
+        is_answered = following is None or ROLES.get(_speaker(following)) is Role.TOOL
         try:
             messages.append(reader.read(record(turn), is_answered=is_answered))
         except Misfit as misfit:
@@ -86,6 +95,8 @@ class _Reader:
 
     def read(self, raw: Wire, *, is_answered: bool) -> Message:
         """Return the message of one turn; calls count only where results follow."""
+        if has_parts(raw):
+            return self._in_parts(raw, is_answered=is_answered)
         speaker, value = string(raw, "from"), string(raw, "value")
         role = ROLES.get(speaker)
         if role is None:
@@ -103,6 +114,29 @@ class _Reader:
         if rendered == value:
             return message
         noted = {**own(message.extras, _TURN), "value": value, "rendering": rendered}
+        return replace(message, extras={**message.extras, _TURN: noted})
+
+    def _in_parts(self, raw: Wire, *, is_answered: bool) -> Message:
+        """Return the message of a turn that is a list of parts."""
+        speaker = string(raw, "role")
+        role = ROLES.get(speaker)
+        if role is None:
+            raise Misfit(".role", f"unknown role {speaker!r}")
+        parts = parts_in(raw)
+        extras = leftover(raw, _KNOWN_PARTS, NAME)
+        noted: Wire = {"parts": True, "from": speaker}
+        if role is Role.TOOL:
+            words = "\n".join(part.text for part in parts if isinstance(part, Text))
+            answers = results_in(words, len(self._waiting)) if self._waiting else None
+            message = self._paired(answers, words, {**extras, _TURN: noted})
+        else:
+            named = tuple(self._named(part) if is_answered else _as_words(part) for part in parts)
+            message = compose(role, named, "", {**extras, _TURN: noted})
+            self._waiting = list(message.calls)
+        rendered = render_parts(_sayable(message))
+        if rendered == raw["content"]:
+            return message
+        noted = {**own(message.extras, _TURN), "value": raw["content"], "rendering": rendered}
         return replace(message, extras={**message.extras, _TURN: noted})
 
     def _spoken(self, role: Role, speaker: str, value: str, *, is_answered: bool) -> Message:
@@ -132,6 +166,9 @@ class _Reader:
         results = parse_answers(value)
         if results is None and len(self._waiting) >= 1:
             results = [ToolResult("", (Text(value),), extras={NAME: {"bare": True}})]
+        return self._paired(results, value, extras)
+
+    def _paired(self, results: list[ToolResult] | None, value: str, extras: Extras) -> Message:
         if results is None or len(results) > len(self._waiting):
             # An answer to nothing that was read as a call: its words are kept as words.
             noted = {"from": "tool", **own(extras, _TURN)}
@@ -142,6 +179,15 @@ class _Reader:
             for result, call in zip(results, calls, strict=True)
         )
         return Message(Role.TOOL, paired, extras=extras)
+
+
+def _speaker(turn: Wire) -> str:
+    return known_string(turn, "from") or known_string(turn, "role")
+
+
+def _as_words(part: Part) -> Part:
+    """Return a call that nobody answered as the words that it was."""
+    return Text(render_call(part)) if isinstance(part, ToolCall) else part
 
 
 def _after_summary(message: Message) -> list[Part] | None:
@@ -157,11 +203,13 @@ def encode(transcript: Transcript) -> Body:
     """Write the turns of a conversation."""
     system: str | None = None
     turns: list[Wire] = []
+    in_parts = any(own(message.extras, _TURN).get("parts") for message in transcript)
+    write = _parts_turn if in_parts else _turn
     for message in _together(transcript):
         if own(message.extras, _TURN).get("beside") and not turns:
             system = _value(message)
         else:
-            turns += _turns(message)
+            turns += [write(each) for each in _apart(message)]
     return Body(turns, system)
 
 
@@ -177,16 +225,34 @@ def _together(transcript: Transcript) -> list[Message]:
     return joined
 
 
-def _turns(message: Message) -> list[Wire]:
+def _apart(message: Message) -> list[Message]:
+    """Return the messages that become turns: results stand apart from everything else."""
     if message.role is Role.TOOL or message.results:
         answers = replace(message, role=Role.TOOL, parts=message.results)
-        turns = [_turn(answers)] if answers.parts else []
+        found = [answers] if answers.parts else []
         rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
         role = Role.USER if message.role is Role.TOOL else message.role
-        return [*turns, _turn(Message(role, rest))] if rest else turns
+        return [*found, Message(role, rest)] if rest else found
     if message.parts and not portable(message, NAME):
         return []
-    return [_turn(message)]
+    return [message]
+
+
+def _parts_turn(message: Message) -> Wire:
+    noted = own(message.extras, _TURN)
+    content: object = render_parts(_sayable(message))
+    if "value" in noted and noted["rendering"] == content:
+        content = noted["value"]
+    speaker = known_string(noted, "from") if noted.get("parts") else ""
+    speaker = speaker or ROLE_NAMES[message.role]
+    return {"role": speaker, "content": content, **own(message.extras, NAME)}
+
+
+def _sayable(message: Message) -> tuple[Part, ...]:
+    """Return the parts of a message in words, reasoning, calls and results."""
+    if message.results:
+        return tuple(_worded(result) for result in message.results)
+    return _texts(marked_texts(message, portable(message, NAME)))
 
 
 def _turn(message: Message) -> Wire:

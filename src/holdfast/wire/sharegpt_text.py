@@ -22,6 +22,9 @@ __all__ = [
     "NAME",
     "parse_answers",
     "parse_reply",
+    "read_answer",
+    "read_call",
+    "render_answer",
     "render_answers",
     "render_call",
     "render_reply",
@@ -51,14 +54,15 @@ def parse_reply(text: str) -> list[Part] | None:
             words = segment.strip("\n")
             parts += [Text(words)] if words else []
             continue
-        call = _read_call(segment)
+        call = read_call(segment)
         if call is None:
             return None
         parts.append(call)
     return parts
 
 
-def _read_call(text: str) -> ToolCall | None:
+def read_call(text: str) -> ToolCall | None:
+    """Return the call that a model wrote, still without an id; None when it cannot be read."""
     match read_object(text):
         case {"name": str() as name, "arguments": str() as arguments}:
             return ToolCall("", name, arguments)
@@ -82,12 +86,18 @@ def parse_answers(text: str) -> list[ToolResult] | None:
 def _read_answer(text: str) -> ToolResult:
     inner = text.strip("\n")
     match object_in(inner):
-        case {"content": content} as found if found.keys() <= {"tool_call_id", "name", "content"}:
-            words = content if isinstance(content, str) else written(content)
-            extras: dict[str, object] = {NAME: {"json": True, **_kept(found)}}
-            return ToolResult("", (Text(words),), name=known_string(found, "name"), extras=extras)
+        case {"content": _} as found if found.keys() <= {"tool_call_id", "name", "content"}:
+            return read_answer(found)
         case _:
             return ToolResult("", (Text(inner),), extras={NAME: {"json": False}})
+
+
+def read_answer(found: Wire) -> ToolResult:
+    """Return the result that an object with `content` is."""
+    content = found["content"]
+    words = content if isinstance(content, str) else written(content)
+    extras: dict[str, object] = {NAME: {"json": True, **_kept(found)}}
+    return ToolResult("", (Text(words),), name=known_string(found, "name"), extras=extras)
 
 
 def _kept(found: Wire) -> Wire:
@@ -129,11 +139,16 @@ def render_answers(results: Sequence[ToolResult]) -> str:
 
 
 def _render_answer(result: ToolResult) -> str:
-    noted = own(result.extras, NAME)
-    if noted.get("json") is False:
+    if own(result.extras, NAME).get("json") is False:
         return result.text
+    return written(render_answer(result))
+
+
+def render_answer(result: ToolResult) -> Wire:
+    """Return a result as an object with `content`."""
+    noted = own(result.extras, NAME)
     fields: Wire = {"tool_call_id": result.call_id, "name": result.name}
     if noted.get("json"):
         fields = {key: value for key, value in noted.items() if key != "json"}
     parsed = object_in(result.text)
-    return written({**fields, "content": result.text if parsed is None else parsed})
+    return {**fields, "content": result.text if parsed is None else parsed}

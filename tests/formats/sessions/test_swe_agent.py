@@ -1,8 +1,24 @@
 """A SWE-agent trajectory reads as its history."""
 
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from holdfast.formats import Problem, read
-from holdfast.transcript import Thinking, shape
+from holdfast.formats.chronicle import MAIN, About, Begun, Event, Told
+from holdfast.formats.sessions.swe_agent import SWE_AGENT
+from holdfast.formats.source import Record, parse
+from holdfast.session import Usage
+from holdfast.transcript import Role, Thinking, shape
+from tests.formats.conformance import records_of
 from tests.formats.samples import sample
+from tests.formats.surprises import breaks, surprised
+
+
+def tell(*values: object) -> list[Event]:
+    return list(SWE_AGENT.read(Record(line, each) for line, each in enumerate(values, 1)))
 
 
 def test_history_is_the_conversation() -> None:
@@ -18,3 +34,69 @@ def test_history_is_the_conversation() -> None:
         ]
     )
     assert document.transcript[2].parts[0] == Thinking("where is it", "c2VhbA==", {"anthropic": {}})
+
+
+def test_a_run_tells_how_it_ended_and_its_first_answer_what_it_cost() -> None:
+    stats = {"instance_cost": 0.5, "tokens_sent": 9, "tokens_received": 2, "api_calls": 3}
+    config = {"problem_statement": {"id": "shop-1"}, "agent": {"model": {"name": "m"}}}
+    info = {"exit_status": "submitted", "model_stats": stats, "swe_agent_version": "1.1"}
+    said = [
+        {"role": "user", "content": "Like this", "is_demo": True, "agent": "main"},
+        {"role": "assistant", "content": "a"},
+        {"role": "assistant", "content": "b"},
+    ]
+    begun, *told = tell(
+        {
+            "environment": "swe_main",
+            "trajectory": [],
+            "history": said,
+            "info": info,
+            "replay_config": json.dumps(config),
+        }
+    )
+    about = About(
+        title="shop-1",
+        model="m",
+        version="1.1",
+        more={"exit_status": "submitted", "environment": "swe_main"},
+    )
+    assert begun == Begun(strand=MAIN, line=1, about=about)
+    natives = [event.native for event in told if isinstance(event, Told)]
+    assert [native.usage for native in natives] == [None, Usage(3, 9, 2, cost=0.5), None]
+    assert natives[0].more == {"agent": "main", "is_demo": True}
+
+
+def test_how_a_run_was_set_up_may_be_broken_text() -> None:
+    (begun,) = tell({"trajectory": [], "replay_config": "{"})
+    assert begun == Begun(strand=MAIN, line=1, about=About())
+
+
+def test_several_trajectories_of_a_file_are_conversations_with_keys_of_their_own() -> None:
+    past = {"trajectory": [], "history": [{"role": "user", "content": "a"}]}
+    keys = [event.key for event in tell(past, past) if isinstance(event, Told)]
+    assert keys == ["#0", "1#0"]
+
+
+def test_the_manifest_counts_steps_as_calls_though_most_agents_write_them_as_text(
+    shared: Path,
+) -> None:
+    manifest = json.loads((shared / "data/manifest.json").read_text("utf-8"))
+    files = [each for each in manifest if each["kind"] == "swe_agent"]
+    assert files
+    for each in files:
+        (record,) = parse((shared / "data" / each["file"]).read_bytes()).records
+        told = [event for event in SWE_AGENT.read([record]) if isinstance(event, Told)]
+        answers = [event for event in told if event.message.role is Role.ASSISTANT]
+        calls = sum(len(event.message.calls) for event in told)
+        assert len(told) == each["messages"]
+        # One session made two steps of one answer.
+        assert len(answers) in (each["tool_calls"], each["tool_calls"] - 1)
+        assert calls in (0, each["tool_calls"])
+
+
+SAMPLES = st.sampled_from(("swe_agent.traj",))
+
+
+@given(SAMPLES.flatmap(lambda name: surprised(records_of(sample(name).encode()))))
+def test_a_file_with_surprises_is_told_by_the_rules(records: list[Record]) -> None:
+    assert breaks(SWE_AGENT, records) == []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.sqlite.log import NEWEST_ID, Batch, Place, write
 from holdfast.adapters.sqlite.rows import live_key_of, to_text
 from holdfast.adapters.sqlite.sessions import add_usage
+from holdfast.errors import Conflict
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.adapters.sqlite.index import WordIndex
     from holdfast.session import Entry
 
-__all__ = ["NONE_USED", "append_batch"]
+__all__ = ["NONE_USED", "append_batch", "grown_by"]
 
 NONE_USED = Usage()
 """What a message costs that no provider answered."""
@@ -29,10 +30,9 @@ _GROW = f"""
 
 
 def append_batch(
-    connection: sqlite3.Connection, id_: str, batch: Batch, usage: Usage, index: WordIndex
+    connection: sqlite3.Connection, place: Place, batch: Batch, usage: Usage, index: WordIndex
 ) -> tuple[Entry, ...]:
-    """Write a batch to the end of a session's log, its words to the index."""
-    place = _grown(connection, id_, batch)
+    """Write a batch where `grown_by` made room for it, its words to the index."""
     entries = write(connection, place, batch, index)
     if usage is not NONE_USED:
         add_usage(connection, place.key, usage)
@@ -42,8 +42,27 @@ def append_batch(
     return entries
 
 
+def grown_by(
+    connection: sqlite3.Connection, id_: str, batch: Batch, size: int | None = None
+) -> Place:
+    """Make the session longer by the batch and return where the batch goes.
+
+    Args:
+        connection: The one that writes.
+        id_: The session.
+        batch: What will be written.
+        size: How long the session must be for it.
+    """
+    place = _grown(connection, id_, batch)
+    if size is not None and place.size != size:
+        raise Conflict(
+            f"session {id_} was written to by somebody else since it was read "
+            f"({place.size} messages, expected {size}); read it again"
+        )
+    return place
+
+
 def _grown(connection: sqlite3.Connection, id_: str, batch: Batch) -> Place:
-    """Make the session longer by the batch and return where the batch goes."""
     count = len(batch.drafts)
     if count:
         latest = batch.drafts[0].at

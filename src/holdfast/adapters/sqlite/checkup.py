@@ -32,7 +32,8 @@ EXPECTED_SIZE = """max(
 """The newest position of a session. One that a view reaches to is never used again."""
 _SAMPLE = 400
 _CAUSES = frozenset(cause.value for cause in Cause)
-_WORD = re.compile(r"[a-z0-9]{2,}")
+_WORD = re.compile(r"(?<![^\W_])[a-z0-9]{2,}(?![^\W_])")
+"""A whole word: one with another letter in it is a word of its own to the index."""
 
 
 def examine(connection: sqlite3.Connection) -> Health:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.recall.folding import fold, unknown_spellings
+from holdfast.recall.folding import fold, index_forms
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,14 +49,13 @@ class WordIndex:
             # Another connection may be another file under the same name.
             self.forget()
             self._connection = connection
-        texts: list[str] = []
-        folded: list[tuple[int, str]] = []
-        for id_, text in rows:
-            if text:
-                texts.append(text)
-                folded.append((id_, fold(text)))
-        connection.executemany("INSERT INTO message_words(rowid, text) VALUES (?, ?)", folded)
-        unknown = sorted(unknown_spellings(texts, self._known))
+        spoken = [(id_, text) for id_, text in rows if text]
+        folded, fresh = index_forms([text for _, text in spoken], self._known)
+        connection.executemany(
+            "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
+            zip([id_ for id_, _ in spoken], folded, strict=True),
+        )
+        unknown = sorted(fresh)
         if not unknown:
             return
         connection.executemany("INSERT OR IGNORE INTO spellings(word) VALUES (?)", zip(unknown))

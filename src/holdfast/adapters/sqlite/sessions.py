@@ -14,7 +14,7 @@ from holdfast.adapters.sqlite.rows import (
     to_json,
     to_text,
 )
-from holdfast.errors import SessionEnded, StoreError
+from holdfast.errors import Conflict, SessionEnded
 from holdfast.session import CLOSABLE
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def insert_session(
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorname != "SQLITE_CONSTRAINT_UNIQUE":
             raise
-        raise StoreError(f"there is a session {session.id} already; choose another id") from error
+        raise Conflict(f"there is a session {session.id} already; choose another id") from error
     return key
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
-from holdfast.adapters.sqlite.appending import NONE_USED, append_batch
+from holdfast.adapters.sqlite.appending import NONE_USED, append_batch, grown_by
 from holdfast.adapters.sqlite.backup import copy_to
 from holdfast.adapters.sqlite.checkup import examine
 from holdfast.adapters.sqlite.connection import Database
@@ -109,12 +109,18 @@ class SqliteStore:
             return sessions.end_session(connection, id_, reason, at)
 
     def append(
-        self, id_: str, drafts: Sequence[Draft], usage: Usage = NONE_USED
+        self,
+        id_: str,
+        drafts: Sequence[Draft],
+        usage: Usage = NONE_USED,
+        *,
+        size: int | None = None,
     ) -> tuple[Entry, ...]:
         """Write messages to the end of the log, with their words and what they cost."""
         batch = prepare(drafts, Kind.SAID)
         with self._database.write(self._index.forget) as connection:
-            return append_batch(connection, id_, batch, usage, self._index)
+            place = grown_by(connection, id_, batch, size)
+            return append_batch(connection, place, batch, usage, self._index)
 
     def head(self, id_: str) -> Head:
         """Return where the session stands."""

@@ -10,9 +10,9 @@ from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.words import model_line
 from holdfast.cli.files import write_output
 from holdfast.cli.lines import Line, Span, counted
-from holdfast.cli.said import said_until
 from holdfast.cli.sessions_markdown import as_markdown
 from holdfast.cli.times import now_ms
+from holdfast.cli.way import said_until
 from holdfast.compaction.feedback import feedback
 
 if TYPE_CHECKING:

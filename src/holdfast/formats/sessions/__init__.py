@@ -3,17 +3,37 @@
 Read `reader` first; every other module reads one agent's format.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.sessions.antigravity import ANTIGRAVITY
 from holdfast.formats.sessions.claude_code import CLAUDE_CODE
 from holdfast.formats.sessions.codex import CODEX
 from holdfast.formats.sessions.copilot import COPILOT
+from holdfast.formats.sessions.cursor import CURSOR
+from holdfast.formats.sessions.droid import DROID
 from holdfast.formats.sessions.gemini_cli import GEMINI_CLI
+from holdfast.formats.sessions.grok import GROK
+from holdfast.formats.sessions.kimi import KIMI
+from holdfast.formats.sessions.mini_swe_agent_log import MINI_SWE_AGENT_LOG
+from holdfast.formats.sessions.opencode import OPENCODE
 from holdfast.formats.sessions.openhands import OPENHANDS
 from holdfast.formats.sessions.openhands_events import OPENHANDS_EVENTS
 from holdfast.formats.sessions.pi import OPENCLAW, PI
-from holdfast.formats.sessions.reader import SessionReader
+from holdfast.formats.sessions.qwen import QWEN
+from holdfast.formats.sessions.reader import SessionReader, Sign
 from holdfast.formats.sessions.swe_agent import SWE_AGENT
 
-__all__ = ["SESSIONS", "SessionReader"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.formats.source import Record
+
+__all__ = ["HEAD", "SESSIONS", "SessionReader", "Sign", "recognize"]
+
+HEAD = 200
+"""How many records of a file show what it is."""
 
 SESSIONS: tuple[SessionReader, ...] = (
     CLAUDE_CODE,
@@ -23,7 +43,25 @@ SESSIONS: tuple[SessionReader, ...] = (
     SWE_AGENT,
     OPENHANDS,
     OPENHANDS_EVENTS,
+    MINI_SWE_AGENT_LOG,
     GEMINI_CLI,
     COPILOT,
+    ANTIGRAVITY,
+    CURSOR,
+    DROID,
+    GROK,
+    KIMI,
+    OPENCODE,
+    QWEN,
 )
 """In the order in which they are asked: OpenClaw's files are Pi's with a mark of their own."""
+
+
+def recognize(records: Sequence[Record]) -> tuple[SessionReader, Sign] | None:
+    """Return whose session file begins with these records, and why; the surest wins."""
+    best: tuple[SessionReader, Sign] | None = None
+    for reader in SESSIONS:
+        sign = reader.recognize(records)
+        if sign is not None and (best is None or sign.confidence > best[1].confidence):
+            best = reader, sign
+    return best

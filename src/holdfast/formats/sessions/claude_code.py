@@ -1,189 +1,217 @@
 """Reads the sessions of Claude Code.
 
 File order is the conversation: walking the tree of parents loses the results of parallel calls
-and everything before a compaction. One answer of the model is spread over several lines, with
-tool results between them, so lines that share a message id become one message again.
+and everything before a compaction. Each line of a user or of the model is told by itself; lines
+that share a message id are one answer.
+
+A file is known by the first session id in it: a session that is resumed may begin with the lines
+of the one that it goes on from, and then both files are one conversation. What the model never
+saw is not told: errors of the API, answers that the program made up, notes for the screen. A
+line with the id of one that was told is a copy of it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.errors import DecodeError
+from holdfast.formats.chronicle import MAIN, Begun, Native, Noted, Told
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
-from holdfast.formats.pairing import Said, arrange
-from holdfast.formats.sessions.reader import SessionReader, summarized, words
-from holdfast.wire import DIALECTS, Body
+from holdfast.formats.loose import mapping, sequence, string
+from holdfast.formats.sessions.claude_code_folds import Folds
+from holdfast.formats.sessions.claude_code_header import Header
+from holdfast.formats.sessions.claude_code_lines import PROMPT, SPOKEN, SYSTEM, line_of
+from holdfast.formats.sessions.claude_code_tree import Tree
+from holdfast.formats.sessions.claude_code_writing import write
+from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
+from holdfast.session import Fork, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.pairing import Reading
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.sessions.claude_code_lines import Line
+    from holdfast.formats.sessions.claude_code_tree import Place
     from holdfast.formats.source import Record
+    from holdfast.transcript import Transcript
 
 __all__ = ["CLAUDE_CODE"]
 
 _SIDE = frozenset(["file-history-snapshot", "queue-operation", "summary"])
 
 
-def _recognize(records: Sequence[Record]) -> str:
-    weak = ""
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
         kind, message = string(entry.get("type")), mapping(entry.get("message"))
-        if kind in {"user", "assistant"} and "sessionId" in entry and "content" in message:
-            return f"a line of type {kind} with a session id"
+        if kind in SPOKEN and "sessionId" in entry and "content" in message:
+            return Sign(f"a line of type {kind} with a session id")
         if kind in _SIDE and not entry.keys().isdisjoint(("leafUuid", "snapshot", "operation")):
-            weak = f"a line of type {kind}"
+            weak = Sign(f"a line of type {kind}", LIKELY)
     return weak
 
 
-def _read(records: Sequence[Record]) -> Reading:
-    lines = [(record.line, mapping(record.value)) for record in records]
-    # A sub-agent's own file holds nothing but a sidechain.
-    main = [each for each in lines if each[1].get("isSidechain") is not True]
+def _read(records: Iterable[Record]) -> Iterator[Event]:
     desk = _Desk()
-    for line, entry in main if any(map(_is_spoken, main)) else lines:
-        desk.take(entry, line)
-    return arrange(desk.said(), desk.problems)
-
-
-def _is_spoken(line: tuple[int, Mapping[str, object]]) -> bool:
-    return string(line[1].get("type")) in {"user", "assistant"}
-
-
-class _Draft:
-    """A message that more lines may still add to."""
-
-    def __init__(self, line: int, role: str, content: object) -> None:
-        self.line = line
-        self.role = role
-        self.content = content
-        self.uuids: set[str] = set()
-
-    def add(self, content: object) -> None:
-        """Add the blocks of another line that the message does not have yet."""
-        before = sequence(self.content)
-        self.content = [*before, *(each for each in sequence(content) if each not in before)]
+    for record in records:
+        yield from desk.take(line_of(record))
+    yield from desk.end()
 
 
 class _Desk:
-    """Collects lines into drafts of messages."""
+    """Tells lines as they come."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self._drafts: list[_Draft] = []
-        self._seen: set[str] = set()
-        self._answers: dict[str, _Draft] = {}
-        self._kept: frozenset[str] = frozenset()
-        """The lines that the compaction under way keeps word for word."""
+        self._tree = Tree()
+        self._header = Header(self._tree)
+        self._folds = Folds()
+        self._answers = _Answers()
+        self._told: set[str] = set()
+        self._last: dict[str, str] = {}
+        """The message of each strand that was told last."""
 
-    def take(self, entry: Mapping[str, object], line: int) -> None:
-        """Add one line, unless it is a copy or was never shown to the model."""
-        uuid = string(entry.get("uuid"))
-        if uuid and uuid in self._seen:
+    def take(self, line: Line) -> Iterator[Event]:
+        """Tell what a line adds."""
+        if (about := self._header.see(line)) is not None:
+            yield Noted(strand=MAIN, about=about)
+        if line.uuid and line.uuid in self._told:
             return
-        match string(entry.get("type")):
-            case "user" | "assistant" as kind:
-                draft = self._spoken(entry, kind, line)
-            case "attachment":
-                draft = self._queued(mapping(entry.get("attachment")), line)
-            case "system" if entry.get("subtype") == "compact_boundary":
-                self._kept = _kept(mapping(entry.get("compactMetadata")))
-                draft = None
+        match line.kind:
+            case "user" | "assistant":
+                yield from self._spoken(line)
+            case "attachment" if line.is_queued and line.has_content:
+                yield from self._tell(line, line.content)
+            case "system" if line.entry.get("subtype") == PROMPT:
+                yield from self._tell(line, line.content)
+            case "system" if line.entry.get("subtype") == "compact_boundary":
+                self._folds.begin(line, self._tree.passed(line))
             case _:
-                draft = None
-        if draft is not None and uuid:
-            draft.uuids.add(uuid)
-            self._seen.add(uuid)
+                self._tree.passed(line)
 
-    def said(self) -> Iterator[Said]:
-        """Return the messages; what the codec cannot read becomes a problem."""
-        for draft in self._drafts:
-            if draft.role == "summary":
-                yield Said(draft.line, summarized(words(draft.content), "claude-code"))
-                continue
-            body = Body([{"role": draft.role, "content": draft.content}], None)
-            try:
-                decoded = DIALECTS["anthropic"].decode(body)
-            except DecodeError as error:
-                self.problems.append(Problem(draft.line, f"{error.path}: {error.problem}"))
-                continue
-            yield from (Said(draft.line, message) for message in decoded)
+    def end(self) -> Iterator[Event]:
+        """Tell what only the whole file shows."""
+        if not self._header.has_begun:
+            yield Begun(strand=MAIN, line=1, about=self._header.begin(None))
+        yield from self._tree.problems()
 
-    def _spoken(self, entry: Mapping[str, object], kind: str, line: int) -> _Draft | None:
-        message = mapping(entry.get("message"))
-        content = message.get("content")
-        if not _is_content(content):
-            self.problems.append(Problem(line, f"a line of type {kind} without content"))
-            return None
-        if entry.get("isCompactSummary") is True:
-            return self._summary(content, line)
-        if _is_unseen(entry, message):
-            return None
-        if kind == "assistant":
-            return self._answer(string(message.get("id")), content, line)
-        if not any(block.get("type") == "tool_result" for block in mappings(content)):
-            self._answers = {}
-        return self._append(_Draft(line, kind, content))
+    def _spoken(self, line: Line) -> Iterator[Event]:
+        if not line.has_content:
+            self._tree.passed(line)
+            yield Problem(line.number, f"a line of type {line.kind} without content", line.file)
+        elif line.is_unseen:
+            self._tree.passed(line)
+        elif line.kind == "assistant":
+            yield from self._tell(line, self._answers.added(line))
+        else:
+            if line.is_asked:
+                self._answers.close()
+            yield from self._tell(line, line.content)
 
-    def _answer(self, message_id: str, content: object, line: int) -> _Draft:
-        draft = self._answers.get(message_id)
-        if draft is not None and is_array(content):
-            draft.add(content)
-            return draft
-        draft = self._append(_Draft(line, "assistant", content))
-        if message_id and is_array(content):
-            self._answers[message_id] = draft
-        return draft
+    def _tell(self, line: Line, content: object) -> Iterator[Event]:
+        messages, problems = line.messages(content)
+        yield from problems
+        if not messages:
+            self._tree.passed(line)
+            return
+        if not self._header.has_begun:
+            yield Begun(strand=MAIN, line=line.number, about=self._header.begin(line))
+        place = self._tree.place(line)
+        if place.begun is not None:
+            yield place.begun
+            if place.begun.fork is Fork.BRANCH:
+                self._folds.branch(place.strand, place.begun.of or MAIN, place.begun.after)
+        yield from self._messages(line, place, messages)
 
-    def _summary(self, content: object, line: int) -> _Draft:
-        """Put the summary before the messages that its compaction kept."""
-        draft = _Draft(line, "summary", content)
-        kept = (
-            place
-            for place, each in enumerate(self._drafts)
-            if not self._kept.isdisjoint(each.uuids)
+    def _messages(self, line: Line, place: Place, messages: Transcript) -> Iterator[Event]:
+        name = line.uuid or f"#{line.number}"
+        keys = tuple(f"{name}/{count}" if count else name for count in range(len(messages)))
+        native = self._native(line, place)
+        for key, message in zip(keys, messages, strict=True):
+            yield Told(
+                strand=place.strand, line=line.number, key=key, message=message, native=native
+            )
+        self._told.add(line.uuid)
+        self._tree.told(line, place, keys[-1])
+        self._folds.tell(line.uuid, keys, place.strand)
+        self._last[place.strand] = keys[-1]
+        if line.is_summary:
+            yield self._folds.end(line, place.strand, name)
+
+    def _native(self, line: Line, place: Place) -> Native:
+        follows = place.follows
+        is_answer = line.kind == "assistant"
+        return Native(
+            id=line.uuid,
+            parent="" if follows == self._last.get(place.strand) else follows,
+            reply=string(line.message.get("id")) if is_answer else "",
+            model=string(line.message.get("model")) if is_answer else "",
+            usage=self._answers.spent(line) if is_answer else None,
+            at=line.at,
+            more=line.more(self._header.session),
         )
-        self._drafts.insert(next(kept, len(self._drafts)), draft)
-        self._kept, self._answers = frozenset(), {}
-        return draft
-
-    def _queued(self, attachment: Mapping[str, object], line: int) -> _Draft | None:
-        """Return what a user typed while the agent was busy."""
-        prompt = attachment.get("prompt")
-        if attachment.get("type") != "queued_command" or not _is_content(prompt):
-            return None
-        return self._append(_Draft(line, "user", prompt))
-
-    def _append(self, draft: _Draft) -> _Draft:
-        self._drafts.append(draft)
-        return draft
 
 
-def _is_content(value: object) -> bool:
-    return isinstance(value, str) or is_array(value)
+class _Answers:
+    """Follows the lines of one answer: what they repeat is told and counted once."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, Usage] = {}
+        self._reply = ""
+        self._blocks: list[object] = []
+        """What was told of the answer that is being written."""
+
+    def added(self, line: Line) -> object:
+        """Return what a line adds to its answer: some programs repeat what they wrote before."""
+        reply, blocks = string(line.message.get("id")), list(sequence(line.content))
+        if not reply or not blocks:
+            return line.content
+        if reply != self._reply:
+            self._reply, self._blocks = reply, []
+        count = len(self._blocks)
+        repeats = count > 0 and blocks[:count] == self._blocks
+        rest = blocks[count:] if repeats else blocks
+        self._blocks += rest
+        return rest
+
+    def close(self) -> None:
+        """Take note that a user spoke: what is said now is another answer, whatever its id."""
+        self._reply, self._blocks = "", []
+
+    def spent(self, line: Line) -> Usage | None:
+        """Return what the answer cost beyond what its earlier lines said.
+
+        The first lines of an answer are written before it is counted to the end.
+        """
+        reply, usage = string(line.message.get("id")), line.usage
+        before = self._spent.get(reply)
+        if usage is None or not reply or before is None:
+            if usage is not None and reply:
+                self._spent[reply] = usage
+            return usage
+        self._spent[reply] = most = _most(before, usage)
+        more = Usage(
+            0,
+            most.input_tokens - before.input_tokens,
+            most.output_tokens - before.output_tokens,
+            most.cache_read_tokens - before.cache_read_tokens,
+            most.cache_write_tokens - before.cache_write_tokens,
+        )
+        return None if more == Usage() else more
 
 
-def _is_unseen(entry: Mapping[str, object], message: Mapping[str, object]) -> bool:
-    """Say whether a line is for the screen only: an error of the API, a note to the reader."""
-    return (
-        entry.get("isApiErrorMessage") is True
-        or message.get("model") == "<synthetic>"
-        or entry.get("isVisibleInTranscriptOnly") is True
+def _most(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        1,
+        max(one.input_tokens, other.input_tokens),
+        max(one.output_tokens, other.output_tokens),
+        max(one.cache_read_tokens, other.cache_read_tokens),
+        max(one.cache_write_tokens, other.cache_write_tokens),
     )
 
 
-def _kept(about: Mapping[str, object]) -> frozenset[str]:
-    uuids = sequence(mapping(about.get("preservedMessages")).get("uuids"))
-    segment = mapping(about.get("preservedSegment"))
-    named = (*uuids, segment.get("headUuid"))
-    return frozenset(each for each in named if isinstance(each, str) and each)
-
-
 CLAUDE_CODE = SessionReader(
-    Format("claude-code", "Claude Code session, JSONL", "anthropic", writable=False),
-    _recognize,
-    _read,
+    format=Format(SYSTEM, "Claude Code session, JSONL", "anthropic", writable=True),
+    recognize=_recognize,
+    read=_read,
+    write=write,
 )

@@ -1,100 +1,179 @@
-"""Reads Gemini CLI chats: one JSON object, or in later releases a message a line."""
+"""Reads Gemini CLI chats: one JSON object, or in later releases a message a line.
+
+A message is written again when it grows: what was added is told as another message of the same
+answer. Calls hold their results, which are told after the message. A record may replace all
+messages, after a compression, or take the newest back. Notices for the screen are passed over.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Format
-from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
-from holdfast.formats.pairing import Said, arrange
-from holdfast.formats.sessions.reader import SessionReader, contents
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.moments import moment
+from holdfast.formats.sessions.gemini_cli_messages import Growth, is_snapshot, usage_of
+from holdfast.formats.sessions.keys import Keys
+from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, summarized
+from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.pairing import Reading
+    from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
-    from holdfast.transcript import Content, Part
+    from holdfast.session import Usage
 
 __all__ = ["GEMINI_CLI"]
 
-_FAILED = frozenset(["error", "cancelled"])
+_SPEAKERS = frozenset(["user", "gemini", "model"])
+_MORE = ("projectHash", "kind")
 
 
-def _recognize(records: Sequence[Record]) -> str:
+def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if "sessionId" not in entry:
             continue
         if "projectHash" in entry:
-            return "a session with a project hash"
+            is_whole = "startTime" in entry or "messages" in entry
+            return Sign("a session with a project hash", SURE if is_whole else LIKELY)
         if any(each.get("type") == "gemini" for each in mappings(entry.get("messages"))):
-            return "a session with messages of type gemini"
-    return ""
+            return Sign("a session with messages of type gemini", LIKELY)
+    return None
 
 
-def _read(records: Sequence[Record]) -> Reading:
-    # A message is appended again when it grows: the newest version stands at its first place.
-    versions: dict[str, tuple[int, Mapping[str, object]]] = {}
-    for line, entry in _entries(records):
-        key = string(entry.get("id")) or f"{len(versions)} without id"
-        first, _ = versions.get(key, (line, entry))
-        versions[key] = (first, entry)
-    said: list[Said] = []
-    for line, entry in versions.values():
-        match entry.get("type"):
-            case "user":
-                said.append(Said(line, Message(Role.USER, contents(entry.get("content")))))
-            case "gemini":
-                said.append(Said(line, Message(Role.ASSISTANT, tuple(_parts(entry)))))
-                said.append(Said(line, Message(Role.TOOL, tuple(_results(entry)))))
-            case _:
-                continue
-    return arrange(said)
-
-
-def _entries(records: Sequence[Record]) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    reader = _Reader()
     for record in records:
-        entry = mapping(record.value)
-        if "messages" in entry:
-            for message in mappings(entry["messages"]):
-                yield record.line, message
-        else:
-            yield record.line, entry
+        yield from reader.take(record.line, mapping(record.value))
 
 
-def _parts(entry: Mapping[str, object]) -> Iterator[Part]:
-    for thought in mappings(entry.get("thoughts")):
-        told = (string(thought.get("subject")), string(thought.get("description")))
-        yield Thinking("\n".join(filter(None, told)))
-    yield from contents(entry.get("content"))
-    for call in mappings(entry.get("toolCalls")):
-        call_id, name = string(call.get("id")), string(call.get("name"))
-        yield ToolCall(call_id, name, as_json(call.get("args")))
+class _Reader:
+    """Tells a chat record by record."""
 
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._about: About | None = None
+        """What was told of the session; None before it has begun."""
+        self._grown: dict[str, Growth] = {}
+        """How much of each message was told."""
+        self._window: dict[str, list[str]] = {}
+        """The ids of the messages that the model sees, each with the names it was told under."""
+        self._names: dict[str, list[str]] = {}
+        """The same of every message."""
+        self._due: Usage | None = None
+        """What an answer cost that grew by nothing else, for the next one to tell."""
 
-def _results(entry: Mapping[str, object]) -> Iterator[ToolResult]:
-    for call in mappings(entry.get("toolCalls")):
-        content = tuple(_answer(call))
-        if content:
-            failed = string(call.get("status")) in _FAILED
-            call_id, name = string(call.get("id")), string(call.get("name"))
-            yield ToolResult(call_id, content, is_error=failed, name=name)
+    def take(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+        """Tell one record."""
+        if "$rewindTo" in entry:
+            yield from self._rewind(line, string(entry["$rewindTo"]))
+        elif string(entry.get("type")) in _SPEAKERS:
+            yield from self._begin(line, About())
+            yield from self._message(line, entry)
+        elif changed := mapping(entry.get("$set")):
+            yield from self._head(line, changed)
+            yield from self._replace(line, mappings(changed.get("messages")))
+        elif "sessionId" in entry:
+            yield from self._head(line, entry)
+            for message in mappings(entry.get("messages")):
+                yield from self.take(line, message)
 
+    def _begin(self, line: int, about: About) -> Iterator[Event]:
+        if self._about is None:
+            self._about = about
+            yield Begun(strand=MAIN, line=line, about=about)
 
-def _answer(call: Mapping[str, object]) -> Iterator[Content]:
-    for part in sequence(call.get("result")):
-        response = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
-        told = response.get("output", response.get("error"))
-        if response:
-            yield Text(told if isinstance(told, str) else as_json(dict(response)))
-        else:
-            yield from contents([part])
+    def _head(self, line: int, fields: Mapping[str, object]) -> Iterator[Event]:
+        about = About(
+            id=string(fields.get("sessionId")),
+            title=string(fields.get("summary")),
+            started=moment(fields.get("startTime")),
+            more={name: fields[name] for name in _MORE if isinstance(fields.get(name), str)},
+        )
+        if self._about is None:
+            yield from self._begin(line, about)
+        elif about.title and about.title != self._about.title:
+            self._about = replace(self._about, title=about.title)
+            yield Noted(strand=MAIN, about=About(title=about.title))
+
+    def _message(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+        id, model = string(entry.get("id")), string(entry.get("model"))  # noqa: A001
+        growth = self._grown.setdefault(id, Growth()) if id else Growth()
+        if id and id not in self._window:
+            self._window[id] = self._names.setdefault(id, [])
+        names = self._names[id] if id else self._window.setdefault(f"#{line}", [])
+        if not growth.is_paid and (cost := usage_of(entry)) is not None:
+            growth.is_paid = True
+            self._due = cost if self._due is None else self._due + cost
+        for message in growth.added(entry):
+            is_answer = message.role is Role.ASSISTANT
+            key = self._keys.take(id, line)
+            names.append(key)
+            native = Native(
+                id=id,
+                reply=(id or key) if is_answer else "",
+                model=model if is_answer else "",
+                usage=self._due if is_answer else None,
+                at=moment(entry.get("timestamp")),
+            )
+            self._due = None if is_answer else self._due
+            yield Told(strand=MAIN, line=line, key=key, message=message, native=native)
+        yield from self._modeled(model)
+
+    def _modeled(self, model: str) -> Iterator[Event]:
+        """Tell which model speaks, when it is another than before."""
+        if self._about is not None and model and model != self._about.model:
+            self._about = replace(self._about, model=model)
+            yield Noted(strand=MAIN, about=About(model=model))
+
+    def _shown(self) -> tuple[str, ...]:
+        return tuple(key for names in self._window.values() for key in names)
+
+    def _rewind(self, line: int, id: str) -> Iterator[Event]:  # noqa: A002
+        """Tell that a message and all after it were taken back; all, when there is no such one."""
+        yield from self._begin(line, About())
+        before, kept = self._shown(), list(self._window)
+        for known in kept[kept.index(id) if id in self._window else 0 :]:
+            del self._window[known]
+        if self._shown() != before:
+            yield Rewound(strand=MAIN, line=line, shows=self._shown())
+
+    def _replace(self, line: int, messages: Sequence[Mapping[str, object]]) -> Iterator[Event]:
+        """Tell that the model sees these messages and no others."""
+        if not messages:
+            return
+        before = self._shown()
+        self._window = {}
+        is_folded = False
+        for entry in messages:
+            if string(entry.get("id")) not in self._names and is_snapshot(entry):
+                is_folded = True
+                yield self._summary(line, entry)
+            elif string(entry.get("type")) in _SPEAKERS:
+                yield from self._message(line, entry)
+        shows = self._shown()
+        if is_folded:
+            yield Folded(strand=MAIN, line=line, id=f"#{line}", shows=shows)
+        elif shows != before:
+            yield Rewound(strand=MAIN, line=line, shows=shows)
+
+    def _summary(self, line: int, entry: Mapping[str, object]) -> Told:
+        id = string(entry.get("id"))  # noqa: A001
+        key = self._keys.take(id, line)
+        self._window[id or key] = self._names[id or key] = [key]
+        growth = self._grown.setdefault(id or key, Growth())
+        said = growth.added(entry)[0]
+        native = Native(id=id, at=moment(entry.get("timestamp")))
+        message = summarized(said.text, "gemini-cli")
+        return Told(strand=MAIN, line=line, key=key, message=message, native=native)
 
 
 GEMINI_CLI = SessionReader(
-    Format("gemini-cli", "Gemini CLI chat, JSON or JSONL", "gemini", writable=False),
-    _recognize,
-    _read,
+    format=Format("gemini-cli", "Gemini CLI chat, JSON or JSONL", "gemini", writable=False),
+    recognize=_recognize,
+    read=_read,
 )

@@ -1,19 +1,38 @@
-"""Reads the event log of the OpenHands SDK, where every event names its kind."""
+"""Reads the event log of the OpenHands SDK, where every event names its kind.
+
+On disk a conversation is a folder: `base_state.json` with what is known of it, and one file an
+event under `events`, whose names sort by time. Logs of one event a line are read as well. The
+layout of the folder is known from the SDK's source, the events from a file.
+
+Not told: changes of state, pauses, requests, and tokens; the model sees none of them. Costs come
+from the newest statistics before an answer, less what earlier answers were charged.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.document import Format
-from holdfast.formats.loose import as_json, mapping, mappings, string
-from holdfast.formats.pairing import Said, arrange
-from holdfast.formats.sessions.reader import SessionReader, contents, summarized, thought
-from holdfast.transcript import Message, Role, Thinking, ToolCall, ToolResult
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.loose import as_json, is_object, kind_of, mapping, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.sessions.keys import Keys
+from holdfast.formats.sessions.litellm import thoughts, tokens_in
+from holdfast.formats.sessions.openhands_view import View, usages_in
+from holdfast.formats.sessions.reader import (
+    LIKELY,
+    SessionReader,
+    Sign,
+    contents,
+    summarized,
+)
+from holdfast.session import Usage
+from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.pairing import Reading
+    from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
@@ -33,68 +52,192 @@ _SIGNS = frozenset(
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
-def _recognize(records: Sequence[Record]) -> str:
+def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if string(entry.get("kind")) in _SIGNS and "source" in entry:
-            return f"an event of kind {entry['kind']}"
-    return ""
+            return Sign(f"an event of kind {entry['kind']}")
+        if _is_state(entry):
+            return Sign("the state of an OpenHands conversation", LIKELY)
+    return None
 
 
-def _read(records: Sequence[Record]) -> Reading:
-    said: list[Said] = []
-    answers: dict[str, int] = {}
+def _is_state(entry: Mapping[str, object]) -> bool:
+    return {"id", "agent", "workspace", "execution_status"} <= entry.keys()
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    desks: dict[str, _Desk] = {}
+    keys = Keys()
     for record in records:
-        event = mapping(record.value)
+        if not is_object(record.value):
+            reason = f"expected an event, found {kind_of(record.value)}"
+            yield Problem(record.line, reason, record.file)
+            continue
+        strand = _conversation(record.file)
+        if strand not in desks:
+            desks[strand] = _Desk(strand, keys)
+        yield from desks[strand].take(record.value, record.line)
+
+
+def _conversation(file: str) -> str:
+    """Return the folder of a conversation, or the file that holds all of it."""
+    folder, _, name = file.replace("\\", "/").rpartition("/")
+    if name == "base_state.json":
+        return folder
+    return folder.removesuffix("/events") if name.startswith("event-") else file
+
+
+class _Desk:
+    """Tells one conversation."""
+
+    def __init__(self, strand: str, keys: Keys) -> None:
+        self._strand = strand or MAIN
+        self._keys = keys
+        self._view = View()
+        self._costs = _Costs()
+        self._is_begun = False
+
+    def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
+        """Tell one event."""
+        about = self._costs.learn(event)
+        if not self._is_begun:
+            self._is_begun = True
+            started = moment(event.get("timestamp"))
+            first = about or About(id=self._strand.rpartition("/")[2], started=started)
+            yield Begun(strand=self._strand, line=line, about=first)
+        elif about is not None:
+            yield Noted(strand=self._strand, about=about)
+        if event.get("kind") == "Condensation":
+            yield from self._condense(event, line)
+            return
         message = _message(event)
-        if message is None:
-            continue
-        response = string(event.get("llm_response_id")) if message.calls else ""
-        if response in answers:
-            # Parallel calls are events of their own and share the model's answer.
-            place = answers[response]
-            first = said[place].message
-            merged = Message(Role.ASSISTANT, (*first.parts, *message.calls))
-            said[place] = Said(said[place].line, merged)
-            continue
-        if response:
-            answers[response] = len(said)
-        said.append(Said(record.line, message))
-    return arrange(said)
+        if message is not None and message.parts:
+            if string(event.get("llm_response_id")) in self._costs and message.calls:
+                # Parallel calls repeat nothing of the answer but its id.
+                message = Message(Role.ASSISTANT, message.calls)
+            told = self._tell(event, message, line)
+            self._view.add(string(event.get("id")), told.key)
+            yield told
+
+    def _tell(self, event: Mapping[str, object], message: Message, line: int) -> Told:
+        name, reply = string(event.get("id")), string(event.get("llm_response_id"))
+        is_answer = message.role is Role.ASSISTANT
+        native = Native(
+            id=name,
+            reply=reply if is_answer else "",
+            model=self._costs.model if is_answer else "",
+            usage=self._costs.of(reply) if is_answer else None,
+            at=moment(event.get("timestamp")),
+        )
+        key = self._keys.take(name, line)
+        return Told(strand=self._strand, line=line, key=key, message=message, native=native)
+
+    def _condense(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
+        ids = sequence(event.get("forgotten_event_ids"))
+        gone = {each for each in ids if isinstance(each, str) and each}
+        self._view.forget(lambda each: each in gone)
+        key = string(event.get("id"))
+        if text := string(event.get("summary")):
+            told = self._tell(event, summarized(text, "openhands"), line)
+            yield told
+            key = told.key
+            self._view.put(f"{string(event.get('id'))}-summary", key, event.get("summary_offset"))
+        else:
+            key = self._keys.take(key, line)
+        at = moment(event.get("timestamp"))
+        shows, fold = self._view.shows, f"{key}/fold"
+        yield Folded(strand=self._strand, line=line, id=fold, shows=shows, at=at)
+
+
+class _Costs:
+    """Knows what answers cost, from the state of a conversation or from its statistics."""
+
+    def __init__(self) -> None:
+        self.model = ""
+        self._usages: dict[str, Usage] = {}
+        self._whole = Usage()
+        self._charged = Usage()
+        self._told: set[str] = set()
+
+    def __contains__(self, reply: str) -> bool:
+        """Say whether a part of that answer was told."""
+        return bool(reply) and reply in self._told
+
+    def learn(self, event: Mapping[str, object]) -> About | None:
+        """Take what an event says of costs; return what it says of the conversation."""
+        if event.get("key") == "stats":
+            self._add(mapping(event.get("value")))
+        if not _is_state(event):
+            return None
+        self._add(mapping(event.get("stats")))
+        agent, workspace = mapping(event.get("agent")), mapping(event.get("workspace"))
+        self.model = string(mapping(agent.get("llm")).get("model"))
+        return About(
+            id=string(event.get("id")),
+            model=self.model,
+            cwd=string(workspace.get("working_dir")),
+            title=string(mapping(event.get("tags")).get("title")),
+        )
+
+    def of(self, reply: str) -> Usage | None:
+        """Return what an answer cost, for its first message."""
+        if reply in self:
+            return None
+        self._told.add(reply)
+        if reply in self._usages:
+            return self._usages[reply]
+        if self._whole == self._charged:
+            return None
+        usage, self._charged = _less(self._whole, self._charged), self._whole
+        return usage
+
+    def _add(self, stats: Mapping[str, object]) -> None:
+        whole = Usage()
+        for metrics in mapping(stats.get("usage_to_metrics")).values():
+            fields = mapping(metrics)
+            self._usages |= usages_in(fields)
+            tokens = mapping(fields.get("accumulated_token_usage"))
+            whole += tokens_in(tokens, fields.get("accumulated_cost")) or Usage()
+        # With the price of each answer at hand, the sum would charge all of them again.
+        self._whole = self._charged if self._usages else whole
+
+
+def _less(whole: Usage, part: Usage) -> Usage:
+    return Usage(
+        1,
+        max(whole.input_tokens - part.input_tokens, 0),
+        max(whole.output_tokens - part.output_tokens, 0),
+        max(whole.cache_read_tokens - part.cache_read_tokens, 0),
+        max(whole.cache_write_tokens - part.cache_write_tokens, 0),
+        max(whole.cost - part.cost, 0.0),
+    )
 
 
 def _message(event: Mapping[str, object]) -> Message | None:
     match event.get("kind"):
         case "SystemPromptEvent":
-            prompt = event.get("system_prompt")
-            return Message(Role.SYSTEM, contents([prompt]))
+            prompt = [event.get("system_prompt"), event.get("dynamic_context")]
+            return Message(Role.SYSTEM, contents(prompt))
         case "MessageEvent":
             told = mapping(event.get("llm_message"))
             role = _ROLES.get(string(told.get("role")), Role.USER)
-            return Message(role, (*_thoughts(told), *contents(told.get("content"))))
+            added = contents(event.get("extended_content"))
+            return Message(role, (*thoughts(told), *contents(told.get("content")), *added))
         case "ActionEvent":
             return Message(Role.ASSISTANT, tuple(_action(event)))
-        case "Condensation" | "CondensationSummaryEvent" if event.get("summary"):
+        case "CondensationSummaryEvent" if event.get("summary"):
             return summarized(string(event.get("summary")), "openhands")
         case _:
             return _answer(event)
 
 
 def _action(event: Mapping[str, object]) -> Iterator[Part]:
-    yield from _thoughts(event)
+    yield from thoughts(event)
     yield from contents(event.get("thought"))
     call = mapping(event.get("tool_call"))
     arguments = string(call.get("arguments")) or as_json(_plain(event.get("action")))
     yield ToolCall(string(event.get("tool_call_id")), string(event.get("tool_name")), arguments)
-
-
-def _thoughts(event: Mapping[str, object]) -> Iterator[Thinking]:
-    blocks = mappings(event.get("thinking_blocks"))
-    for block in blocks:
-        yield thought(string(block.get("thinking")), string(block.get("signature")))
-    text = string(event.get("reasoning_content"))
-    if text and not blocks:
-        yield Thinking(text)
 
 
 def _answer(event: Mapping[str, object]) -> Message | None:
@@ -118,7 +261,8 @@ def _plain(action: object) -> dict[str, object]:
 
 
 OPENHANDS_EVENTS = SessionReader(
-    Format("openhands-events", "OpenHands SDK event log, JSONL", "openai", writable=False),
-    _recognize,
-    _read,
+    format=Format("openhands-events", "OpenHands SDK event log, JSONL", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+    spread=True,
 )

@@ -10,25 +10,40 @@ from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, 
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Format
-    from holdfast.formats.pairing import Reading
     from holdfast.formats.source import Record
 
-__all__ = ["SessionReader", "contents", "summarized", "thought", "words"]
+__all__ = ["LIKELY", "SURE", "SessionReader", "Sign", "contents", "summarized", "thought", "words"]
+
+SURE = 1.0
+"""For a signature that no other format has."""
+LIKELY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """Why records are taken for a format."""
+
+    reason: str
+    confidence: float = SURE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReader:
-    """A reader of one agent's session files."""
+    """What is known about one agent's session files."""
 
     format: Format
-    recognize: Callable[[Sequence[Record]], str]
-    """Why the records are this format, or nothing when they are not."""
-    read: Callable[[Sequence[Record]], Reading]
-    apart: bool = False
-    """Whether every record is a session of its own."""
+    recognize: Callable[[Sequence[Record]], Sign | None]
+    """Says why the first records of a file are this format; None when they are not."""
+    read: Callable[[Iterable[Record]], Iterator[Event]]
+    """Tells a file record by record, holding no more of it than it must."""
+    write: Callable[[Iterable[Event]], Iterator[str]] | None = None
+    """Returns the lines of a file, without line ends; None where a format is only read."""
+    spread: bool = False
+    """Whether a session is spread over several files, so that all of a folder are read at once."""
 
 
 def contents(value: object) -> tuple[Text | Media, ...]:

@@ -1,48 +1,111 @@
 """Reads SWE-agent trajectories.
 
-`history` is the conversation; the steps of `trajectory` repeat it, each with its whole prompt.
+`history` is the conversation; the steps of `trajectory` repeat it, each with its whole prompt. A
+file is one conversation, or several when a line holds one each. Agents without native tools write
+their command into the text and get its output as a user's message: it is told as it was said.
+Demonstrations are told as well, marked by `is_demo`, because the model saw them.
+
+Nothing in a file tells one run of a task from another, so a session has no id of its own. What
+the run cost as a whole stands with its first answer.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
-from holdfast.formats.pairing import Said, arrange
-from holdfast.formats.sessions.reader import SessionReader, contents, thought
+from holdfast.formats.sessions.figures import count, usage_in
+from holdfast.formats.sessions.litellm import thoughts
+from holdfast.formats.sessions.reader import SessionReader, Sign, contents
+from holdfast.session import Usage
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.pairing import Reading
+    from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
-    from holdfast.transcript import Thinking
 
 __all__ = ["SWE_AGENT"]
 
+_KEPT = ("agent", "message_type", "is_demo")
 
-def _recognize(records: Sequence[Record]) -> str:
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         past = mappings(entry.get("history"))
         if past and "trajectory" in entry and all("role" in each for each in past):
-            return "an object with `trajectory` and a `history` of roles"
-    return ""
+            return Sign("an object with `trajectory` and a `history` of roles")
+    return None
 
 
-def _read(records: Sequence[Record]) -> Reading:
-    said: list[Said] = []
-    problems: list[Problem] = []
-    for record in records:
-        for place, each in enumerate(sequence(mapping(record.value).get("history"))):
-            message = _message(mapping(each))
-            if message is None:
-                problems.append(Problem(record.line, f"history[{place}] has no known role"))
-            else:
-                said.append(Said(record.line, message))
-    return arrange(said, problems)
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    for number, record in enumerate(records):
+        yield from _task(record, str(number) if number else MAIN)
+
+
+def _task(record: Record, strand: str) -> Iterator[Event]:
+    entry = mapping(record.value)
+    yield Begun(strand=strand, line=record.line, about=_about(entry))
+    usage = _usage(entry)
+    for place, each in enumerate(sequence(entry.get("history"))):
+        fields = mapping(each)
+        message = _message(fields)
+        if message is None:
+            yield Problem(record.line, f"history[{place}] has no known role", record.file)
+            continue
+        if not message.parts:
+            continue
+        is_answer = message.role is Role.ASSISTANT
+        more = {key: fields[key] for key in _KEPT if fields.get(key)}
+        native = Native(usage=usage if is_answer else None, more=more)
+        key = f"{strand}#{place}"
+        yield Told(strand=strand, line=record.line, key=key, message=message, native=native)
+        usage = None if is_answer else usage
+
+
+def _about(entry: Mapping[str, object]) -> About:
+    info = mapping(entry.get("info"))
+    config = _config(entry)
+    problem, model = mapping(config.get("problem_statement")), mapping(config.get("agent"))
+    return About(
+        title=string(problem.get("id")),
+        model=string(mapping(model.get("model")).get("name")),
+        version=string(info.get("swe_agent_version")),
+        more={
+            key: found
+            for key, value in (
+                ("exit_status", info.get("exit_status")),
+                ("environment", entry.get("environment")),
+            )
+            if (found := string(value))
+        },
+    )
+
+
+def _config(entry: Mapping[str, object]) -> Mapping[str, object]:
+    """Return how the run was set up, which newer files hold as text."""
+    written = entry.get("replay_config")
+    if not isinstance(written, str):
+        return mapping(written)
+    try:
+        return mapping(json.loads(written))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _usage(entry: Mapping[str, object]) -> Usage | None:
+    stats = mapping(mapping(entry.get("info")).get("model_stats"))
+    names = ("tokens_sent", "tokens_received", "", "")
+    whole = usage_in(stats, names, stats.get("instance_cost"))
+    calls = count(stats.get("api_calls"))
+    if whole is None or not calls:
+        return whole
+    return Usage(calls - 1) + whole
 
 
 def _message(entry: Mapping[str, object]) -> Message | None:
@@ -53,19 +116,13 @@ def _message(entry: Mapping[str, object]) -> Message | None:
         case "user":
             return Message(Role.USER, content)
         case "assistant":
-            return Message(Role.ASSISTANT, (*_thinking(entry), *content, *_calls(entry)))
+            return Message(Role.ASSISTANT, (*thoughts(entry), *content, *_calls(entry)))
         case "tool":
             ids = [each for each in sequence(entry.get("tool_call_ids")) if isinstance(each, str)]
-            return Message(Role.TOOL, tuple(ToolResult(each, content) for each in ids))
+            results = tuple(ToolResult(each, content) for each in ids)
+            return Message(Role.TOOL, results) if results else Message(Role.USER, content)
         case _:
             return None
-
-
-def _thinking(entry: Mapping[str, object]) -> tuple[Thinking, ...]:
-    return tuple(
-        thought(string(block.get("thinking")), string(block.get("signature")))
-        for block in mappings(entry.get("thinking_blocks"))
-    )
 
 
 def _calls(entry: Mapping[str, object]) -> tuple[ToolCall, ...]:
@@ -78,8 +135,7 @@ def _calls(entry: Mapping[str, object]) -> tuple[ToolCall, ...]:
 
 
 SWE_AGENT = SessionReader(
-    Format("swe-agent", "SWE-agent trajectory, JSON", "openai", writable=False),
-    _recognize,
-    _read,
-    apart=True,
+    format=Format("swe-agent", "SWE-agent trajectory, JSON", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
 )

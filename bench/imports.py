@@ -1,0 +1,135 @@
+"""How fast other agents' session files are taken into the store, and in how much memory.
+
+Files of several agents' shapes are written by our own writers from the seeded transcripts; where
+the folder of real sessions is there, its files are measured too. Times are CPU seconds of the
+fastest round, so that other work on the machine disturbs them little.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import tracemalloc
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.report import Bar, Result, Table, alone, shared
+from bench.transcripts import transcript
+from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.opening import Found, Reading, examine
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.exchange import Importer, Origin
+from holdfast.formats.chronicle import About
+from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.telling import tell_window
+from holdfast.tokens import Estimator, Scale
+from holdfast.wire import DIALECTS, Body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench.report import Cell
+
+__all__ = ["run"]
+
+FASTEST = 30.0
+"""MB/s that real sessions must reach."""
+STEEPEST = 2.0
+"""How much more memory a file may take that is four times as long: names, not messages."""
+MESSAGES = 2_000
+ROUNDS = 3
+MEGABYTE = 1_000_000
+AGENTS = ("claude-code", "codex", "pi")
+STARTED = 1_700_000_000_000
+
+
+def run() -> Result:
+    """Measure speed on generated and real files, and how memory grows with a file."""
+    rows: list[tuple[Cell, ...]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for agent in AGENTS:
+            path = _written(Path(folder) / f"{agent}.jsonl", agent, MESSAGES)
+            rows.append(_row(f"{agent}, generated", _found([path])))
+        peaks = [
+            _peak(_written(Path(folder) / f"{size}.jsonl", AGENTS[0], size))
+            for size in (MESSAGES, 4 * MESSAGES)
+        ]
+    real = shared()
+    if real is not None:
+        rows.append(_row("real sessions of all agents", _found([real / "data" / "sessions"])))
+    speed = float(rows[-1][4])
+    name = "real" if real is not None else "generated"
+    growth = peaks[1] / peaks[0]
+    columns = ("files", "MB", "messages", "seconds", "MB/s", "again, MB/s")
+    note = "CPU time, into an empty store; again is a second reading that finds everything stored."
+    return Result(
+        "imports",
+        (Table("imports", columns, tuple(rows), note),),
+        (
+            Bar(f"import of {name} sessions: 30 MB/s", f"{speed:.0f} MB/s", kept=speed >= FASTEST),
+            Bar(
+                "import of a file four times as long: at most twice the memory",
+                f"{peaks[0] / MEGABYTE:.0f} and {peaks[1] / MEGABYTE:.0f} MB",
+                kept=growth <= STEEPEST,
+            ),
+        ),
+    )
+
+
+def _written(path: Path, agent: str, messages: int) -> Path:
+    """Write a session file as an agent would."""
+    said = DIALECTS["openai"].decode(Body(transcript(messages)))
+    about = About(id=f"bench-{messages}", started=STARTED, model="model-1", cwd="/srv/shop")
+    writer = next(each.write for each in SESSIONS if each.format.name == agent)
+    assert writer is not None
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in writer(tell_window(said, about)))
+    return path
+
+
+def _found(paths: Iterable[Path]) -> list[Found]:
+    files = find_files(map(str, paths)).files
+    looks = [examine(file, Reading()) for file in files]
+    return [look for look in looks if isinstance(look, Found) and not look.is_spread]
+
+
+def _row(name: str, found: list[Found]) -> tuple[Cell, ...]:
+    size = sum(each.size for each in found) / MEGABYTE
+    rounds = [_imported(found) for _ in range(ROUNDS)]
+    messages = rounds[0][0]
+    first, again = min(each[1] for each in rounds), min(each[2] for each in rounds)
+    return name, round(size, 1), messages, round(first, 2), size / first, size / again
+
+
+def _imported(found: list[Found]) -> tuple[int, float, float]:
+    """Return how many messages were stored, and the seconds of that and of doing it again."""
+    counter = Estimator()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(SqliteStore(Path(folder) / "holdfast.db")) as store,
+    ):
+        importer = Importer(store, lambda message: Scale(counter).weigh(message), lambda: STARTED)
+        moments = [time.process_time()]
+        messages = 0
+        for _ in range(2):
+            for each in found:
+                origin = Origin(each.guess.format, str(each.files[0].path), STARTED)
+                messages += importer.take(origin, each.tell).count.messages
+            moments.append(time.process_time())
+    return messages, moments[1] - moments[0], moments[2] - moments[1]
+
+
+def _peak(path: Path) -> int:
+    """Return the bytes that Python holds at most while a file is imported."""
+    found = _found([path])
+    tracemalloc.start()
+    try:
+        _imported(found)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+if __name__ == "__main__":
+    alone(run)

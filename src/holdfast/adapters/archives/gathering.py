@@ -1,0 +1,62 @@
+"""Puts together the files of a spread session, and a session before those that came from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.archives.opening import Found, examine, tell_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.adapters.archives.finding import File
+    from holdfast.adapters.archives.opening import Look, Reading
+
+__all__ = ["gather"]
+
+
+def gather(files: Iterable[File], reading: Reading) -> tuple[Look, ...]:
+    """Return what the files are: everything that can be told at once, in the order to tell it.
+
+    All files of a spread format below one folder that was named are one. Files that were named
+    themselves are one as well.
+    """
+    looks: list[Look] = []
+    spread: dict[tuple[str, str], list[Found]] = {}
+    for file in files:
+        look = examine(file, reading)
+        if isinstance(look, Found) and look.is_spread:
+            spread.setdefault((look.guess.format, file.group), []).append(look)
+        else:
+            looks.append(look)
+    looks += (_together(parts, reading) for parts in spread.values())
+    return tuple(_parents_first(looks))
+
+
+def _together(parts: Sequence[Found], reading: Reading) -> Found:
+    files = tuple(file for part in parts for file in part.files)
+    surest = max(parts, key=lambda part: part.guess.confidence)
+    name = surest.guess.format
+    return replace(surest, files=files, tell=lambda: tell_files(files, name, reading))
+
+
+def _parents_first(looks: Sequence[Look]) -> list[Look]:
+    """Return what was found in its order, save that a parent goes before its children."""
+    known = {
+        (look.guess.format, look.about.id): look
+        for look in reversed(looks)
+        if isinstance(look, Found) and look.about.id
+    }
+    ordered: dict[int, Look] = {}
+    for look in looks:
+        line, seen = [look], {id(look)}
+        while isinstance(at := line[-1], Found) and at.about.parent:
+            parent = known.get((at.guess.format, at.about.parent))
+            if parent is None or id(parent) in ordered or id(parent) in seen:
+                break
+            seen.add(id(parent))
+            line.append(parent)
+        for each in reversed(line):
+            ordered.setdefault(id(each), each)
+    return list(ordered.values())

@@ -1,0 +1,221 @@
+"""Says what a file is by its content, and how it is told; keeps nothing open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.adapters.archives.files import (
+    Blocks,
+    Unreadable,
+    begins_database,
+    head_of,
+    is_binary,
+)
+from holdfast.errors import DecodeError, MissingExtra
+from holdfast.formats.catalog import IN_DATABASES
+from holdfast.formats.chronicle import About, Begun
+from holdfast.formats.document import Guess, Problem, Style
+from holdfast.formats.listening import listen, listen_to_documents
+from holdfast.formats.reading import detect_source
+from holdfast.formats.sessions import HEAD, SESSIONS
+from holdfast.formats.source import Record, Source
+from holdfast.formats.stream import stream_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from holdfast.adapters.archives.finding import File
+    from holdfast.formats.chronicle import Event
+
+__all__ = ["AUTO", "Closed", "Found", "Look", "Passed", "Reading", "examine", "tell_files"]
+
+AUTO = "auto"
+"""The format of a file whose content decides."""
+_EMPTY = "it is empty"
+_FIRST_LINES = 4
+_READERS = {reader.format.name: reader for reader in SESSIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How files are to be read."""
+
+    format: str = AUTO
+    """The name of a format that every file is taken for."""
+    live: bool = False
+    """Whether files are still written, so that half a line at their end is no problem."""
+    seen: Callable[[int], None] | None = None
+    """Hears how many bytes were read, again and again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file with conversations in a known format, or the files of one that is spread."""
+
+    files: tuple[File, ...]
+    guess: Guess
+    about: About = field(default_factory=About)
+    """The first session in it, as far as the beginning of the file says."""
+    tell: Callable[[], Iterator[Event]]
+    """Opens the files anew and tells what is in them."""
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes the files have."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def is_spread(self) -> bool:
+        """Say whether a session of this format is spread over several files."""
+        reader = _READERS.get(self.guess.format)
+        return reader is not None and reader.spread
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A file without a conversation that we know how to read."""
+
+    file: File
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A file that cannot be read at all."""
+
+    file: File
+    reason: str
+
+
+Look: TypeAlias = Found | Passed | Closed
+
+
+def examine(file: File, reading: Reading) -> Look:
+    """Return what a file is; only its beginning is read, unless it is one JSON document."""
+    if not file.size:
+        # Files that the system makes up have no size, and some of them never end.
+        return Passed(file, _EMPTY)
+    try:
+        head = head_of(file.path)
+        if begins_database(head):
+            return _database(file)
+        if reason := _no_session(head):
+            return Passed(file, reason)
+        return _json(file, reading)
+    except (Unreadable, MissingExtra) as error:
+        return Closed(file, str(error))
+    except DecodeError as error:
+        return Passed(file, f"{error.path}: {error.problem}")
+
+
+def tell_files(files: Iterable[File], format_name: str, reading: Reading) -> Iterator[Event]:
+    """Tell what files hold, one after the other, as a format.
+
+    Raises:
+        Unreadable: when a file cannot be read to its end.
+    """
+    stream = (each for file in files for each in _stream(file, reading))
+    reader = _READERS.get(format_name)
+    if reader is None:
+        return listen_to_documents(format_name, stream)
+    return listen(reader, stream)
+
+
+def _no_session(head: bytes) -> str:
+    """Return why a file cannot hold a session, from its beginning."""
+    if not head.strip():
+        return _EMPTY
+    if is_binary(head):
+        return "it is binary, not text"
+    lines = [line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    first = [line for line in lines if line][:_FIRST_LINES]
+    return "" if any(line.startswith((b"{", b"[")) for line in first) else "it is not JSON"
+
+
+def _json(file: File, reading: Reading) -> Look:
+    stream = _placed(Blocks(file.path))
+    records = tuple(islice((each for each in stream if isinstance(each, Record)), HEAD))
+    guess = detect_source(Source("lines", records, Style())) if records else Guess("", 0.0, "")
+    if reading.format in IN_DATABASES:
+        guess = Guess("", 0.0, f"it is text; {reading.format} is a database")
+    elif reading.format != AUTO:
+        guess = Guess(reading.format, 1.0, "--format says so")
+    if not guess.format:
+        return Passed(file, guess.reason or "no line of it is JSON")
+    return Found(
+        files=(file,),
+        guess=guess,
+        about=_about(records, guess.format),
+        tell=lambda: tell_files((file,), guess.format, reading),
+    )
+
+
+def _about(records: tuple[Record, ...], format_name: str) -> About:
+    reader = _READERS.get(format_name)
+    if reader is None:
+        return About()
+    begun = (each.about for each in listen(reader, records) if isinstance(each, Begun))
+    return next(begun, About())
+
+
+def _database(file: File) -> Look:
+    # Imported only here: most files are no databases, and theirs is slow to load.
+    from holdfast.adapters.archives.databases import detect_database, tell_database
+
+    try:
+        guess = detect_database(file.path)
+    except DecodeError as error:
+        return Closed(file, error.problem)
+    if not guess.format:
+        return Passed(file, guess.reason)
+    return Found(files=(file,), guess=guess, tell=lambda: tell_database(file.path))
+
+
+def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
+    """Return the values of a file, with what is wrong with its packing at the end."""
+    blocks = Blocks(file.path, reading.seen)
+    line = 1
+    for each in _patient(_values(blocks)) if reading.live else _values(blocks):
+        line = each.line
+        yield each
+    if blocks.damage and not reading.live:
+        yield Problem(line, blocks.damage, _name(blocks))
+
+
+def _values(blocks: Blocks) -> Iterator[Record | Problem]:
+    try:
+        yield from _placed(blocks)
+    except DecodeError as error:
+        yield Problem(1, f"{error.path}: {error.problem}", _name(blocks))
+
+
+def _placed(blocks: Blocks) -> Iterator[Record | Problem]:
+    """Return the values of a file with its path: some agents say who is who by that alone.
+
+    Raises:
+        DecodeError: when the file as a whole is not JSON, with the place.
+    """
+    name = _name(blocks)
+    for each in stream_records(blocks):
+        match each:
+            case Record(line, value):
+                yield Record(line, value, name)
+            case Problem(line, reason):
+                yield Problem(line, reason, name)
+
+
+def _patient(stream: Iterator[Record | Problem]) -> Iterator[Record | Problem]:
+    """Hold back what is wrong with the last line: its writer may be about to end it."""
+    held: Problem | None = None
+    for each in stream:
+        if held is not None:
+            yield held
+        held = each if isinstance(each, Problem) else None
+        if held is None:
+            yield each
+
+
+def _name(blocks: Blocks) -> str:
+    return blocks.path.absolute().as_posix()

@@ -1,0 +1,243 @@
+"""Where each agent keeps its session files, unless its user moved them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["Machine", "Place", "usual_places"]
+
+_LINES = ("*.jsonl",)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder, or a file, in which an agent keeps sessions."""
+
+    agent: str
+    """The name of the agent, as people write it."""
+    path: Path
+    names: tuple[str, ...]
+    """Patterns, one of which the name of a file there matches if it may be a session."""
+    except_names: tuple[str, ...] = ()
+    """Patterns for files there that tell the same again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the usual places depend on."""
+
+    home: Path
+    environ: Mapping[str, str]
+    system: str = "linux"
+    """As `sys.platform` has it."""
+
+
+class _Means(Enum):
+    """What a variable of the environment stands for."""
+
+    ROOT = auto()
+    """The agent's own folder."""
+    HOME = auto()
+    """What the agent takes for the home directory."""
+    ABOVE = auto()
+    """The folder that the agent's own folder is in."""
+    SESSIONS = auto()
+    """The folder of the sessions themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    name: str
+    roots: tuple[str, ...]
+    """Below the home directory; all of them are looked at."""
+    folders: tuple[str, ...]
+    """Below a root."""
+    names: tuple[str, ...] = _LINES
+    except_names: tuple[str, ...] = ()
+    variables: tuple[tuple[str, _Means], ...] = ()
+    on_windows: str = ""
+    """Another root there, below the folder for what programs keep."""
+
+
+_AGENTS = (
+    _Agent(
+        "Claude Code", (".claude",), ("projects",), variables=(("CLAUDE_CONFIG_DIR", _Means.ROOT),)
+    ),
+    _Agent(
+        "Codex",
+        (".codex",),
+        ("sessions", "archived_sessions"),
+        ("rollout-*.json", "rollout-*.jsonl", "rollout-*.jsonl.zst"),
+        variables=(("CODEX_HOME", _Means.ROOT),),
+    ),
+    _Agent(
+        "Pi",
+        (".pi/agent",),
+        ("sessions",),
+        variables=(
+            ("PI_CODING_AGENT_SESSION_DIR", _Means.SESSIONS),
+            ("PI_CODING_AGENT_DIR", _Means.ROOT),
+        ),
+    ),
+    _Agent(
+        "OpenClaw",
+        (".openclaw", ".clawdbot", ".moldbot", ".moltbot"),
+        ("agents",),
+        ("*.jsonl", "*.jsonl.reset.*", "*.jsonl.deleted.*"),
+        ("*.trajectory.jsonl",),
+        (
+            ("OPENCLAW_STATE_DIR", _Means.ROOT),
+            ("CLAWDBOT_STATE_DIR", _Means.ROOT),
+            ("OPENCLAW_HOME", _Means.HOME),
+        ),
+    ),
+    _Agent(
+        "Hermes",
+        (".hermes",),
+        ("state.db", "profiles", "sessions"),
+        ("state.db", "session_*.json", "*.jsonl"),
+        variables=(("HERMES_HOME", _Means.ROOT),),
+        on_windows="hermes",
+    ),
+    _Agent(
+        "Gemini CLI",
+        (".gemini",),
+        ("tmp",),
+        ("session-*.json", "session-*.jsonl"),
+        variables=(("GEMINI_CLI_HOME", _Means.HOME),),
+    ),
+    _Agent(
+        "Copilot CLI",
+        (".copilot",),
+        ("session-state", "history-session-state"),
+        ("*.jsonl", "*.json"),
+        variables=(("COPILOT_HOME", _Means.ROOT),),
+    ),
+    _Agent(
+        "opencode",
+        (".local/share/opencode",),
+        ("opencode.db", "storage"),
+        ("opencode.db", "ses_*.json", "msg_*.json", "prt_*.json"),
+        variables=(("XDG_DATA_HOME", _Means.ABOVE),),
+    ),
+    _Agent("Cursor", (".cursor",), ("projects",)),
+    _Agent(
+        "Droid",
+        (".factory",),
+        ("sessions", "projects"),
+        variables=(("FACTORY_HOME_OVERRIDE", _Means.HOME),),
+    ),
+    _Agent(
+        "Grok CLI",
+        (".grok",),
+        ("sessions",),
+        ("chat_history.jsonl", "summary.json", "meta.json"),
+        variables=(("GROK_HOME", _Means.ROOT),),
+    ),
+    _Agent(
+        "Kimi Code",
+        (".kimi-code",),
+        ("sessions",),
+        ("wire.jsonl", "state.json"),
+        variables=(("KIMI_CODE_HOME", _Means.ROOT),),
+    ),
+    _Agent(
+        "Kimi CLI",
+        (".kimi",),
+        ("sessions", "imported_sessions"),
+        ("context.jsonl", "state.json"),
+        variables=(("KIMI_SHARE_DIR", _Means.ROOT),),
+    ),
+    _Agent(
+        "Qwen Code",
+        (".qwen",),
+        ("projects", "tmp"),
+        ("*.jsonl", "session-*.json"),
+        variables=(("QWEN_RUNTIME_DIR", _Means.ROOT), ("QWEN_HOME", _Means.ROOT)),
+    ),
+    _Agent("Antigravity CLI", (".gemini/antigravity-cli",), ("brain",), ("transcript.jsonl",)),
+    _Agent(
+        "OpenHands",
+        (".openhands",),
+        ("conversations", "sessions"),
+        ("*.json",),
+        variables=(
+            ("OPENHANDS_CONVERSATIONS_DIR", _Means.SESSIONS),
+            ("OPENHANDS_PERSISTENCE_DIR", _Means.ROOT),
+        ),
+    ),
+    _Agent(
+        "SWE-agent", (), (), ("*.traj",), variables=(("SWE_AGENT_TRAJECTORY_DIR", _Means.SESSIONS),)
+    ),
+)
+"""What the programs' own sources and documentation say; docs/import.md has it as a table."""
+
+
+def usual_places(machine: Machine) -> tuple[Place, ...]:
+    """Return every place in which sessions may be, whether it is there or not.
+
+    Where a variable has moved an agent, its usual place is looked at too: what it wrote before
+    stayed there.
+    """
+    found = [place for agent in _AGENTS for place in _places(agent, machine)]
+    found.append(Place("mini-swe-agent", _mini_folder(machine), ("*.traj.json",)))
+    return tuple(dict.fromkeys(found))
+
+
+def _places(agent: _Agent, machine: Machine) -> Iterator[Place]:
+    for path in _paths(agent, machine):
+        yield Place(agent.name, path, agent.names, agent.except_names)
+
+
+def _paths(agent: _Agent, machine: Machine) -> Iterator[Path]:
+    roots: list[Path] = []
+    for variable, means in agent.variables:
+        value = machine.environ.get(variable, "")
+        if not value:
+            continue
+        moved = _expanded(value, machine.home)
+        match means:
+            case _Means.SESSIONS:
+                yield moved
+            case _Means.ROOT:
+                roots.append(moved)
+            case _Means.HOME:
+                roots += (moved / root for root in agent.roots)
+            case _Means.ABOVE:
+                roots += (moved / Path(root).name for root in agent.roots)
+    roots += (machine.home / root for root in agent.roots)
+    if agent.on_windows and machine.system == "win32":
+        roots.append(_kept_on_windows(machine) / agent.on_windows)
+    for root in dict.fromkeys(roots):
+        yield from (root / folder for folder in agent.folders)
+
+
+def _expanded(value: str, home: Path) -> Path:
+    first, *rest = Path(value).parts
+    return home.joinpath(*rest) if first == "~" else Path(value)
+
+
+def _mini_folder(machine: Machine) -> Path:
+    """Return where mini-swe-agent keeps its last run: the system's folder for settings."""
+    name, environ = "mini-swe-agent", machine.environ
+    if moved := environ.get("MSWEA_GLOBAL_CONFIG_DIR"):
+        return _expanded(moved, machine.home)
+    match machine.system:
+        case "darwin":
+            return machine.home / "Library" / "Application Support" / name
+        case "win32":
+            return _kept_on_windows(machine) / name / name
+        case _:
+            above = environ.get("XDG_CONFIG_HOME")
+            return (_expanded(above, machine.home) if above else machine.home / ".config") / name
+
+
+def _kept_on_windows(machine: Machine) -> Path:
+    local = machine.environ.get("LOCALAPPDATA")
+    return Path(local) if local else machine.home / "AppData" / "Local"

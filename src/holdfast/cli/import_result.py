@@ -1,0 +1,143 @@
+"""What an import came to, as a value: for the exit code, for JSON, and for a person's eyes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.cli.exits import Exit
+from holdfast.exchange import Tally
+from holdfast.wiring.importing import Status, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.adapters.archives.finding import File, Refused
+    from holdfast.adapters.archives.opening import Closed, Passed
+    from holdfast.exchange import Skipped
+
+__all__ = ["PASSED_OVER", "UNREADABLE", "Imported", "Trouble"]
+
+PASSED_OVER = "passed over"
+UNREADABLE = "unreadable"
+_KNOWN = "it was imported before and has not changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something in a file that could not be read."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """Everything that happened to files."""
+
+    taken: tuple[Taken, ...] = ()
+    passed: tuple[Passed, ...] = ()
+    closed: tuple[Closed, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    known: tuple[File, ...] = ()
+    """Files that were imported before and have not changed; nobody opened them."""
+    seconds: float = 0.0
+    tally: Tally = field(default_factory=Tally)
+    """What all of it brought together."""
+
+    @property
+    def bytes(self) -> int:
+        """Return the size of the files that hold sessions."""
+        return sum(each.found.size for each in self.taken)
+
+    @property
+    def exit(self) -> Exit:
+        """Return how the command ended."""
+        named = [each.is_named for each in self.refused]
+        named += [each.file.is_named for each in self.closed]
+        if any(named) or any(each.status is Status.FAILED for each in self.taken):
+            return Exit.FAILED
+        brought = self.tally.sessions or self.tally.grown
+        return Exit.DONE if brought else Exit.NOTHING_TO_DO
+
+    @property
+    def skipped(self) -> int:
+        """Return how many files brought nothing: known already, empty or without a session."""
+        idle = sum(each.status in (Status.UNCHANGED, Status.EMPTY) for each in self.taken)
+        return idle + len(self.known) + len(self.passed)
+
+    def troubles(self) -> Iterator[Trouble]:
+        """Return what could not be read, file by file."""
+        for each in self.refused:
+            yield Trouble(str(each.path), 0, each.reason)
+        for each in self.closed:
+            yield Trouble(str(each.file.path), 0, each.reason)
+        for taken in self.taken:
+            first = taken.found.files[0]
+            if taken.status is Status.FAILED:
+                yield Trouble(str(first.path), 0, taken.reason)
+            for problem in taken.tally.problems:
+                yield Trouble(problem.file or str(first.path), problem.line, problem.reason)
+
+    def as_json(self, *, everything: bool) -> dict[str, object]:
+        """Return it as plain JSON values.
+
+        Args:
+            everything: Whether files without a session are listed that nobody named.
+        """
+        tally, count = self.tally, self.tally.count
+        return {
+            "sessions": len(tally.sessions),
+            "messages": count.messages,
+            "skipped": self.skipped,
+            "problems": [
+                {"file": each.file, "line": each.line, "reason": each.reason}
+                for each in self.troubles()
+            ],
+            "grown": len(tally.grown),
+            "unchanged": len(tally.unchanged),
+            "branches": tally.branches,
+            "tool_calls": count.tool_calls,
+            "images": count.images,
+            "errors": count.errors,
+            "compactions": count.compactions,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "formats": dict(Counter(each.found.guess.format for each in self.taken)),
+            "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
+        }
+
+    def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
+        for file in self.known:
+            yield _other(str(file.path), str(Status.UNCHANGED), _KNOWN)
+        for passed in self.passed:
+            if everything or passed.file.is_named:
+                yield _other(str(passed.file.path), PASSED_OVER, passed.reason)
+        for closed in self.closed:
+            yield _other(str(closed.file.path), UNREADABLE, closed.reason)
+        for refused in self.refused:
+            yield _other(str(refused.path), UNREADABLE, refused.reason)
+
+
+def _taken_fields(taken: Taken) -> dict[str, object]:
+    tally, first = taken.tally, taken.found.files[0]
+    return {
+        "file": str(first.root if len(taken.found.files) > 1 else first.path),
+        "format": taken.found.guess.format,
+        "status": str(taken.status),
+        "sessions": [each for each in (*tally.sessions, *tally.grown, *tally.unchanged) if each],
+        "messages": tally.count.messages,
+        "problems": len(tally.problems),
+        **({"reason": taken.reason} if taken.reason else {}),
+        **({"skipped": [_skipped(each) for each in tally.skipped]} if tally.skipped else {}),
+    }
+
+
+def _skipped(skipped: Skipped) -> dict[str, object]:
+    return {"session": skipped.session, "reason": skipped.reason}
+
+
+def _other(file: str, status: str, reason: str) -> dict[str, object]:
+    return {"file": file, "format": None, "status": status, "reason": reason}

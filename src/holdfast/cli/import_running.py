@@ -1,0 +1,99 @@
+"""Runs an import: once over everything, or on and on as files grow."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.adapters.archives.gathering import gather
+from holdfast.adapters.archives.opening import Reading
+from holdfast.adapters.archives.watching import Watch
+from holdfast.cli.import_progress import meter_for
+from holdfast.cli.import_taking import Taking
+from holdfast.cli.lines import counted
+from holdfast.cli.screen import tell
+from holdfast.wiring.importing import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from holdfast.adapters.archives.finding import File, Walk
+    from holdfast.adapters.archives.opening import Found
+    from holdfast.cli.import_result import Imported
+    from holdfast.wiring.importing import Taken
+
+__all__ = ["Wanted", "follow", "import_once"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How the import is to run."""
+
+    take: Callable[[Found], Taken]
+    """Takes what was found."""
+    is_known: Callable[[File], bool]
+    """Says which files need not be looked at."""
+    format: str
+    interval: float
+    """Seconds between two looks at files that are followed."""
+    silent: bool
+    """Whether nothing is shown before it has ended."""
+
+
+def import_once(find: Callable[[], Walk], wanted: Wanted) -> Imported:
+    """Take everything that is there."""
+    started = time.perf_counter()
+    with meter_for(silent=wanted.silent) as meter:
+        walk, taking = find(), Taking(wanted.take, meter)
+        known = [file for file in walk.files if wanted.is_known(file)]
+        seen = set(known)
+        fresh = [file for file in walk.files if file not in seen]
+        reading = Reading(format=wanted.format, seen=meter.advance)
+        try:
+            taking.take_all(gather(fresh, reading))
+        except KeyboardInterrupt:
+            tell("what was read so far is stored; the same command goes on from there")
+            raise
+    return taking.result(walk, known, time.perf_counter() - started)
+
+
+def follow(
+    find: Callable[[], Walk], wanted: Wanted, sleep: Callable[[float], None] = time.sleep
+) -> Imported:
+    """Take everything, and then whatever is added, until somebody presses Ctrl-C."""
+    started = time.perf_counter()
+    walk = find()
+    known = [file for file in walk.files if wanted.is_known(file)]
+    with meter_for(silent=wanted.silent) as meter:
+        taking = Taking(wanted.take, meter)
+        reading = Reading(format=wanted.format, live=True, seen=meter.advance)
+        watch = Watch(find, reading, known)
+        try:
+            _show_first(taking.take_all(watch.look()), wanted)
+            while True:
+                sleep(wanted.interval)
+                if looks := watch.look():
+                    _show(taking.take_all(looks), wanted)
+        except KeyboardInterrupt:
+            pass
+    return taking.result(walk, known, time.perf_counter() - started)
+
+
+def _show_first(done: Sequence[Taken], wanted: Wanted) -> None:
+    """Say in one line what was there, however many files that are."""
+    if not wanted.silent:
+        count = sum(taken.tally.count.messages for taken in done)
+        brought = f"{counted(count, 'message')} from {counted(len(done), 'file')}"
+        tell(f"{brought}; following what is added, Ctrl-C ends it")
+
+
+def _show(done: Iterable[Taken], wanted: Wanted) -> None:
+    if wanted.silent:
+        return
+    for taken in done:
+        path = taken.found.files[0].path
+        if taken.status is Status.IMPORTED:
+            tell(f"{counted(taken.tally.count.messages, 'message')} from {path}")
+        elif taken.status is Status.FAILED:
+            tell(f"{path}: {taken.reason}")

@@ -1,0 +1,196 @@
+"""A session as people read it: what was said and what became of it, in order.
+
+Nothing is held but the message at hand, so that a conversation of any length can be written out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.cli.way import logged, read_in_pieces, way_to
+from holdfast.errors import UnknownSession
+from holdfast.session import Cause, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from holdfast.cli.way import Stretch
+    from holdfast.ports import Store
+    from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.transcript import Message
+
+__all__ = [
+    "Compacted",
+    "Happening",
+    "Rewound",
+    "Said",
+    "Standing",
+    "Started",
+    "standing_of",
+    "story",
+    "window_entries",
+    "window_story",
+]
+
+
+class Standing(StrEnum):
+    """What the model still sees of a message."""
+
+    SEEN = "in the window"
+    SHORTENED = "in the window, shortened"
+    GONE = "no longer in the window"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Somebody said something, or a tool did."""
+
+    entry: Entry
+    message: Message
+    """As it was said, however the window shows it."""
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction took place."""
+
+    record: CompactionRecord
+    """The pass; its summary is empty if the conversation itself tells it."""
+    summaries: tuple[Entry, ...]
+    """What it wrote in place of what it folded."""
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """The last turns were taken back."""
+
+    at: int
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The conversation goes on in a session that came from another."""
+
+    session: Session
+
+
+Happening: TypeAlias = Said | Compacted | Rewound | Started
+
+
+def story(
+    store: Store, session: Session, standing: Mapping[int, Standing] | None = None
+) -> Iterator[Happening]:
+    """Tell everything that happened on the way to a session and in it.
+
+    Args:
+        store: Where it is kept.
+        session: The session in which the story ends.
+        standing: What the model still sees, by the ids of messages, if the caller knows it.
+    """
+    if standing is None:
+        window = window_entries(store, session.id)
+        standing = {id_: seen for each in window for id_, seen in standing_of(each).items()}
+    for place, stretch in enumerate(way_to(store, session.id)):
+        if place:
+            yield Started(store.session(stretch.session))
+        yield from _told(store, stretch, standing)
+
+
+def window_story(store: Store, session: Session) -> Iterator[Happening]:
+    """Tell what the model sees now, and nothing else."""
+    for entry in window_entries(store, session.id):
+        yield Said(entry, entry.message, Standing.SEEN)
+
+
+def window_entries(store: Store, id_: str) -> Iterator[Entry]:
+    """Read what the model sees now, holding little of it at a time."""
+    head = store.head(id_)
+    view = next((each for each in store.views(id_) if each.id == head.view), None)
+    spans = view.spans if view else ()
+    try:
+        for session in {span.session for span in spans}:
+            store.head(session)
+    except UnknownSession:
+        # Logs of deleted sessions cannot be read; what windows show of them stays readable.
+        yield from store.window(id_).entries
+        return
+    for span in spans:
+        yield from read_in_pieces(store, span.session, span.first, span.last)
+    for entry in read_in_pieces(store, id_, view.upto + 1 if view else 1, head.size):
+        if entry.kind is Kind.SAID:
+            yield entry
+
+
+def standing_of(shown: Entry) -> dict[int, Standing]:
+    """Return what an entry of the window says about itself, and about what it stands for.
+
+    Messages about which no entry says anything are gone from the window.
+    """
+    found = {shown.id: Standing.SHORTENED if shown.shortened else Standing.SEEN}
+    if shown.stands_for is not None:
+        found[shown.stands_for] = Standing.SHORTENED
+    return found
+
+
+def _told(store: Store, stretch: Stretch, standing: Mapping[int, Standing]) -> Iterator[Happening]:
+    changes = [] if stretch.left else _changes(store, stretch)
+    summaries: list[Entry] = []
+    for entry in logged(store, stretch):
+        while changes and changes[0][0] < entry.position:
+            yield _with(changes.pop(0)[1], summaries)
+        if entry.message.summary is not None:
+            summaries.append(entry)
+        # Of a deleted session even what a compaction wrote is told: nothing else is left of it.
+        if entry.kind is Kind.SAID or stretch.left:
+            message = store.whole(entry.id) if entry.shortened else entry.message
+            yield Said(entry, message, standing.get(entry.id, Standing.GONE))
+    for _, change in changes:
+        yield _with(change, summaries)
+    for entry in summaries:
+        # A branch may show what was written in a pass that it shows only in part.
+        if entry.kind is not Kind.SAID and not stretch.left:
+            yield Said(entry, entry.message, standing.get(entry.id, Standing.GONE))
+
+
+def _changes(store: Store, stretch: Stretch) -> list[tuple[int, Compacted | Rewound]]:
+    """Return what happened to the window, each with the position behind which it did."""
+    line = _line(store, stretch.session)
+    records = {record.after: record for record in store.compactions(stretch.session)}
+    found: list[tuple[int, Compacted | Rewound]] = []
+    for view in store.views(stretch.session):
+        if view.cause is Cause.FORK or view.upto > stretch.reach:
+            continue
+        record = records.get(view.id)
+        is_undone = view.id not in line
+        change = Compacted(record, (), is_undone) if record else Rewound(view.at, is_undone)
+        found.append((view.upto, change))
+    return found
+
+
+def _with(change: Compacted | Rewound, summaries: list[Entry]) -> Compacted | Rewound:
+    """Return the change with the summaries that were met since the one before.
+
+    Other agents tell theirs as part of the conversation, where it has its place already.
+    """
+    if isinstance(change, Rewound):
+        return change
+    written = tuple(entry for entry in summaries if entry.kind is not Kind.SAID)
+    record = replace(change.record, summary="") if summaries else change.record
+    summaries.clear()
+    return replace(change, record=record, summaries=written)
+
+
+def _line(store: Store, id_: str) -> set[int]:
+    """Return the views that led to what the session shows now."""
+    parents = {view.id: view.parent for view in store.views(id_)}
+    line: set[int] = set()
+    at = store.head(id_).view
+    while at is not None and at not in line:
+        line.add(at)
+        at = parents.get(at)
+    return line

@@ -1,0 +1,141 @@
+"""Everything that was said up to a session's end, back through the sessions it came from.
+
+A log may be long, so that it can be read a little at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from holdfast.errors import UnknownSession
+from holdfast.session import Cause, Kind, path_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.ports import Store
+    from holdfast.session import Entry, View
+
+__all__ = ["Stretch", "count_until", "logged", "read_in_pieces", "said_until", "way_to"]
+
+_AT_ONCE = 64
+"""Messages that are read at a time: few enough to hold them all with their images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The part of one session's log that belongs to a conversation."""
+
+    session: str
+    said: int
+    """The last position at which something was said that belongs to it."""
+    reach: int
+    """The last position that it shows: what a compaction wrote stands behind what it folded."""
+    left: tuple[Entry, ...] = ()
+    """What is left of sessions that were deleted; there is nothing else to read then."""
+
+
+def said_until(store: Store, id_: str) -> tuple[Entry, ...]:
+    """Return what was said on the way to a session and in it, whatever windows show.
+
+    A branch goes on from a message of its parent; what the parent said later is not part of it.
+    """
+    return tuple(
+        entry
+        for stretch in way_to(store, id_)
+        for entry in logged(store, stretch)
+        if entry.kind is Kind.SAID
+    )
+
+
+def count_until(store: Store, id_: str) -> int:
+    """Return how many messages were said on the way to a session and in it."""
+    return sum(
+        sum(entry.kind is Kind.SAID for entry in stretch.left)
+        if stretch.left
+        else store.count_said(stretch.session, stretch.said)
+        for stretch in way_to(store, id_)
+    )
+
+
+def way_to(store: Store, id_: str) -> tuple[Stretch, ...]:
+    """Return the parts of logs that make up the conversation of a session, in their order."""
+    size = store.head(id_).size
+    parts = [Stretch(id_, size, size)]
+    seen = {id_}
+    while True:
+        at = parts[-1].session
+        try:
+            before = _before(store, at)
+        except UnknownSession:
+            # The parent was emptied from the trash: what the first window shows is left of it.
+            left = _left_of_parent(store, at)
+            parts += [Stretch(left[0].session, 0, 0, left)] if left else []
+            break
+        if not before or before[-1].session in seen:
+            break
+        seen.add(before[-1].session)
+        parts += before
+    return tuple(reversed(parts))
+
+
+def logged(store: Store, stretch: Stretch) -> Iterator[Entry]:
+    """Read a part of a log, what compactions wrote included, holding little of it at a time."""
+    yield from stretch.left
+    if not stretch.left:
+        for entry in read_in_pieces(store, stretch.session, 1, stretch.reach):
+            if entry.kind is not Kind.SAID or entry.position <= stretch.said:
+                yield entry
+
+
+def read_in_pieces(store: Store, id_: str, first: int, last: int) -> Iterator[Entry]:
+    """Read the entries of a log between two positions, holding little of them at a time."""
+    for start in range(first, last + 1, _AT_ONCE):
+        yield from store.entries(id_, start, min(start + _AT_ONCE - 1, last))
+
+
+def _before(store: Store, id_: str) -> list[Stretch]:
+    """Return the parts of logs that a session goes on from, the newest first.
+
+    Between it and the session that spoke last there may be others in which nothing was said,
+    and of which it shows what a compaction wrote.
+    """
+    forked = _forked(store, id_)
+    last = _inherited(store, forked)
+    if forked is None or last is None:
+        return []
+    reach = dict[str, int]()
+    for span in forked.spans:
+        reach[span.session] = max(span.last, reach.get(span.session, 0))
+    ancestors = [each.id for each in reversed(path_to(store.lineage(id_), id_)[:-1])]
+    silent = takewhile(lambda each: each != last.session, ancestors)
+    own = max(last.position, reach.get(last.session, 0))
+    store.head(last.session)  # raises if it was deleted
+    return [
+        *(Stretch(each, 0, reach[each]) for each in silent if each in reach),
+        Stretch(last.session, last.position, own),
+    ]
+
+
+def _left_of_parent(store: Store, id_: str) -> tuple[Entry, ...]:
+    forked = _forked(store, id_)
+    entries = store.window_at(id_, forked.id).entries if forked else ()
+    return tuple(entry for entry in entries if entry.session != id_)
+
+
+def _forked(store: Store, id_: str) -> View | None:
+    return next((view for view in store.views(id_) if view.cause is Cause.FORK), None)
+
+
+def _inherited(store: Store, forked: View | None) -> Entry | None:
+    """Return the last message of the window that a session began with, as it was said."""
+    if forked is None or not forked.spans:
+        return None
+    span = forked.spans[-1]
+    found = store.entries(span.session, span.last, span.last)
+    last = found[-1] if found else None
+    if last is not None and last.kind is Kind.DERIVED and last.stands_for is not None:
+        return store.entry(last.stands_for)
+    return last

@@ -1,0 +1,25 @@
+"""Sessions in from other agents and out to them: events into the store, and the store as events.
+
+Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `families`,
+`making`, `run`, `tally`, `arriving`; then `keys`, `leaving`, `ledger`.
+"""
+
+from holdfast.exchange.arriving import Importer
+from holdfast.exchange.identity import Identity, Imported, Origin, imported_of
+from holdfast.exchange.leaving import tell_session
+from holdfast.exchange.ledger import Ledger, Stamp
+from holdfast.exchange.tally import Count, Skipped, Tally
+
+__all__ = [
+    "Count",
+    "Identity",
+    "Imported",
+    "Importer",
+    "Ledger",
+    "Origin",
+    "Skipped",
+    "Stamp",
+    "Tally",
+    "imported_of",
+    "tell_session",
+]

@@ -1,0 +1,90 @@
+"""What the row of an imported session says: title, model, where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.exchange.identity import Identity, Imported, countable, imported_of
+from holdfast.exchange.landing import Landing
+from holdfast.ports import Amendment
+from holdfast.session import Fork, Usage, next_title, title_from
+
+if TYPE_CHECKING:
+    from holdfast.exchange.identity import Origin
+    from holdfast.exchange.strands import Strand
+    from holdfast.ports import Store
+
+__all__ = ["Described", "described", "identity_of", "improve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is known of a strand as a whole."""
+
+    title: str
+    model: str
+    imported: Imported
+
+
+def identity_of(strand: Strand, origin: Origin) -> Identity:
+    """Return what makes a strand the same one in the next reading."""
+    root = strand
+    while root.parent is not None:
+        root = root.parent
+    return Identity.of(origin, root.about.id, strand.begun.strand)
+
+
+def described(strand: Strand, origin: Origin) -> Described:
+    """Return what is known of a strand by now."""
+    title = _title(strand)
+    imported = Imported(
+        identity=identity_of(strand, origin), file=origin.file, about=strand.about, title=title
+    )
+    return Described(title, strand.gist.model or strand.about.model, imported)
+
+
+def improve(store: Store, strand: Strand, origin: Origin) -> None:
+    """Write what was learned of a strand after its session was created.
+
+    A title that the user gave stays. So does the path that the session was first read from.
+    """
+    landing = strand.state
+    if not isinstance(landing, Landing) or landing.session is None:
+        return
+    session = landing.session
+    now, before = described(strand, origin), imported_of(session)
+    if before is None:
+        return
+    imported = replace(now.imported, file=before.file, mark=before.mark, place=before.place)
+    metadata = imported.metadata()
+    changed = {key: value for key, value in metadata.items() if session.metadata.get(key) != value}
+    title = now.title if session.title == before.title != now.title else None
+    model = now.model if now.model != session.model else None
+    if changed or title is not None or model:
+        spent = _more(countable(imported.about.usage), countable(before.about.usage))
+        landing.session = store.amend(
+            session.id, Amendment(title=title, model=model or None, metadata=changed or None)
+        )
+        if spent is not None:
+            store.append(session.id, (), spent)
+
+
+def _more(now: Usage | None, before: Usage | None) -> Usage | None:
+    """Return by how much the stated cost of a conversation has grown, if it has."""
+    if now is None or now == before:
+        return None
+    known = before or Usage()
+    counts = {
+        name: max(getattr(now, name) - getattr(known, name), 0)
+        for name in Usage.__dataclass_fields__
+    }
+    return Usage(**counts)
+
+
+def _title(strand: Strand) -> str:
+    if strand.about.title:
+        return strand.about.title
+    if strand.parent is not None and strand.begun.fork is Fork.BRANCH:
+        return next_title(_title(strand.parent), ())
+    return title_from(strand.gist.opening)

@@ -1,0 +1,146 @@
+"""Which stored session a conversation of a file is, whoever imports it and how often."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING, cast
+
+from holdfast.formats.chronicle import MAIN, About
+from holdfast.session import Fork, Usage, session_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from holdfast.session import Session
+
+__all__ = ["LATEST", "Identity", "Imported", "Origin", "countable", "imported_of", "proposed_ids"]
+
+_FIELD = "import"
+"""Where the metadata of a session say that it was imported."""
+_MOST = 1 << 53
+"""More tokens than any provider counts."""
+_COUNTS = tuple(Usage.__dataclass_fields__)
+LATEST = 253_402_300_799_000
+"""The last time that has a date, in milliseconds; files hold any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where events come from."""
+
+    system: str
+    """The name of the agent's format, such as `claude-code`."""
+    file: str
+    """The path, or whatever names the place for people."""
+    modified: int | None = None
+    """When the file was changed, in milliseconds: the time of messages that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes a conversation the same one in the next reading of its file."""
+
+    system: str
+    name: str
+    """The agent's own id for it; where it has none, the path of its file."""
+    strand: str = MAIN
+
+    @classmethod
+    def of(cls, origin: Origin, id_: str, strand: str) -> Identity:
+        """Return the identity of a strand of a file whose conversation has that id, or none."""
+        return cls(origin.system, id_ or f"file:{origin.file}", strand)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What a session that was imported remembers of its file."""
+
+    identity: Identity
+    file: str = ""
+    about: About = field(default_factory=About)
+    title: str = ""
+    """The title that the import gave; another one is the user's."""
+    mark: str = ""
+    """For a branch: the mark of the last message that it shares."""
+    place: int | None = None
+    """How many messages of its parent's strand were told before it began; None for no strand."""
+
+    def metadata(self) -> dict[str, object]:
+        """Return it as metadata of a session, with what people look for at the top."""
+        about = self.about
+        fields: dict[str, object] = {
+            "system": self.identity.system,
+            "id": self.identity.name,
+            "strand": self.identity.strand,
+            "file": self.file,
+            "about": _written(about),
+            "title": self.title,
+            "mark": self.mark,
+            "place": self.place,
+        }
+        kept = {key: value for key, value in fields.items() if value or value == 0}
+        shown = {"cwd": about.cwd, "git_branch": about.git_branch, "version": about.version}
+        return {_FIELD: kept, **{key: value for key, value in shown.items() if value}}
+
+
+def countable(usage: Usage | None) -> Usage | None:
+    """Return a usage that a provider may have counted; files hold any number."""
+    if usage is None:
+        return None
+    counts: list[float] = [getattr(usage, name) for name in _COUNTS]
+    return usage if all(0 <= count < _MOST for count in counts) else None
+
+
+def imported_of(session: Session) -> Imported | None:
+    """Return what a session remembers of its file; None for one that was not imported."""
+    found = session.metadata.get(_FIELD)
+    if not isinstance(found, dict):
+        return None
+    fields = cast("dict[str, object]", found)
+    texts = {key: str(fields.get(key, "")) for key in ("system", "id", "strand", "file")}
+    place = fields.get("place")
+    return Imported(
+        identity=Identity(texts["system"], texts["id"], texts["strand"]),
+        file=texts["file"],
+        about=_about(cast("Mapping[str, object]", fields.get("about") or {})),
+        title=str(fields.get("title", "")),
+        mark=str(fields.get("mark", "")),
+        place=place if isinstance(place, int) else None,
+    )
+
+
+def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Iterator[str]:
+    """Return ids for the session of a conversation, the same ones on every machine.
+
+    The first that is free or its own is taken: two conversations may share one by chance.
+
+    Args:
+        identity: The conversation.
+        started: When it began, as its file says; not when the file was changed, which varies.
+        salt: What tells a branch from the session that it left.
+    """
+    moment = datetime.fromtimestamp((started or 0) / 1000, UTC).strftime("%Y%m%d_%H%M%S")
+    for number in count():
+        words = [identity.system, identity.name, identity.strand, salt, str(number)]
+        digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()
+        yield session_id(moment, int.from_bytes(digest[:3]))
+
+
+def _written(about: About) -> dict[str, object]:
+    fields: dict[str, object] = {name: getattr(about, name) for name in About.__dataclass_fields__}
+    usage = about.usage
+    fields["usage"] = None if usage is None else [getattr(usage, name) for name in _COUNTS]
+    fields["more"] = dict(about.more)
+    return {name: value for name, value in fields.items() if value or value == 0}
+
+
+def _about(fields: Mapping[str, object]) -> About:
+    known = {name: value for name, value in fields.items() if name in About.__dataclass_fields__}
+    if "fork" in known:
+        known["fork"] = Fork(str(known["fork"]))
+    if "usage" in known:
+        known["usage"] = Usage(*cast("list[int]", known["usage"]))
+    return About(**known)  # type: ignore[arg-type] - what `_written` wrote

@@ -1,0 +1,188 @@
+"""Writes a strand to its session: created when something is said, appended to in batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from holdfast.errors import Conflict
+from holdfast.exchange.identity import countable
+from holdfast.exchange.matching import Shelf, reference
+from holdfast.formats.chronicle import Folded
+from holdfast.session import Cause, Change, CompactionRecord, Span, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Rewound
+    from holdfast.ports import Store
+    from holdfast.session import Draft, Entry, Session
+
+__all__ = ["FOLD", "Landing", "Record", "Start"]
+
+FOLD = "agent"
+"""Where the report of a compaction says what its agent said about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where the writing begins."""
+
+    index: int
+    """How many messages of the strand are stored."""
+    session: Session | None
+    """The session that takes the rest; None when it is to be created."""
+    make: Callable[[str], Session]
+    """Creates the session, from the mark or the name of what comes first in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What goes into the record of a change besides what the agent said about it."""
+
+    at: int
+    summary: str = ""
+
+
+@dataclass(slots=True)
+class _Log:
+    """What is known of the session's log."""
+
+    written: int = 0
+    """How many messages this landing has written."""
+    pending: list[Draft] = field(default_factory=list["Draft"])
+    first: str = ""
+    """The mark of the first that waits."""
+    usage: Usage = field(default_factory=Usage)
+    """What the waiting ones cost."""
+
+
+class Landing:
+    """A session that a strand is written to.
+
+    Every write says what it expects to find, so that of two who import the same file one comes
+    first and the other raises `Conflict` and looks again.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf, start: Start) -> None:
+        """Write nothing yet."""
+        self.shelf = shelf
+        self.session = start.session
+        self.is_fresh = start.session is None
+        self._base = 0 if start.session is None else start.session.size
+        self._store = store
+        self._start = start
+        self._log = _Log()
+
+    @property
+    def written(self) -> int:
+        """Return how many messages were written."""
+        return self._log.written
+
+    def add(self, draft: Draft, mark: str, usage: Usage | None) -> None:
+        """Let a message wait for its batch."""
+        log = self._log
+        if not log.pending:
+            log.first, log.usage = mark, Usage()
+        if (counted := countable(usage)) is not None:
+            log.usage += counted
+        log.pending.append(draft)
+
+    def entry(self, index: int) -> Entry | None:
+        """Return a message of the strand by its number, without what it says.
+
+        None means that it was stored before this landing began, at a place that is not known.
+        """
+        first, session = self._start.index, self.session
+        if session is None:
+            return None
+        if index >= first:
+            return reference(session.id, self._base + 1 + index - first)
+        # Nothing but the strand is in the log as long as there are as many messages in both.
+        return reference(session.id, index + 1) if self._base == first else None
+
+    def flush(self) -> tuple[Draft, ...]:
+        """Write what waits, and return it."""
+        log = self._log
+        drafts = tuple(log.pending)
+        if drafts:
+            session = self.made(log.first)
+            self._store.append(session.id, drafts, log.usage, size=self._base + log.written)
+            log.written += len(drafts)
+            log.pending.clear()
+        return drafts
+
+    def change(self, event: Folded | Rewound, pieces: Sequence[Entry], record: Record) -> bool:
+        """Show other messages from here on; says whether that was not done before."""
+        fold = event if isinstance(event, Folded) else None
+        session = self.made("" if fold is None else f"fold:{fold.id}")
+        if not self.is_fresh and self._is_done(session, fold, pieces):
+            return False
+        head = self._store.head(session.id)
+        size = self._base + self._log.written
+        if head.size != size:
+            raise Conflict(f"session {session.id} was written to by somebody else")
+        self._store.change(
+            session.id,
+            Change(
+                cause=Cause.REWIND if fold is None else Cause.COMPACTION,
+                pieces=tuple(pieces),
+                generation=head.generation,
+                seen=size,
+                at=record.at,
+                compaction=None if fold is None else _compaction(fold, record),
+            ),
+        )
+        return True
+
+    def made(self, first: str = "") -> Session:
+        """Return the session, which is created if it is not there.
+
+        Args:
+            first: The mark or the name of what will come first in it.
+        """
+        if self.session is None:
+            self.session = self._start.make(first)
+        return self.session
+
+    def _is_done(self, session: Session, fold: Folded | None, pieces: Sequence[Entry]) -> bool:
+        """Say whether an import that was stopped later has made the change."""
+        if fold is not None:
+            reports = (record.report for record in self._store.compactions(session.id))
+            return any(_fold_id(report) == fold.id for report in reports)
+        spans = _spans(pieces)
+        upto = self._base + self._log.written
+        return any(
+            view.cause is Cause.REWIND and view.upto == upto and view.spans == spans
+            for view in self._store.views(session.id)
+        )
+
+
+def _compaction(fold: Folded, record: Record) -> CompactionRecord:
+    said: dict[str, object] = {
+        "id": fold.id,
+        "at": fold.at,
+        "trigger": fold.trigger,
+        "tokens_before": fold.tokens_before,
+        "tokens_after": fold.tokens_after,
+    }
+    report: dict[str, object] = {FOLD: said}
+    if fold.tokens_before is not None and fold.tokens_after is not None:
+        report |= {"tokens_before": fold.tokens_before, "tokens_after": fold.tokens_after}
+    return CompactionRecord(at=record.at, trigger=FOLD, summary=record.summary, report=report)
+
+
+def _fold_id(report: Mapping[str, object]) -> object:
+    said = report.get(FOLD)
+    return cast("dict[str, object]", said).get("id") if isinstance(said, dict) else None
+
+
+def _spans(pieces: Sequence[Entry]) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    for piece in pieces:
+        last = spans[-1] if spans else None
+        if last is not None and (last.session, last.last + 1) == (piece.session, piece.position):
+            spans[-1] = Span(last.session, last.first, piece.position)
+        else:
+            spans.append(Span(piece.session, piece.position, piece.position))
+    return tuple(spans)

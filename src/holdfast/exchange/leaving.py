@@ -1,0 +1,255 @@
+"""Tells a stored session as events, so that an agent's writer can write it.
+
+What is imported again from what is told here is the same session: names, times and compactions
+are told as their own agent wrote them. What holdfast derived is told as what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, cast
+
+from holdfast.exchange.identity import imported_of
+from holdfast.exchange.keys import Keys
+from holdfast.exchange.landing import FOLD
+from holdfast.formats.chronicle import (
+    MAIN,
+    About,
+    Begun,
+    Folded,
+    Native,
+    Rewound,
+    Told,
+    native_of,
+    without_native,
+)
+from holdfast.session import Cause, Fork, Kind, children_of, path_to
+from holdfast.transcript import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.ports import Store
+    from holdfast.session import CompactionRecord, Entry, Session, Span, View
+
+__all__ = ["tell_session"]
+
+_AT_ONCE = 500
+"""Messages that are read at a time."""
+
+
+def tell_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Event]:
+    """Return the events of a session, from the first message to what its model sees now.
+
+    A session that was rotated is told together with those that it goes on from. A branch that is
+    told alone begins with what it shares.
+
+    Args:
+        store: Where it is.
+        id_: The session.
+        family: Whether branches and sub-agents that came from it are told as strands of their own.
+    """
+    teller = _Teller(store, id_)
+    return teller.tell(teller.rotations(id_), MAIN, family=family)
+
+
+class _Children:
+    """Sessions that came from the one that is told, until their turn has come."""
+
+    def __init__(self, children: Sequence[Session]) -> None:
+        """Sort them by what is known of when they began."""
+        places = [(place, child) for child in children if (place := _place(child)) is not None]
+        dated = [
+            child for child in children if child.fork is Fork.DELEGATION and _place(child) is None
+        ]
+        self._placed = deque(sorted(places, key=itemgetter(0)))
+        self._dated = deque(dated)
+        self._last = [
+            child
+            for child in children
+            if child.fork is not Fork.DELEGATION and _place(child) is None
+        ]
+
+    def due(self, said: int, at: int) -> Iterator[Session]:
+        """Take out those that began before a message that is told after so many others."""
+        while self._placed and self._placed[0][0] <= said:
+            yield self._placed.popleft()[1]
+        while self._dated and self._dated[0].started < at:
+            yield self._dated.popleft()
+
+    def rest(self) -> Iterator[Session]:
+        """Return those that began when everything was said, or nobody knows when."""
+        yield from (child for _, child in self._placed)
+        yield from self._dated
+        yield from self._last
+
+
+class _Teller:
+    """Follows sessions from entry to entry, and remembers what each was called."""
+
+    def __init__(self, store: Store, id_: str) -> None:
+        """Read who is related to whom."""
+        self._store = store
+        self._lineage = store.lineage(id_)
+        self._keys = Keys()
+        self._strands = {MAIN}
+        self._line = 0
+
+    def rotations(self, id_: str) -> tuple[Session, ...]:
+        """Return the session, and before it those that were compacted into it."""
+        path = path_to(self._lineage, id_)
+        first = len(path) - 1
+        while first and path[first].fork is Fork.COMPRESSION:
+            first -= 1
+        return path[first:]
+
+    def tell(
+        self, sessions: Sequence[Session], strand: str, *, family: bool, of: Begun | None = None
+    ) -> Iterator[Event]:
+        """Return the events of a strand; `of` is how it begins as part of another."""
+        first, last = sessions[0], sessions[-1]
+        self._line += 1
+        begun = Begun(strand=strand, line=self._line, about=_about(first, last))
+        yield begun if of is None else replace(of, line=self._line)
+        if of is None and first.fork is not Fork.DELEGATION:
+            for entry in self._shared(first):
+                yield self._told(entry, strand, first)
+        for session in sessions:
+            children = self._children(session, sessions) if family else ()
+            yield from self._own(session, strand, _Children(children))
+        yield from self._undone(last, strand)
+
+    def _own(self, session: Session, strand: str, children: _Children) -> Iterator[Event]:
+        """Tell what was said in the session itself, with its changes and children between."""
+        changes = [view for view in self._store.views(session.id) if view.cause is not Cause.FORK]
+        records = {each.after: each for each in self._store.compactions(session.id)}
+        said = 0
+        for entry in self._entries(session):
+            while changes and changes[0].upto < entry.position:
+                yield self._changed(changes[0], records, strand)
+                del changes[0]
+            for child in children.due(said, entry.at):
+                yield from self._forked(child, strand)
+            said += entry.kind is Kind.SAID
+            if not self._stands_in(entry):
+                yield self._told(entry, strand, session)
+        for view in changes:
+            yield self._changed(view, records, strand)
+        for child in children.rest():
+            yield from self._forked(child, strand)
+
+    def _entries(self, session: Session) -> Iterator[Entry]:
+        for first in range(1, session.size + 1, _AT_ONCE):
+            yield from self._store.entries(session.id, first, first + _AT_ONCE - 1)
+
+    def _shared(self, session: Session) -> Iterator[Entry]:
+        """Return what a branch showed of its parent when it began."""
+        for span in _spans_of_fork(self._store, session):
+            yield from self._store.entries(span.session, span.first, span.last)
+
+    def _stands_in(self, entry: Entry) -> bool:
+        """Say whether an entry shows in another form what was told already."""
+        return entry.stands_for is not None and self._keys.alias(entry)
+
+    def _told(self, entry: Entry, strand: str, session: Session) -> Told:
+        self._line += 1
+        message = self._store.whole(entry.id) if entry.shortened else entry.message
+        native = native_of(message)
+        if native.mark:
+            native = replace(native, mark="")
+        else:
+            model = session.model if message.role is Role.ASSISTANT else ""
+            native = Native(at=entry.at, model=model)
+        return Told(
+            strand=strand,
+            line=self._line,
+            key=self._keys.name(entry, native.id),
+            message=replace(without_native(message), pinned=False),
+            native=native,
+        )
+
+    def _changed(
+        self, view: View, records: Mapping[int, CompactionRecord], strand: str
+    ) -> Folded | Rewound:
+        self._line += 1
+        shows = self._keys.of_spans(view.spans)
+        record = records.get(view.id)
+        if view.cause is Cause.REWIND or record is None:
+            return Rewound(strand=strand, line=self._line, shows=shows, at=view.at)
+        said = cast("Mapping[str, object]", record.report.get(FOLD) or {})
+        known = said or {**record.report, "id": f"fold-{record.id}", "at": record.at}
+        trigger = "manual" if record.trigger == "manual" else "auto"
+        return Folded(
+            strand=strand,
+            line=self._line,
+            id=str(known["id"]),
+            shows=shows,
+            at=_number(known.get("at")),
+            trigger=str(said.get("trigger", "")) if said else trigger,
+            tokens_before=_number(known.get("tokens_before")),
+            tokens_after=_number(known.get("tokens_after")),
+        )
+
+    def _undone(self, session: Session, strand: str) -> Iterator[Event]:
+        """Tell which view shows, where the user took a change back."""
+        head = self._store.head(session.id)
+        views = self._store.views(session.id)
+        if views and head.view != views[-1].id:
+            self._line += 1
+            entries = self._store.window(session.id).entries
+            shows = self._keys.of_entries(entries)
+            yield Rewound(strand=strand, line=self._line, shows=shows, at=None)
+
+    def _children(self, session: Session, told: Sequence[Session]) -> tuple[Session, ...]:
+        """Return the children that are strands of their own."""
+        kinds = (Fork.BRANCH, Fork.DELEGATION)
+        return tuple(
+            child
+            for child in children_of(self._lineage, session.id)
+            if child.fork in kinds and child.trashed is None and child not in told
+        )
+
+    def _forked(self, session: Session, parent: str) -> Iterator[Event]:
+        imported = imported_of(session)
+        strand = session.id if imported is None else imported.identity.strand or session.id
+        strand = session.id if strand in self._strands else strand
+        self._strands.add(strand)
+        after = ""
+        if session.fork is Fork.BRANCH:
+            spans = _spans_of_fork(self._store, session)
+            after = (self._keys.of_spans(spans) or ("",))[-1]
+        about = replace(_about(session, session), parent="", fork=None)
+        begun = Begun(strand=strand, line=0, about=about, of=parent, fork=session.fork, after=after)
+        yield from self.tell((session,), strand, family=True, of=begun)
+
+
+def _about(first: Session, last: Session) -> About:
+    """Return what is known of a conversation that began as one session and goes on as another."""
+    imported = imported_of(first)
+    if imported is None:
+        return About(
+            id=last.id,
+            title=last.title,
+            model=last.model,
+            cwd=str(last.metadata.get("cwd", "")),
+            started=first.started,
+        )
+    renamed = first.title != imported.title
+    return replace(imported.about, title=first.title) if renamed else imported.about
+
+
+def _place(child: Session) -> int | None:
+    imported = imported_of(child)
+    return None if imported is None else imported.place
+
+
+def _spans_of_fork(store: Store, session: Session) -> tuple[Span, ...]:
+    views = store.views(session.id)
+    return next((view.spans for view in views if view.cause is Cause.FORK), ())
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,197 @@
+"""What of a conversation is stored already, found by marks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.errors import UnknownSession
+from holdfast.exchange.identity import imported_of, proposed_ids
+from holdfast.formats.chronicle import native_of
+from holdfast.session import Entry, Kind
+from holdfast.transcript import Message, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from holdfast.exchange.identity import Identity
+    from holdfast.exchange.strands import Trail
+    from holdfast.ports import Store
+    from holdfast.session import Session
+
+__all__ = [
+    "Candidate",
+    "LeftAlone",
+    "Seeking",
+    "Shelf",
+    "Target",
+    "find_shelf",
+    "own_or_free",
+    "reference",
+]
+
+_AT_ONCE = 500
+_NOTHING = Message(Role.USER)
+_TRASHED = "it is in the trash; restore it, or delete it there to import it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stored session of a conversation."""
+
+    session: Session
+    last: str
+    """The mark of its newest message that was imported."""
+    is_open: bool
+    """Whether more of the file may follow in it: nobody has gone on or ended it here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a strand goes on that is partly stored."""
+
+    mark: str
+    """Of the last message that is stored."""
+    session: Session
+    is_branch: bool
+    """Whether it goes on beside the session, in a branch, and not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """The strand is not to be written."""
+
+    session: str
+    reason: str
+
+
+class Shelf:
+    """The stored sessions of one conversation, and where in them each message stands."""
+
+    def __init__(self, store: Store, candidates: tuple[Candidate, ...]) -> None:
+        """Hold the sessions; their messages are read when one is asked for."""
+        self.candidates = candidates
+        self._store = store
+        self._places: dict[str, Entry] | None = None
+
+    def place_of(self, mark: str) -> Entry | None:
+        """Return the message with a mark, without what it says."""
+        if self._places is None:
+            self._places = {
+                mark: reference(candidate.session.id, position)
+                for candidate in reversed(self.candidates)
+                for mark, position in _marks(self._store, candidate.session)
+            }
+        return self._places.get(mark)
+
+    def first_target(self) -> Target | None:
+        """Return where the strand probably goes on; None when all of it must be seen first."""
+        if len(self.candidates) == 1 and self.candidates[0].is_open:
+            (only,) = self.candidates
+            return Target(only.last, only.session, is_branch=False)
+        return None
+
+    def target(self, trail: Trail) -> Target | LeftAlone | None:
+        """Return where a strand that was told to its end goes on; None when all is stored."""
+        marks = [*trail.marks(), trail.first_mark]
+        newest = next((mark for mark in marks if self._owner(mark) is not None), marks[-1])
+        owner = self._owner(newest) or self.candidates[0].session
+        if newest == trail.mark:
+            return None
+        going_on = (each for each in self.candidates if each.is_open and each.last == newest)
+        candidate = next(going_on, None)
+        session = owner if candidate is None else candidate.session
+        if session.trashed is not None:
+            return LeftAlone(session.id, _TRASHED)
+        return Target(newest, session, is_branch=candidate is None)
+
+    def _owner(self, mark: str) -> Session | None:
+        place = self.place_of(mark)
+        if place is not None:
+            owners = (each.session for each in self.candidates if each.session.id == place.session)
+            return next(owners)
+        return next((each.session for each in self.candidates if each.last == mark), None)
+
+
+@dataclass(slots=True)
+class Seeking:
+    """The strand is told, and what is stored of it has not ended yet."""
+
+    shelf: Shelf
+    target: Target | None
+
+
+def find_shelf(
+    store: Store, identity: Identity, started: int | None, barred: Collection[str]
+) -> Shelf | LeftAlone | str:
+    """Return the stored sessions of a conversation; where there are none, the id for one.
+
+    Args:
+        store: Where they are.
+        identity: The conversation.
+        started: When it began, as its file says.
+        barred: Ids that nobody can use, because a session that was deleted had them.
+    """
+    session = own_or_free(store, proposed_ids(identity, started), identity, barred)
+    if isinstance(session, str):
+        return session
+    if session.trashed is not None:
+        return LeftAlone(session.id, _TRASHED)
+    family = [each for each in store.lineage(session.id) if _is(each, identity)]
+    ordered = sorted(family, key=lambda each: each.id != session.id)
+    return Shelf(store, tuple(_candidate(store, each) for each in ordered))
+
+
+def own_or_free(
+    store: Store, ids: Iterator[str], identity: Identity, barred: Collection[str]
+) -> Session | str:
+    """Return the conversation's own session under the first of the ids that fits, or a free id."""
+    while True:
+        id_ = next(ids)
+        if id_ in barred:
+            continue
+        try:
+            session = store.session(id_)
+        except UnknownSession:
+            return id_
+        if _is(session, identity):
+            return session
+
+
+def reference(session: str, position: int) -> Entry:
+    """Return an entry by its place alone, which is all that a view keeps of it."""
+    return Entry(
+        id=0,
+        session=session,
+        position=position,
+        kind=Kind.SAID,
+        message=_NOTHING,
+        at=0,
+        tokens=0,
+    )
+
+
+def _is(session: Session, identity: Identity) -> bool:
+    found = imported_of(session)
+    return found is not None and found.identity == identity
+
+
+def _candidate(store: Store, session: Session) -> Candidate:
+    """Return the session with its newest mark, looking further back step by step."""
+    imported = imported_of(session)
+    position, step, later = session.size, 1, 0
+    while said := store.said(session.id, position, before=step, after=0):
+        for entry in reversed(said):
+            if mark := native_of(entry.message).mark:
+                return Candidate(session, mark, session.is_live and not later)
+            later += 1
+        position, step = said[0].position - 1, min(step * 8, _AT_ONCE)
+    beginning = "" if imported is None else imported.mark
+    return Candidate(session, beginning, session.is_live and not later)
+
+
+def _marks(store: Store, session: Session) -> Iterator[tuple[str, int]]:
+    for first in range(1, session.size + 1, _AT_ONCE):
+        for entry in store.entries(session.id, first, first + _AT_ONCE - 1):
+            if entry.kind is Kind.SAID and (mark := native_of(entry.message).mark):
+                yield mark, entry.position

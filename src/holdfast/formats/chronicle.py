@@ -1,0 +1,220 @@
+"""What a session file tells, event by event: the words that readers and writers of formats share.
+
+A reader turns records into events as they come; a writer turns events into lines. A file may hold
+several strands: conversations of their own, branches of one, sub-agents of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from holdfast.formats.document import Problem
+from holdfast.session import Usage
+from holdfast.transcript import NO_EXTRAS, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.session import Fork
+
+__all__ = [
+    "MAIN",
+    "About",
+    "Begun",
+    "Event",
+    "Folded",
+    "Native",
+    "Noted",
+    "Rewound",
+    "Told",
+    "native_of",
+    "with_native",
+    "without_native",
+]
+
+MAIN = ""
+"""The strand of a file that holds one conversation."""
+_KEY = "native"
+"""Where a message keeps what its own agent wrote about it; no provider's codec reads it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is known of a conversation besides what was said in it; empty is unknown."""
+
+    id: str = ""
+    """What its own agent calls it."""
+    title: str = ""
+    model: str = ""
+    cwd: str = ""
+    git_branch: str = ""
+    version: str = ""
+    """Of the agent."""
+    started: int | None = None
+    """In milliseconds since the epoch, as all times."""
+    parent: str = ""
+    """The id of a session in another file that this one came from."""
+    fork: Fork | None = None
+    """How it came from that session."""
+    usage: Usage | None = None
+    """What the whole conversation cost, where the file states a total."""
+    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What only its own format has a word for and its writer puts back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """What an agent wrote about one message; empty is unknown."""
+
+    id: str = ""
+    parent: str = ""
+    """The id of the entry it follows, where that is not the one told before it."""
+    reply: str = ""
+    """What the messages of one answer of the model have in common."""
+    model: str = ""
+    usage: Usage | None = None
+    """What the answer cost; an answer of several messages tells each part of it once."""
+    at: int | None = None
+    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What only its own format has a word for and its writer puts back."""
+    mark: str = ""
+    """Fixes the message and everything told before it; an import sets it, no reader does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A strand begins; it comes before anything else of the strand."""
+
+    strand: str
+    line: int
+    about: About
+    of: str | None = None
+    """The strand that it came from; None for a conversation of its own."""
+    fork: Fork | None = None
+    """How it came from that strand."""
+    after: str = ""
+    """For a branch: the key of the last message that it shares with that strand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """More is known of a strand than when it began: what is not empty holds from here on."""
+
+    strand: str
+    about: About
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One entry of the conversation, as its own agent divides it."""
+
+    strand: str
+    line: int
+    key: str
+    """Unique in the file: its native id, or its place when it has none."""
+    message: Message
+    native: Native = field(default_factory=Native)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """The agent compacted: from here on its model sees these messages and what follows."""
+
+    strand: str
+    line: int
+    id: str
+    """The native id of the compaction, or its place; unique in the file."""
+    shows: tuple[str, ...]
+    """The keys of messages told before, the summary's own among them, in the model's order."""
+    at: int | None = None
+    trigger: str = ""
+    """`auto` or `manual`, where the agent says."""
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound:
+    """The user took something back: from here on the model sees these messages and what follows."""
+
+    strand: str
+    line: int
+    shows: tuple[str, ...]
+    at: int | None = None
+
+
+Event: TypeAlias = Begun | Noted | Told | Folded | Rewound | Problem
+
+
+def with_native(message: Message, native: Native, *, mark: str = "") -> Message:
+    """Return the message with what its agent wrote about it, so that it can be written back.
+
+    Args:
+        message: The message.
+        native: What its agent wrote about it.
+        mark: The mark that an import sets, if one does.
+    """
+    written = _to_fields(native)
+    if mark:
+        written["mark"] = mark
+    if not written:
+        return message
+    # Not `replace`, which takes three times as long: an import does this for every message.
+    return Message(
+        message.role,
+        message.parts,
+        message.form,
+        message.synthetic,
+        message.pinned,
+        {**message.extras, _KEY: written},
+    )
+
+
+def native_of(message: Message) -> Native:
+    """Return what `with_native` put into a message; empty for one that was said here."""
+    fields = message.extras.get(_KEY)
+    return _from_fields(cast("Mapping[str, object]", fields)) if fields else Native()
+
+
+def without_native(message: Message) -> Message:
+    """Return the message alone."""
+    if _KEY not in message.extras:
+        return message
+    rest = {key: value for key, value in message.extras.items() if key != _KEY}
+    return replace(message, extras=rest or NO_EXTRAS)
+
+
+def _to_fields(native: Native) -> dict[str, object]:
+    usage = native.usage
+    fields: dict[str, object] = {
+        "id": native.id,
+        "parent": native.parent,
+        "reply": native.reply,
+        "model": native.model,
+        "usage": None if usage is None else _counts(usage),
+        "at": native.at,
+        "more": native.more,
+        "mark": native.mark,
+    }
+    return {key: value for key, value in fields.items() if value or value == 0}
+
+
+def _counts(usage: Usage) -> list[float]:
+    counts = (usage.input_tokens, usage.output_tokens)
+    cached = (usage.cache_read_tokens, usage.cache_write_tokens)
+    return [usage.calls, *counts, *cached, usage.cost]
+
+
+def _from_fields(fields: Mapping[str, object]) -> Native:
+    counts = cast("list[int] | None", fields.get("usage"))
+    return Native(
+        id=str(fields.get("id", "")),
+        parent=str(fields.get("parent", "")),
+        reply=str(fields.get("reply", "")),
+        model=str(fields.get("model", "")),
+        usage=None if counts is None else Usage(*counts),
+        at=cast("int | None", fields.get("at")),
+        more=cast("Mapping[str, object]", fields.get("more", {})),
+        mark=str(fields.get("mark", "")),
+    )

@@ -1,0 +1,30 @@
+"""Readers of the databases in which agents keep their sessions.
+
+Read `reader` first. Nothing here opens a file: rows come in as mappings, events go out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.databases.hermes_state import HERMES_STATE
+from holdfast.formats.databases.langgraph import LANGGRAPH
+from holdfast.formats.databases.opencode import OPENCODE_DATABASE
+from holdfast.formats.databases.reader import DatabaseReader, Query, Row, Tables
+
+if TYPE_CHECKING:
+    from holdfast.formats.sessions.reader import Sign
+
+__all__ = ["DATABASES", "DatabaseReader", "Query", "Row", "Tables", "recognize_tables"]
+
+DATABASES: tuple[DatabaseReader, ...] = (HERMES_STATE, LANGGRAPH, OPENCODE_DATABASE)
+
+
+def recognize_tables(tables: Tables) -> tuple[DatabaseReader, Sign] | None:
+    """Return whose database has these tables, and why; the surest wins."""
+    best: tuple[DatabaseReader, Sign] | None = None
+    for reader in DATABASES:
+        sign = reader.recognize(tables)
+        if sign is not None and (best is None or sign.confidence > best[1].confidence):
+            best = reader, sign
+    return best

@@ -1,0 +1,271 @@
+"""Follows checkpoints along their parents, and tells what changed from one to the next.
+
+Messages that left the channel were folded, or taken back: taken back where only the newest are
+gone or one was replaced by another version of itself, folded in any other case and wherever the
+graph wrote a summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.formats.chronicle import About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.databases.langgraph_messages import (
+    ORIGIN,
+    REMOVAL,
+    is_summary,
+    message_of,
+    native_of,
+)
+from holdfast.formats.sessions.reader import summarized
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.databases.langgraph_messages import Entry
+
+__all__ = ["Checkpoint", "Lines"]
+
+_Identity: TypeAlias = "tuple[str, bytes]"
+"""A message is the same one as long as neither its id nor its words change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """The state of a graph after one step."""
+
+    id: str
+    parent: str
+    line: int
+    at: int | None
+    entries: Sequence[Entry]
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a checkpoint has that its parent had not."""
+
+    identities: Sequence[_Identity]
+    """Everything that it holds."""
+    fresh: Sequence[_Identity]
+    is_summarized: bool
+
+
+class _Line:
+    """One way through the checkpoints: the conversation, or a branch of it."""
+
+    def __init__(self, base: _Line | None = None) -> None:
+        self.strand = ""
+        """Empty until there is something to tell."""
+        self.base = base
+        self.path: list[tuple[str, Entry | None]] = []
+        """The keys of everything told, with what they were told of; a summary is of no entry."""
+        self.keys: dict[_Identity, str] = {}
+        self.shown: list[str] = []
+        self.held: Sequence[Entry] = ()
+        """What its newest checkpoint holds."""
+        self.summary: tuple[str, str] = ("", "")
+        """The words of the summary, and its key."""
+
+    def branch(self, length: int) -> _Line:
+        """Return a line that shares what was told up to some checkpoint."""
+        line = _Line(self if self.strand else self.base)
+        line.path = self.path[:length]
+        shared = {key for key, _ in line.path}
+        line.keys = {identity: key for identity, key in self.keys.items() if key in shared}
+        line.held = [entry for _, entry in line.path if entry is not None]
+        line.summary = self.summary if self.summary[1] in shared else ("", "")
+        return line
+
+
+class Lines:
+    """Every line of one graph."""
+
+    def __init__(self, about: About, outer: Lines | None) -> None:
+        """Begin without any.
+
+        Args:
+            about: What is known of the conversation.
+            outer: The lines of the graph around this one.
+        """
+        self._about = about
+        self._outer = outer
+        self._homes: dict[str, tuple[_Line, int]] = {}
+        """The line of each checkpoint, and how much was told when it was over."""
+        self._tips: dict[int, str] = {}
+        """The newest checkpoint of each line."""
+        self._newest = _Line()
+        self._names: set[str] = set()
+        self._known: set[_Identity] = set()
+
+    @property
+    def strand(self) -> str:
+        """Return where the conversation is told; empty as long as it is not."""
+        return self._about.id if self._about.id in self._names else ""
+
+    def knows(self, identity: _Identity) -> bool:
+        """Say whether a message was told here."""
+        return identity in self._known
+
+    def held(self, checkpoint: str) -> Sequence[Entry]:
+        """Return the messages that the graph held at a checkpoint, as far as it is known."""
+        home = self._homes.get(checkpoint)
+        if home is None:
+            return ()
+        line, length = home
+        if self._tips[id(line)] == checkpoint:
+            return line.held
+        return [entry for _, entry in line.path[:length] if entry is not None]
+
+    def skip(self, checkpoint: str, parent: str) -> None:
+        """Follow a checkpoint whose content is not known."""
+        self._settle(checkpoint, self._line_after(parent))
+
+    def take(self, checkpoint: Checkpoint) -> Iterator[Event]:
+        """Tell what a checkpoint has that its parent had not."""
+        line = self._line_after(checkpoint.parent)
+        entries = dict(self._own(checkpoint.entries))
+        fresh = [identity for identity in entries if identity not in line.keys]
+        is_summarized = bool(checkpoint.summary) and checkpoint.summary != line.summary[0]
+        if line.strand or fresh or is_summarized:
+            if not line.strand:
+                yield self._begun(line, checkpoint, entries)
+            # Where a branch begins decides what it shares.
+            fresh = [identity for identity in entries if identity not in line.keys]
+            for identity in fresh:
+                yield self._told(line, checkpoint, identity, entries[identity])
+            if is_summarized:
+                yield self._summed_up(line, checkpoint)
+            change = _Change(list(entries), fresh, is_summarized)
+            yield from self._changed(line, checkpoint, change)
+        line.held = checkpoint.entries
+        self._settle(checkpoint.id, line)
+
+    def _own(self, entries: Sequence[Entry]) -> Iterator[tuple[_Identity, Entry]]:
+        """Return the messages that are told here, each with its identity."""
+        counts: dict[bytes, int] = {}
+        for entry in entries:
+            if entry.kind == REMOVAL:
+                continue
+            count = counts[entry.print] = counts.get(entry.print, 0) + 1
+            identity = (entry.id or f"~{count}", entry.print)
+            if self._outer is None or not self._outer.knows(identity):
+                yield identity, entry
+
+    def _line_after(self, parent: str) -> _Line:
+        home = self._homes.get(parent)
+        if home is None:
+            # Older checkpoints may have been deleted; what is left goes on.
+            return self._newest
+        line, length = home
+        return line if self._tips[id(line)] == parent else line.branch(length)
+
+    def _settle(self, checkpoint: str, line: _Line) -> None:
+        self._homes[checkpoint] = line, len(line.path)
+        self._tips[id(line)] = checkpoint
+        self._newest = line
+
+    def _begun(
+        self, line: _Line, checkpoint: Checkpoint, entries: Mapping[_Identity, Entry]
+    ) -> Begun:
+        name = self._about.id
+        line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
+        self._names.add(line.strand)
+        if line.base is not None:
+            return self._branched(line, line.base, checkpoint, entries)
+        of = self._outer.strand if self._outer is not None else ""
+        return Begun(
+            strand=line.strand,
+            line=checkpoint.line,
+            about=replace(self._about, started=checkpoint.at),
+            of=of or None,
+            fork=Fork.DELEGATION if of else None,
+        )
+
+    def _branched(
+        self, line: _Line, base: _Line, checkpoint: Checkpoint, entries: Mapping[_Identity, Entry]
+    ) -> Begun:
+        kept = {line.keys[identity] for identity in entries if identity in line.keys}
+        shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
+        line.path = line.path[: max(shared, default=0)]
+        after = line.path[-1][0] if line.path else ""
+        told = [key for key, _ in line.path]
+        line.keys = {each: key for each, key in line.keys.items() if key in set(told)}
+        # What a branch sees at first is what its base shows up to there, or everything.
+        shown = base.shown
+        line.shown = shown[: shown.index(after) + 1] if after in shown else told
+        return Begun(
+            strand=line.strand,
+            line=checkpoint.line,
+            about=About(started=checkpoint.at),
+            of=base.strand,
+            fork=Fork.BRANCH,
+            after=after,
+        )
+
+    def _told(self, line: _Line, checkpoint: Checkpoint, identity: _Identity, entry: Entry) -> Told:
+        key = self._key(entry.id or entry.print.hex())
+        line.keys[identity] = key
+        line.path.append((key, entry))
+        line.shown.append(key)
+        self._known.add(identity)
+        return Told(
+            strand=line.strand,
+            line=checkpoint.line,
+            key=key,
+            message=message_of(entry),
+            native=native_of(entry, checkpoint.at),
+        )
+
+    def _summed_up(self, line: _Line, checkpoint: Checkpoint) -> Told:
+        key = self._key(f"{checkpoint.id}/summary")
+        line.summary = checkpoint.summary, key
+        line.path.append((key, None))
+        line.shown.append(key)
+        return Told(
+            strand=line.strand,
+            line=checkpoint.line,
+            key=key,
+            message=summarized(checkpoint.summary, ORIGIN),
+            native=Native(at=checkpoint.at),
+        )
+
+    def _changed(self, line: _Line, checkpoint: Checkpoint, change: _Change) -> Iterator[Event]:
+        before = [line.summary[1]] if checkpoint.summary else []
+        shows = [*before, *(line.keys[identity] for identity in change.identities)]
+        was, line.shown = line.shown, shows
+        if shows == was and not change.is_summarized:
+            return
+        place, strand, at = checkpoint.line, line.strand, checkpoint.at
+        if change.is_summarized or _is_folded(was, shows, line, change.fresh):
+            mark = f"{strand}/{checkpoint.id}"
+            yield Folded(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
+        else:
+            yield Rewound(strand=strand, line=place, shows=tuple(shows), at=at)
+
+    def _key(self, name: str) -> str:
+        key, count = f"{self._about.id}/{name}", 1
+        while key in self._names:
+            count += 1
+            key = f"{self._about.id}/{name}~{count}"
+        self._names.add(key)
+        return key
+
+
+def _is_folded(
+    was: Sequence[str], shows: Sequence[str], line: _Line, fresh: Sequence[_Identity]
+) -> bool:
+    """Say whether what is gone from a window was folded, and not taken back."""
+    added = {line.keys[identity] for identity in fresh}
+    if any(is_summary(entry) for key, entry in line.path if key in added and entry is not None):
+        return True
+    kept = [key for key in shows if key not in added]
+    if kept == list(was[: len(kept)]):
+        return False
+    names = {key: name for (name, _), key in line.keys.items()}
+    held = {names.get(key) for key in shows}
+    return any(names.get(key) not in held for key in set(was).difference(shows))

@@ -1,0 +1,129 @@
+"""Unpacks what LangGraph's savers store, without a single one of anybody's classes.
+
+Objects come as a constructor with its arguments: in JSON under the key `lc`, in MessagePack as
+an extension whose payload names module, class and arguments. Nothing is ever constructed; what
+was pickled or encrypted is not read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from holdfast.formats.loose import is_array, mapping, sequence, string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Built", "Packed", "Unreadable", "built", "decode", "unpacked"]
+
+_SNAPSHOT = 7
+"""The extension that holds a value of a channel as it is, and no object."""
+_SHORTEST = 3
+
+
+class Unreadable(Exception):
+    """A value cannot be unpacked; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An object that is still packed: most of them were seen before and stay so."""
+
+    code: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """An object: the name of its class, and what it was made of."""
+
+    name: str
+    fields: Mapping[str, object]
+
+
+def decode(kind: str, blob: object) -> object:
+    """Return a stored value, with the objects in it still packed.
+
+    Args:
+        kind: how it was packed: `msgpack`, `json` or nothing for the oldest, `null`, `bytes`.
+        blob: what is in the column.
+
+    Raises:
+        Unreadable: when it is damaged, or packed in a way that is not read.
+    """
+    match kind, blob:
+        case ("null" | "bytes" | "bytearray", _) | (_, None):
+            return None
+        case ("json" | "", str() | bytes()):
+            return _from_json(blob)
+        case ("msgpack", bytes()):
+            return _from_msgpack(blob)
+        case ("json" | "" | "msgpack", _):
+            raise Unreadable("the column holds a number")
+        case _:
+            raise Unreadable(f"it is packed as {kind!r}, which is not read")
+
+
+def unpacked(value: object) -> object:
+    """Return the value of a channel: one that was stored as a snapshot is taken out of it."""
+    if isinstance(value, Packed) and value.code == _SNAPSHOT:
+        return _from_msgpack(value.payload)
+    return value
+
+
+def built(value: object) -> Built | None:
+    """Return an object in whichever way it was packed; None for any other value.
+
+    Raises:
+        Unreadable: when it is damaged.
+    """
+    if isinstance(value, Packed):
+        return _from_payload(value)
+    fields = mapping(value)
+    if fields.get("type") == "constructor" and "lc" in fields:
+        path = sequence(fields.get("id"))
+        name = string(path[-1]) if path else ""
+        return Built(name, mapping(fields.get("kwargs")))
+    return None
+
+
+def _from_payload(packed: Packed) -> Built | None:
+    parts = _from_msgpack(packed.payload)
+    if not is_array(parts) or len(parts) < _SHORTEST:
+        return None
+    return Built(string(parts[1]), mapping(parts[2]))
+
+
+def _from_json(blob: str | bytes) -> object:
+    try:
+        return json.loads(blob)
+    except ValueError as error:
+        raise Unreadable(f"it is not JSON: {error}") from error
+    except RecursionError:
+        raise Unreadable("its values are nested too deeply") from None
+
+
+def _from_msgpack(blob: bytes) -> object:
+    unpack, refusals = _unpacking()
+    try:
+        return unpack(blob)
+    except refusals as error:
+        raise Unreadable(f"it is not MessagePack: {error}") from error
+    except RecursionError:
+        raise Unreadable("its values are nested too deeply") from None
+
+
+@cache
+def _unpacking() -> tuple[Callable[[bytes], object], tuple[type[Exception], ...]]:
+    # It takes a while to load, and most files are no databases.
+    from msgspec import DecodeError
+    from msgspec.msgpack import Decoder
+
+    def keep(code: int, payload: memoryview) -> Packed:
+        return Packed(code, bytes(payload))
+
+    unpack = cast("Callable[[bytes], object]", Decoder(ext_hook=keep).decode)
+    return unpack, (DecodeError, UnicodeDecodeError)

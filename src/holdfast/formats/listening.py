@@ -1,0 +1,87 @@
+"""Lets readers read what comes in as a stream, in which damage stands among the records.
+
+A file is told as it is read. What cannot be read is told as a problem at its place, and what
+comes after it is read all the same: an import takes what it can get.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import DecodeError
+from holdfast.formats.chronicle import MAIN, Noted
+from holdfast.formats.container import find
+from holdfast.formats.document import Problem, Style
+from holdfast.formats.loose import is_object, kind_of, mapping
+from holdfast.formats.reading import read_source
+from holdfast.formats.source import Source
+from holdfast.formats.telling import tell_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.source import Record
+
+__all__ = ["listen", "listen_to_documents"]
+
+
+def listen(reader: SessionReader, stream: Iterable[Record | Problem]) -> Iterator[Event]:
+    """Tell a session file, with the problems of the stream where they stood."""
+    problems: list[Problem] = []
+    for event in reader.read(_records(stream, problems)):
+        yield from problems
+        problems.clear()
+        yield event
+    yield from problems
+
+
+def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterator[Event]:
+    """Tell provider documents, one at a time, or one that is given as a list of its messages.
+
+    Args:
+        name: The format, or `auto`.
+        stream: The records of the file.
+    """
+    problems: list[Problem] = []
+    messages: list[Record] = []
+    count = 0
+    for record in _records(stream, problems):
+        yield from problems
+        problems.clear()
+        if find(mapping(record.value)) is None:
+            messages.append(record)
+            continue
+        yield from _told((record,), name, count)
+        count += 1
+    if messages:
+        yield from _told(tuple(messages), name, count)
+    yield from problems
+
+
+def _records(stream: Iterable[Record | Problem], problems: list[Problem]) -> Iterator[Record]:
+    """Return the records that are objects, and put everything else aside."""
+    for each in stream:
+        if isinstance(each, Problem):
+            problems.append(each)
+        elif is_object(each.value):
+            yield each
+        else:
+            reason = f"expected an object, found {kind_of(each.value)}"
+            problems.append(Problem(each.line, reason, each.file))
+
+
+def _told(records: tuple[Record, ...], name: str, count: int) -> Iterator[Event]:
+    first = records[0]
+    try:
+        documents = read_source(Source("lines", records, Style()), format=name)
+    except DecodeError as error:
+        yield Problem(first.line, f"{error.path}: {error.problem}", first.file)
+        return
+    for document in documents:
+        for event in tell_document(document, strand=str(count) if count else MAIN):
+            # A document that is a line of its file is told at that line.
+            is_placed = len(records) > 1 or isinstance(event, Noted | Problem)
+            yield event if is_placed else replace(event, line=first.line)

@@ -1,0 +1,197 @@
+"""Plays the events of a session file again, up to what its model saw at the end.
+
+A file divides an answer of the model as its agent likes; here the pieces of one answer become one
+message again, and results stand with their calls, as providers demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import (
+    About,
+    Begun,
+    Folded,
+    Noted,
+    Rewound,
+    Told,
+    native_of,
+    with_native,
+    without_native,
+)
+from holdfast.formats.document import Problem
+from holdfast.formats.pairing import Said, arrange
+from holdfast.session import Fork
+from holdfast.transcript import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.transcript import Message, Transcript
+
+__all__ = ["Replayed", "merged", "replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One conversation of a file."""
+
+    about: About
+    transcript: Transcript
+    """Everything in order; a summary stands before the messages that it left as they were."""
+    window: Transcript
+    """What the model saw at the end."""
+    problems: tuple[Problem, ...] = ()
+
+
+def replay(events: Iterable[Event]) -> tuple[Replayed, ...]:
+    """Return the conversations of a file in order, without branches and sub-agents.
+
+    Where a user went back and on from there, the newest branch is the conversation. Problems of
+    the file as a whole go with its first conversation.
+    """
+    desk = _Desk()
+    for event in events:
+        desk.take(event)
+    return desk.replayed()
+
+
+def merged(known: About, more: About) -> About:
+    """Return what is known, with what is not empty of the other in its place."""
+    fields = {
+        name: value
+        for name in About.__dataclass_fields__
+        if name != "more" and (value := getattr(more, name)) not in ("", None)
+    }
+    return replace(known, **fields, more={**known.more, **more.more})
+
+
+class _Strand:
+    """One strand while it is told."""
+
+    def __init__(self, about: About) -> None:
+        self.about = about
+        self.path: list[Told] = []
+        """Everything told, branches with what they share, each summary where it belongs."""
+        self.window: list[Told] = []
+
+    def fork(self, about: About, after: str) -> _Strand:
+        """Return a strand that shares what was told up to a message."""
+        child = _Strand(merged(self.about, about))
+        child.path = _upto(self.path, after)
+        shown = _upto(self.window, after)
+        child.window = shown if shown and shown[-1].key == after else list(child.path)
+        return child
+
+    def tell(self, told: Told) -> None:
+        """Add a message."""
+        self.path.append(told)
+        self.window.append(told)
+
+    def show(self, keys: Sequence[str]) -> None:
+        """Change the window, and move a summary before what it left as it was."""
+        known = {each.key: each for each in self.path}
+        self.window = [known[key] for key in keys if key in known]
+        for place, each in enumerate(self.window):
+            if each.message.summary is not None:
+                self._place(each, {later.key for later in self.window[place + 1 :]})
+
+    def _place(self, summary: Told, followers: set[str]) -> None:
+        rest = [each for each in self.path if each is not summary]
+        places = (place for place, each in enumerate(rest) if each.key in followers)
+        rest.insert(next(places, self.path.index(summary)), summary)
+        self.path = rest
+
+
+class _Desk:
+    """Follows every strand of a file."""
+
+    def __init__(self) -> None:
+        self._strands: dict[str, _Strand] = {}
+        self._main: dict[str, str] = {}
+        """The conversations, each with the strand that it goes on in."""
+        self._home: dict[str, str] = {}
+        """Which conversation a branch belongs to."""
+        self._problems: list[Problem] = []
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        match event:
+            case Begun():
+                self._begin(event)
+            case Noted(strand=strand, about=about):
+                self._strand(strand).about = merged(self._strand(strand).about, about)
+            case Told():
+                self._strand(event.strand).tell(event)
+                if (home := self._home.get(event.strand)) is not None:
+                    self._main[home] = event.strand
+            case Folded() | Rewound():
+                self._strand(event.strand).show(event.shows)
+            case Problem():
+                self._problems.append(event)
+
+    def replayed(self) -> tuple[Replayed, ...]:
+        """Return the conversations."""
+        found: list[Replayed] = []
+        for name in self._main.values():
+            strand = self._strands[name]
+            whole = arrange(_joined(strand.path))
+            window = arrange(_joined(strand.window)).transcript
+            found.append(Replayed(strand.about, whole.transcript, window, whole.problems))
+        if found and self._problems:
+            problems = (*self._problems, *found[0].problems)
+            ordered = tuple(sorted(problems, key=lambda problem: problem.line))
+            found[0] = replace(found[0], problems=ordered)
+        return tuple(found)
+
+    def _begin(self, begun: Begun) -> None:
+        parent = None if begun.of is None else self._strands.get(begun.of)
+        if parent is not None and begun.fork is Fork.BRANCH:
+            self._strands[begun.strand] = parent.fork(begun.about, begun.after)
+            if (home := self._home.get(begun.of or "")) is not None:
+                self._home[begun.strand] = home
+            return
+        self._strands[begun.strand] = _Strand(begun.about)
+        if begun.of is None:
+            self._home[begun.strand] = begun.strand
+            self._main[begun.strand] = begun.strand
+
+    def _strand(self, name: str) -> _Strand:
+        if name not in self._strands:
+            self._begin(Begun(strand=name, line=1, about=About()))
+        return self._strands[name]
+
+
+def _upto(told: Sequence[Told], key: str) -> list[Told]:
+    places = (place for place, each in enumerate(told) if each.key == key)
+    return list(told[: next(places, -1) + 1])
+
+
+def _joined(path: Iterable[Told]) -> list[Said]:
+    """Put the messages of one answer together, whatever results stand between them."""
+    said: list[Said] = []
+    open_at: dict[str, int] = {}
+    for told in path:
+        message, reply = told.message, told.native.reply
+        if message.role is Role.ASSISTANT and reply in open_at:
+            place = open_at[reply]
+            said[place] = Said(said[place].line, _with(said[place].message, told))
+            continue
+        if message.role is not Role.TOOL:
+            open_at = {reply: len(said)} if message.role is Role.ASSISTANT and reply else {}
+        said.append(Said(told.line, with_native(message, told.native)))
+    return said
+
+
+def _with(whole: Message, told: Told) -> Message:
+    """Add a piece of the same answer: what the first piece says of itself holds for all."""
+    native, more = native_of(whole), told.native
+    native = replace(native, usage=native.usage or more.usage, more={**more.more, **native.more})
+    joined = replace(
+        without_native(whole),
+        parts=(*whole.parts, *told.message.parts),
+        extras={**told.message.extras, **without_native(whole).extras},
+    )
+    return with_native(joined, native)

@@ -1,0 +1,113 @@
+"""Compactions in the sessions of Claude Code.
+
+A boundary line starts a new window; the summary follows it. What stands between the two comes
+first, then the summary, then the messages that the compaction kept word for word. A boundary
+without a summary changes nothing: the log is whole, and a line that is still being written looks
+the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import Folded
+from holdfast.formats.loose import mapping, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.sessions.claude_code_lines import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from holdfast.formats.sessions.claude_code_lines import Line
+
+__all__ = ["Folds"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Boundary:
+    """A compaction whose summary has not come yet."""
+
+    id: str
+    entry: Mapping[str, object]
+    since: int
+    """How many messages had been told."""
+
+
+class Folds:
+    """Knows in which order messages were told, and which compactions wait for their summary."""
+
+    def __init__(self) -> None:
+        """Know no message."""
+        self._order: dict[str, int] = {}
+        self._told: list[tuple[str, str]] = []
+        """Every key with its strand."""
+        self._pieces: dict[str, tuple[str, ...]] = {}
+        """The keys of the lines that became several messages."""
+        self._parents: dict[str, tuple[str, int]] = {}
+        """The strand that each branch left, and the place of the last message they share."""
+        self._open: dict[str, _Boundary] = {}
+
+    def branch(self, strand: str, of: str, after: str) -> None:
+        """Take note that a strand shares what another was told up to a message."""
+        self._parents[strand] = (of, self._order.get(after, -1))
+
+    def tell(self, uuid: str, keys: tuple[str, ...], strand: str) -> None:
+        """Take note of the messages of a line."""
+        for key in keys:
+            self._order[key] = len(self._told)
+            self._told.append((key, strand))
+        if keys != (uuid,):
+            self._pieces[uuid] = keys
+
+    def begin(self, line: Line, strand: str) -> None:
+        """Take note of a boundary."""
+        self._open[strand] = _Boundary(line.uuid or f"#{line.number}", line.entry, len(self._told))
+
+    def end(self, line: Line, strand: str, summary: str) -> Folded:
+        """Return the compaction that a summary, which was told, belongs to."""
+        inline = mapping(line.marks.get("boundary"))
+        boundary = self._open.pop(strand, None)
+        if inline or boundary is None:
+            boundary = _Boundary(f"{summary}/fold", inline, self._order[summary])
+        about = mapping(boundary.entry.get("compactMetadata"))
+        named = sequence(mapping(boundary.entry.get(MARK)).get("shows"))
+        between = [key for key, of in self._told[boundary.since :] if of == strand]
+        shows = self._known(named) or [*between, *self._kept(about, strand)]
+        before, after = about.get("preTokens"), about.get("postTokens")
+        return Folded(
+            strand=strand,
+            line=line.number,
+            id=boundary.id,
+            shows=tuple(dict.fromkeys(shows)),
+            at=moment(boundary.entry.get("timestamp")) or line.at,
+            trigger=string(about.get("trigger")),
+            tokens_before=before if isinstance(before, int) and before else None,
+            tokens_after=after if isinstance(after, int) and after else None,
+        )
+
+    def _kept(self, about: Mapping[str, object], strand: str) -> Iterable[str]:
+        named = sequence(mapping(about.get("preservedMessages")).get("uuids"))
+        if found := self._known(named):
+            return found
+        segment = mapping(about.get("preservedSegment"))
+        first = self._order.get(string(segment.get("headUuid")))
+        last = self._order.get(string(segment.get("tailUuid")))
+        if first is None or last is None:
+            return ()
+        shared = self._shared(strand)
+        told = enumerate(self._told[first : last + 1], first)
+        return [key for place, (key, of) in told if place <= shared.get(of, -1)]
+
+    def _known(self, uuids: Iterable[object]) -> list[str]:
+        names = [uuid for uuid in uuids if isinstance(uuid, str)]
+        found = (key for uuid in names for key in self._pieces.get(uuid, (uuid,)))
+        return [key for key in found if key in self._order]
+
+    def _shared(self, strand: str) -> dict[str, int]:
+        """Return the strands that a strand goes on from, each with the last place it shares."""
+        found, place = {strand: len(self._told)}, len(self._told)
+        while (left := self._parents.get(strand)) is not None and left[0] not in found:
+            strand, place = left[0], min(place, left[1])
+            found[strand] = place
+        return found

@@ -1,0 +1,109 @@
+"""What the lines of a Claude Code session say about it: there is no header, each line says it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About
+from holdfast.formats.loose import string
+from holdfast.formats.replay import merged
+from holdfast.formats.sessions.claude_code_lines import ABOUT, SPOKEN
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from holdfast.formats.sessions.claude_code_lines import Line
+    from holdfast.formats.sessions.claude_code_tree import Tree
+
+__all__ = ["Header"]
+
+_TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2)}
+_OLD_TITLE = 1
+_SAID = ("cwd", "gitBranch", "version", *ABOUT)
+_NOTHING = About()
+
+
+class Header:
+    """Gathers what is known of a session while its lines come."""
+
+    def __init__(self, tree: Tree) -> None:
+        """Know nothing; the tree says which lines are in the file."""
+        self._tree = tree
+        self.session = ""
+        """The first session id of the file."""
+        self.has_begun = False
+        self._known = _NOTHING
+        self._said: dict[str, str] = {}
+        """The fields of messages as they were last."""
+        self._rank = 0
+        """How good the title is: a user's is better than one that was made up."""
+        self._titles: dict[str, str] = {}
+        """Titles by the line that they are for; those of other files stand here as well."""
+
+    def see(self, line: Line) -> About | None:
+        """Return what a line says that was not known; None until the session has begun."""
+        if not self.session:
+            self.session = string(line.entry.get("sessionId"))
+        found, title = self._found(line), self._title(line)
+        if title:
+            found = replace(found, title=title)
+        if found == _NOTHING:
+            return None
+        self._known = merged(self._known, found)
+        return found if self.has_begun else None
+
+    def begin(self, line: Line | None) -> About:
+        """Return what is known when the first message is told, or when there is none."""
+        self.has_begun = True
+        agent = string(line.entry.get("agentId")) if line is not None and line.is_side else ""
+        return replace(
+            self._known,
+            id=agent or self.session,
+            started=None if line is None else line.at,
+            parent=self.session if agent else "",
+            fork=Fork.DELEGATION if agent else None,
+        )
+
+    def _found(self, line: Line) -> About:
+        """Return what is new in the fields that every message has."""
+        if line.kind not in SPOKEN:
+            return _NOTHING
+        fresh = {
+            key: value
+            for key in _SAID
+            if (value := line.entry.get(key)) != self._said.get(key) and isinstance(value, str)
+        }
+        if line.kind == "assistant" and not line.is_side and not line.is_unseen:
+            model = string(line.message.get("model"))
+            if model != self._said.get("model"):
+                fresh["model"] = model
+        if not fresh:
+            return _NOTHING
+        # Where the session was begun: commands change the directory and go back.
+        cwd = "" if self._said.get("cwd") else fresh.get("cwd", "")
+        self._said |= fresh
+        return About(
+            cwd=cwd,
+            git_branch=fresh.get("gitBranch", ""),
+            version=fresh.get("version", ""),
+            model=fresh.get("model", ""),
+            more={key: fresh[key] for key in ABOUT if fresh.get(key)},
+        )
+
+    def _title(self, line: Line) -> str:
+        title, rank = "", 0
+        if line.kind in _TITLES:
+            key, rank = _TITLES[line.kind]
+            title = string(line.entry.get(key))
+        elif line.kind == "summary":
+            leaf, title = string(line.entry.get("leafUuid")), string(line.entry.get("summary"))
+            rank = _OLD_TITLE
+            if leaf and not self._tree.knows(leaf):
+                self._titles[leaf] = title
+                return ""
+        elif line.uuid in self._titles:
+            title, rank = self._titles.pop(line.uuid), _OLD_TITLE
+        if not title or rank < self._rank or title == self._known.title:
+            return ""
+        self._rank = rank
+        return title

@@ -1,0 +1,191 @@
+"""One line of a Claude Code session, as far as the conversation needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.formats.document import Problem
+from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.sessions.decoding import decoded
+from holdfast.formats.sessions.figures import usage_in
+from holdfast.formats.sessions.reader import summarized, words
+from holdfast.transcript import Message, Role, Synthetic, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from holdfast.formats.source import Record
+    from holdfast.session import Usage
+    from holdfast.transcript import Transcript
+
+__all__ = [
+    "ABOUT",
+    "KEPT",
+    "MARK",
+    "PROMPT",
+    "QUEUED",
+    "SPOKEN",
+    "SYSTEM",
+    "Line",
+    "line_of",
+]
+
+MARK = "holdfast"
+"""The key under which our writer says what the format has no word for; its program skips it."""
+PROMPT = "holdfast_prompt"
+"""The subtype of a line that holds a system prompt: Claude Code's files have none of their own."""
+QUEUED = "queued"
+"""Says on a message that it was typed while the agent was busy."""
+SYSTEM = "claude-code"
+SPOKEN = frozenset(["user", "assistant"])
+ABOUT = ("slug", "entrypoint")
+"""The fields of every line that say something of the session alone."""
+KEPT = (
+    "sessionId",
+    "isMeta",
+    "requestId",
+    "promptId",
+    "permissionMode",
+    "sourceToolUseID",
+    "effort",
+)
+"""The small fields of a line that are written back."""
+_DIALECT = "anthropic"
+_COUNTED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its place."""
+
+    number: int
+    kind: str
+    uuid: str
+    parent: str
+    entry: Mapping[str, object]
+    message: Mapping[str, object]
+    """The message as the API knows it."""
+    content: object
+    """What was said, in the blocks of the API."""
+    file: str = ""
+
+    @property
+    def marks(self) -> Mapping[str, object]:
+        """Return what our own writer added."""
+        return mapping(self.entry.get(MARK))
+
+    @property
+    def at(self) -> int | None:
+        """Return when the line was written."""
+        return moment(self.entry.get("timestamp"))
+
+    @property
+    def is_side(self) -> bool:
+        """Say whether a sub-agent wrote it."""
+        return self.entry.get("isSidechain") is True
+
+    @property
+    def is_summary(self) -> bool:
+        """Say whether it stands for what a compaction folded."""
+        return self.entry.get("isCompactSummary") is True
+
+    @property
+    def is_asked(self) -> bool:
+        """Say whether a user spoke: no tool, no summary, nothing that the program added."""
+        if self.kind != "user" or self.is_summary or self.entry.get("isMeta") is True:
+            return False
+        return not any(block.get("type") == "tool_result" for block in mappings(self.content))
+
+    @property
+    def is_unseen(self) -> bool:
+        """Say whether it is for the screen only: an error of the API, a note to the reader."""
+        return not self.is_summary and (
+            self.entry.get("isApiErrorMessage") is True
+            or self.message.get("model") == "<synthetic>"
+            or self.entry.get("isVisibleInTranscriptOnly") is True
+        )
+
+    @property
+    def has_content(self) -> bool:
+        """Say whether what was said has a shape that can be read."""
+        return isinstance(self.content, str) or is_array(self.content)
+
+    @property
+    def is_queued(self) -> bool:
+        """Say whether a user typed it while the agent was busy."""
+        return mapping(self.entry.get("attachment")).get("type") == "queued_command"
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the answer cost up to this line; None when nothing was counted."""
+        return usage_in(mapping(self.message.get("usage")), _COUNTED)
+
+    def more(self, session: str) -> dict[str, object]:
+        """Return the small fields that are written back."""
+        more: dict[str, object] = {
+            key: value
+            for key in KEPT
+            if isinstance(value := self.entry.get(key), str | bool) and value
+        }
+        if more.get("sessionId") == session:
+            del more["sessionId"]
+        if reason := string(self.message.get("stop_reason")):
+            more["stop_reason"] = reason
+        if self.kind == "attachment":
+            more[QUEUED] = string(mapping(self.entry.get("attachment")).get("commandMode"))
+        return more
+
+    def messages(self, content: object) -> tuple[Transcript, tuple[Problem, ...]]:
+        """Return the messages of a line: results of tools and what a user said are two.
+
+        Blocks that cannot be read are left out and reported.
+        """
+        if self.kind == "system":
+            return (Message(Role.SYSTEM, (Text(string(self.entry.get("content"))),)),), ()
+        if self.is_summary:
+            return (_summary(words(content)),), ()
+        role = "assistant" if self.kind == "assistant" else "user"
+        found = decoded(_DIALECT, {"role": role, "content": content})
+        return self._readable(role, sequence(content)) if isinstance(found, str) else (found, ())
+
+    def _readable(
+        self, role: str, blocks: Iterable[object]
+    ) -> tuple[Transcript, tuple[Problem, ...]]:
+        kept: list[object] = []
+        problems: list[Problem] = []
+        for block in blocks:
+            found = decoded(_DIALECT, {"role": role, "content": [block]})
+            if isinstance(found, str):
+                reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
+                problems.append(Problem(self.number, f"a block of the {role}: {reason}", self.file))
+            else:
+                kept.append(block)
+        whole = decoded(_DIALECT, {"role": role, "content": kept})
+        return () if isinstance(whole, str) else whole, tuple(problems)
+
+
+def line_of(record: Record) -> Line:
+    """Return a record as a line."""
+    entry = mapping(record.value)
+    kind, uuid = string(entry.get("type")), string(entry.get("uuid"))
+    message = mapping(entry.get("message"))
+    content = message.get("content")
+    if kind == "attachment":
+        content = mapping(entry.get("attachment")).get("prompt")
+    parent = string(entry.get("parentUuid"))
+    return Line(record.line, kind, uuid, parent, entry, message, content, record.file)
+
+
+def _summary(text: str) -> Message:
+    """Return a summary, with the name of whoever wrote it where the text says so."""
+    found = decoded(_DIALECT, {"role": "user", "content": text})
+    if isinstance(found, str) or found[0].synthetic is not Synthetic.SUMMARY:
+        return summarized(text, SYSTEM)
+    return Message(Role.USER, found[0].parts, synthetic=Synthetic.SUMMARY)

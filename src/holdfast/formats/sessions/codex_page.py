@@ -1,0 +1,116 @@
+"""Writes the lines of a rollout: their envelope, their times, and the first of them."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About
+from holdfast.formats.container import dump
+from holdfast.formats.document import Style
+from holdfast.formats.moments import iso
+from holdfast.formats.sessions.codex_about import NOTED, about_of
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Page", "derived_id"]
+
+_STYLE = Style(None, compact=True)
+_EARLIEST = 946_684_800_000
+"""The first moment of the year 2000, for a session that nobody knows the time of."""
+_STEP = 1000
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NOTHING: Mapping[str, object] = {}
+
+
+class Page:
+    """Counts and dates lines while they are written."""
+
+    def __init__(self) -> None:
+        """Begin an empty file."""
+        self.about = About()
+        self.count = 0
+        """How many lines were written."""
+        self._now: int | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the id of the session, which is a UUID in Codex."""
+        known = self.about.id
+        return known if _UUID.fullmatch(known) else derived_id(f"session {known}")
+
+    def tick(self, at: int | None) -> None:
+        """Go on to the time of what is written next; one that is unknown is a little later."""
+        start = self.about.started or _EARLIEST
+        self._now = at if at is not None else (start if self._now is None else self._now + _STEP)
+
+    def time_note(self, at: int | None) -> dict[str, object]:
+        """Return the time of something that stands on a line with another time."""
+        return {} if at is None or at == self._now else {"at": iso(at)}
+
+    def line(
+        self, kind: str, payload: Mapping[str, object], note: Mapping[str, object] = _NOTHING
+    ) -> str:
+        """Return a line."""
+        if self._now is None:
+            self.tick(None)
+        self.count += 1
+        entry: dict[str, object] = {
+            "timestamp": iso(self._now or _EARLIEST),
+            "type": kind,
+            "payload": payload,
+        }
+        return dump(entry | {"holdfast": note} if note else entry, _STYLE)
+
+    def meta(self, instructions: str, at: int | None, note: Mapping[str, object]) -> str:
+        """Return the first line of the file."""
+        self.tick(at if at is not None else self.about.started)
+        payload = self._meta()
+        if instructions:
+            payload["base_instructions"] = {"text": instructions}
+        beside = dict(note)
+        if missing := _missing(self.about, about_of(payload, {}, None)):
+            beside["about"] = missing
+        return self.line("session_meta", payload, beside)
+
+    def _meta(self) -> dict[str, object]:
+        about, more = self.about, self.about.more
+        is_native = isinstance(more.get("originator"), str)
+        payload: dict[str, object] = {
+            "id": self.id,
+            "timestamp": iso(about.started or _EARLIEST),
+            "cwd": about.cwd or "/",
+            "originator": more["originator"] if is_native else "holdfast",
+            "cli_version": (about.version if is_native else "") or "0.0.0",
+            "source": more["source"] if is_native and "source" in more else "cli",
+            "model_provider": more.get("model_provider", "openai"),
+        }
+        git = more.get("git")
+        if is_native and isinstance(git, dict):
+            payload["git"] = git
+        elif about.git_branch:
+            payload["git"] = {"branch": about.git_branch}
+        if about.fork is not None and _UUID.fullmatch(about.parent):
+            is_task = about.fork is Fork.DELEGATION
+            payload["parent_thread_id" if is_task else "forked_from_id"] = about.parent
+        return payload
+
+
+def derived_id(text: str) -> str:
+    """Return a UUID that is always the same for the same text."""
+    digits = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    ends = f"8{digits[16:19]}-{digits[20:32]}"
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}-{ends}"
+
+
+def _missing(about: About, read: About) -> dict[str, object]:
+    """Return what a reader of the first line would not know, or get wrong."""
+    missing: dict[str, object] = {
+        name: getattr(about, name) for name in NOTED if getattr(about, name) != getattr(read, name)
+    }
+    if about.fork is not read.fork and about.fork is not None:
+        missing["fork"] = str(about.fork)
+    return missing

@@ -1,0 +1,43 @@
+"""Counts and prices as session files write them: whatever is no such number reads as nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.session import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["count", "usage_in"]
+
+_MOST = 1 << 53
+_DEAREST = 1e9
+
+
+def count(value: object) -> int:
+    """Return the value when it is a whole number that counts something, else 0."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return value if 0 <= value < _MOST else 0
+
+
+def usage_in(
+    fields: Mapping[str, object], names: Sequence[str], cost: object = None
+) -> Usage | None:
+    """Return what one answer cost; None where nothing says so.
+
+    Args:
+        fields: What the agent wrote.
+        names: Where it wrote tokens sent, received, read from a cache and written to one.
+        cost: What it wrote as the price in dollars.
+    """
+    counts = [count(fields.get(name)) for name in names]
+    price = _dollars(cost)
+    return Usage(1, *counts, cost=price) if price or any(counts) else None
+
+
+def _dollars(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value) if 0 <= value < _DEAREST else 0.0

@@ -1,0 +1,94 @@
+"""The messages of Kimi's journals, which spell the fields of calls in two ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
+from holdfast.formats.sessions.reader import contents
+from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Literal
+
+    from holdfast.transcript import Part
+
+__all__ = ["call_of", "content_of", "result_of", "spoken"]
+
+_ROLES = {
+    "system": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+}
+_MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {
+    "image_url": "image",
+    "audio_url": "audio",
+    "video_url": "video",
+}
+_CAMEL = {"image_url": "imageUrl", "audio_url": "audioUrl", "video_url": "videoUrl"}
+
+
+def spoken(message: Mapping[str, object]) -> Message:
+    """Return a message; one of an unknown role says nothing."""
+    role = _ROLES.get(string(message.get("role")))
+    if role is None:
+        return Message(Role.USER)
+    if role is Role.TOOL:
+        answered = _either(message, "toolCallId", "tool_call_id")
+        failed = message.get("isError") is True
+        found = _shown(message.get("content"))
+        return Message(role, (ToolResult(string(answered), found, is_error=failed),))
+    calls = mappings(_either(message, "toolCalls", "tool_calls"))
+    return Message(role, (*content_of(message.get("content")), *map(_called, calls)))
+
+
+def content_of(value: object) -> Iterator[Part]:
+    """Return the parts of a content field."""
+    if isinstance(value, str):
+        yield from contents(value)
+    for each in sequence(value):
+        part = mapping(each)
+        kind = string(part.get("type"))
+        if kind == "think":
+            yield Thinking(string(part.get("think")), string(part.get("encrypted")) or None)
+        elif kind in _MEDIA:
+            yield from _media(part, kind)
+        else:
+            yield from contents([each])
+
+
+def call_of(event: Mapping[str, object]) -> ToolCall:
+    """Return the call that a step made."""
+    name = string(event.get("name"))
+    return ToolCall(string(event.get("toolCallId")), name, as_json(event.get("args")))
+
+
+def result_of(event: Mapping[str, object]) -> ToolResult:
+    """Return what came of a call."""
+    result = mapping(event.get("result"))
+    failed = result.get("isError") is True
+    return ToolResult(string(event.get("toolCallId")), _shown(result.get("output")), failed)
+
+
+def _called(call: Mapping[str, object]) -> ToolCall:
+    fields = {**call, **mapping(call.get("function"))}
+    name = string(fields.get("name"))
+    return ToolCall(string(call.get("id")), name, as_json(fields.get("arguments")))
+
+
+def _shown(value: object) -> tuple[Text | Media, ...]:
+    return tuple(part for part in content_of(value) if isinstance(part, Text | Media))
+
+
+def _media(part: Mapping[str, object], kind: str) -> Iterator[Media]:
+    url = mapping(_either(part, kind, _CAMEL[kind])).get("url")
+    found = contents([{"url": url}])
+    yield from (replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media))
+
+
+def _either(fields: Mapping[str, object], first: str, second: str) -> object:
+    found = fields.get(first)
+    return fields.get(second) if found is None else found

@@ -1,0 +1,160 @@
+"""The tree that a Pi session is: which strand an entry goes on, and what the model sees there.
+
+The reader follows it to tell branches; the writer follows the same tree to know what a file says
+by its structure alone, so that it writes nothing twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Node", "Tree"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Node:
+    """One entry of a session, without its content."""
+
+    parent: Node | None
+    strand: str
+    depth: int
+    last: str
+    """The key of the newest message on the way from the root to here; empty before the first."""
+    key: str = ""
+    """The message that it tells; empty where it tells none."""
+    window: tuple[str, ...] | None = None
+    """What the model sees from here on, where the entry changes that."""
+    forks: bool = False
+    """Whether what follows is a branch, even where nothing else follows."""
+
+
+class Tree:
+    """Follows the entries of one file; it holds their names, never their content."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._ends: dict[str, Node] = {}
+        """The newest entry of each strand that told something or changed what is seen."""
+        self._newest: Node | None = None
+        self._is_folded = False
+
+    @property
+    def newest(self) -> Node | None:
+        """Return the entry that was added last."""
+        return self._newest
+
+    def find(self, name: object) -> Node | None:
+        """Return the entry of that name."""
+        return self._nodes.get(name) if isinstance(name, str) else None
+
+    def has_strand(self, strand: str) -> bool:
+        """Say whether anything was told on that strand."""
+        return strand in self._ends
+
+    def end_of(self, strand: str) -> str:
+        """Return the key of the newest message of a strand."""
+        end = self._ends.get(strand)
+        return "" if end is None else end.last
+
+    def goes_on(self, above: Node | None) -> str | None:
+        """Return the strand that an entry below this one goes on; None when it begins a branch."""
+        strand, last = (MAIN, "") if above is None else (above.strand, above.last)
+        if above is not None and above.forks:
+            return None
+        return strand if last == self.end_of(strand) else None
+
+    def add(self, name: str, node: Node) -> Node:
+        """Add an entry; a name that was used before means the newer entry from here on."""
+        if name:
+            self._nodes[name] = node
+        self._newest = node
+        if node.key or (node.window is not None and not node.forks):
+            self._ends[node.strand] = node
+        self._is_folded = self._is_folded or node.window is not None
+        return node
+
+    def below(self, above: Node | None, strand: str, key: str = "") -> Node:
+        """Return an entry below another, not yet added."""
+        depth, last, forks = (
+            (0, "", False) if above is None else (above.depth, above.last, above.forks)
+        )
+        return Node(
+            parent=above,
+            strand=strand,
+            depth=depth + 1,
+            last=key or last,
+            key=key,
+            forks=forks and not key,
+        )
+
+    def window_at(self, node: Node | None) -> tuple[str, ...]:
+        """Return what the model sees when an entry is the newest of its conversation."""
+        later: list[str] = []
+        for each in _upwards(node):
+            if each.window is not None:
+                return (*each.window, *reversed(later))
+            if each.key:
+                later.append(each.key)
+        return tuple(reversed(later))
+
+    def kept(self, above: Node | None, first: Node | None) -> tuple[str, ...]:
+        """Return what a compaction below `above` leaves when `first` is the first that it keeps.
+
+        Summaries of earlier compactions are never kept. An entry that is not on the way to the
+        root keeps nothing.
+        """
+        if first is None:
+            return ()
+        found: list[str] = []
+        for each in _upwards(above):
+            if each.depth < first.depth:
+                return ()
+            if each.key and each.window is None:
+                found.append(each.key)
+            if each is first:
+                break
+        else:
+            return ()
+        return tuple(reversed(found))
+
+    def first_kept(self, above: Node | None, shows: frozenset[str]) -> Node | None:
+        """Return where the longest end of the way to `above` begins that is shown as it was."""
+        first: Node | None = None
+        for each in _upwards(above):
+            if each.key and each.window is None:
+                if each.key not in shows:
+                    break
+                first = each
+        return first
+
+    def usual_at(self, above: Node | None) -> tuple[str, ...]:
+        """Return what a branch below an entry is taken to see when nothing else is said.
+
+        That is the window of the strand that it leaves up to the message that both share, or
+        everything up to there when the strand does not show that message any more.
+        """
+        if above is None or not self._is_folded:
+            return self.window_at(above)
+        left = self.window_at(self._ends.get(above.strand))
+        if above.last in left:
+            return left[: left.index(above.last) + 1]
+        return tuple(each.key for each in reversed(list(_upwards(above))) if each.key)
+
+    def unusual_at(self, above: Node | None) -> tuple[str, ...] | None:
+        """Return what a branch below an entry sees, where that is not the usual."""
+        if not self._is_folded:
+            return None
+        seen = self.window_at(above)
+        return None if seen == self.usual_at(above) else seen
+
+
+def _upwards(node: Node | None) -> Iterator[Node]:
+    while node is not None:
+        yield node
+        node = node.parent

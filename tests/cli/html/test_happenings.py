@@ -1,0 +1,90 @@
+"""What happened, as it stands in the page."""
+
+from holdfast.cli.html.happenings import happening_shown
+from holdfast.cli.story import Compacted, Rewound, Said, Standing, Started
+from holdfast.session import CompactionRecord, Entry, Fork, Kind, Session
+from holdfast.transcript import Message, Role, Summary, Synthetic, Text
+from tests.cli.html.pages import read
+
+HELLO = Message(Role.USER, (Text("hello"),))
+
+
+def entry(message: Message, kind: Kind = Kind.SAID) -> Entry:
+    return Entry(
+        id=7, session="s", position=7, kind=kind, message=message, at=1_763_282_000_000, tokens=12
+    )
+
+
+def test_a_message_has_an_anchor_its_speaker_time_weight_and_id() -> None:
+    page = read(happening_shown(Said(entry(HELLO), HELLO, Standing.SEEN)))
+    assert page.tags[0] == ("article", {"id": "m7", "class": "user seen"})
+    assert page.text("a") == "User"
+    assert page.values("datetime") == ["2025-11-16T08:33:20.000+00:00"]
+    assert page.text("span") == "12 tokens#7"
+    assert page.text("div") == "hello"
+
+
+def test_what_the_model_no_longer_sees_is_said_in_words() -> None:
+    page = read(happening_shown(Said(entry(HELLO), HELLO, Standing.GONE)))
+    assert page.tags[0][1]["class"] == "user"
+    assert "no longer in the window" in page.text("span")
+
+
+def test_pins_models_and_our_own_notes_are_marked() -> None:
+    message = Message(
+        Role.ASSISTANT,
+        (),
+        synthetic=Synthetic.NOTE,
+        pinned=True,
+        extras={"native": {"model": "<a-model>"}},
+    )
+    page = read(happening_shown(Said(entry(message), message, Standing.SEEN)))
+    assert page.text("span") == "<a-model>12 tokenspinnedwritten by holdfast#7"
+    assert page.text("p") == "[nothing]"
+
+
+def test_the_summary_of_an_agent_is_nobody_s_word() -> None:
+    message = Message(Role.USER, (Summary("so far", "codex"),), synthetic=Synthetic.SUMMARY)
+    page = read(happening_shown(Said(entry(message), message, Standing.SEEN)))
+    assert page.tags[0][1]["class"] == "summary seen"
+    assert page.text("a") == "Summary"
+    assert page.text("span") == "12 tokens#7summary by Codex"
+
+
+def test_a_compaction_shows_its_figures_and_what_it_wrote() -> None:
+    record = CompactionRecord(
+        at=0,
+        trigger="manual",
+        focus="<the bug>",
+        report={
+            "messages_before": 1200,
+            "messages_after": 20,
+            "tokens_before": 5000,
+            "tokens_after": None,
+        },
+    )
+    written = entry(Message(Role.USER, (Summary("so far"),)), Kind.DERIVED)
+    page = read(happening_shown(Compacted(record, (written,), is_undone=True)))
+    assert page.text("h3") == "Compaction"
+    assert page.text("p") == (
+        " manual, 1,200 to 20 messages, 5,000 tokens before, with a focus on <the bug>"
+        ", and undone since."
+    )
+    assert page.values("id") == ["m7"]
+    assert page.text("span") == "summary by holdfast"
+
+
+def test_a_compaction_without_an_entry_of_its_own_shows_what_was_recorded() -> None:
+    record = CompactionRecord(at=0, trigger="", summary="so far")
+    page = read(happening_shown(Compacted(record, (), is_undone=False)))
+    assert page.text("p") == " without a known cause."
+    assert page.text("div") == "so far"
+
+
+def test_rewinds_and_sessions_are_marked() -> None:
+    page = read(happening_shown(Rewound(0, is_undone=False)))
+    assert page.text("p") == " The last turns were taken back."
+    child = Session(id="s2", source="cli", started=0, title="<b>", fork=Fork.BRANCH)
+    page = read(happening_shown(Started(child)))
+    assert page.text("p") == "Here begins session , <b> (branch)."
+    assert page.text("code") == "s2"

@@ -1,0 +1,67 @@
+"""A session goes out as the file of any agent, and comes back as the same session."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.cli.sessions_agents import AGENT_FORMATS
+from holdfast.formats.chronicle import without_native
+from holdfast.transcript import shape
+from tests.adapters.archives.agent_files import write_pi
+from tests.cli.running import run
+from tests.cli.stored import compacted, store_in
+
+
+def window(home: Path, id_: str, profile: str = "default") -> str:
+    with closing(SqliteStore(store_in(home, profile))) as store:
+        transcript = store.window(id_).transcript
+    return shape(tuple(map(without_native, transcript)))
+
+
+def brought_back(path: Path, profile: str = "other") -> tuple[str, int]:
+    """Import a file into another profile, and return the session and how much was said."""
+    found = cast("dict[str, Any]", run("import", str(path), "--profile", profile, "--json").json)
+    assert found["problems"] == []
+    (file,) = found["files"]
+    return file["sessions"][0], found["messages"]
+
+
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
+def test_a_conversation_goes_out_and_comes_back(agent: str, home: Path, tmp_path: Path) -> None:
+    id_ = compacted(store_in(home))
+    path = tmp_path / "session.jsonl"
+    ended = run("sessions", "export", id_, "--format", agent, "-o", str(path), "--json")
+    assert ended.code == 0
+    recognized = cast("list[dict[str, object]]", run("formats", str(path), "--json").json)
+    assert [each["format"] for each in recognized] == [agent]
+    copy, messages = brought_back(path)
+    # The record of the compaction is a message of the agent's file.
+    assert messages >= cast("dict[str, int]", ended.json)["messages"]
+    original = window(home, id_).splitlines()
+    assert len(window(home, copy, "other").splitlines()) == len(original)
+    again = tmp_path / "again.jsonl"
+    run("sessions", "export", id_, "--format", agent, "-o", str(again))
+    assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
+def test_a_window_goes_out_alone(agent: str, home: Path, tmp_path: Path) -> None:
+    id_ = compacted(store_in(home))
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    run("sessions", "export", id_, "--format", agent, "-o", str(whole))
+    run("sessions", "export", id_, "--format", agent, "--window", "-o", str(part))
+    assert 0 < part.stat().st_size < whole.stat().st_size
+    copy, _ = brought_back(part)
+    assert window(home, copy, "other").count("\n") == window(home, id_).count("\n")
+
+
+def test_an_imported_session_goes_out_as_it_came_in(home: Path, tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a.jsonl", "a", "The lighthouse", "needs paint")
+    run("import", str(path))
+    exported = tmp_path / "exported.jsonl"
+    assert run("sessions", "export", "last", "--format", "pi", "-o", str(exported)).code == 0
+    found = cast("dict[str, Any]", run("import", str(exported), "--json").json)
+    assert (found["sessions"], found["messages"], found["unchanged"]) == (0, 0, 1)

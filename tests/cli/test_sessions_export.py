@@ -1,0 +1,126 @@
+"""`holdfast sessions export` for people: pages and Markdown, whole and in one piece."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from holdfast.wiring import Conversation
+from tests.cli.html.pages import read
+from tests.cli.running import launch, run
+from tests.cli.stored import compacted, conversation, store_in
+
+
+@pytest.fixture
+def session(home: Path) -> str:
+    """Return the id of a stored session with one compaction."""
+    return compacted(store_in(home), title="A <session>")
+
+
+def page(*arguments: str) -> str:
+    ended = run("sessions", "export", *arguments, "--format", "html")
+    assert (ended.code, ended.errors) == (0, "")
+    return ended.text
+
+
+def test_a_page_holds_everything_and_every_link_has_a_target(session: str) -> None:
+    found = read(page(session))
+    assert found.text("h1") == "A <session>"
+    assert found.count("article") == 1 + 17 * 4
+    assert found.text("h3").count("Compaction") == 1
+    assert "summary by holdfast" in found.text("span")
+    targets = {each[1:] for each in found.values("href")}
+    assert targets <= set(found.values("id"))
+    # The window begins with messages that were folded since, and ends with the newest ones.
+    assert len(targets) > 30
+    seen = sum(attrs.get("class", "").endswith(" seen") for _, attrs in found.tags)
+    assert 0 < seen < found.count("article")
+
+
+def test_a_page_of_the_window_holds_what_the_model_sees(session: str) -> None:
+    found = read(page(session, "--window"))
+    shown = json.loads(run("sessions", "show", session, "--json", "--limit", "0").output)
+    assert found.count("article") == shown["window"]["messages"]
+    assert f"{shown['window']['tokens']:,} of" in found.text("p")
+    assert {each[1:] for each in found.values("href")} <= set(found.values("id"))
+
+
+def test_the_map_has_the_tokens_that_the_terminal_shows(session: str) -> None:
+    shown = json.loads(run("sessions", "show", session, "--json").output)["window"]
+    table = page(session).partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = re.findall(r">([a-z ]+)</a></th><td>([\d,]+)</td>", table)
+    assert {kind: int(tokens.replace(",", "")) for kind, tokens in rows} == shown["kinds"]
+
+
+def test_a_page_goes_to_a_file_and_says_so(session: str, tmp_path: Path) -> None:
+    file = tmp_path / "session.html"
+    ended = run("sessions", "export", session, "--format", "html", "-o", str(file), "--json")
+    assert json.loads(ended.output) == {"session": session, "file": str(file), "messages": 69}
+    assert file.read_text("utf-8") == page(session)
+
+
+def test_an_empty_session_is_a_page_too(home: Path) -> None:
+    with Conversation.open(store=store_in(home), active=False, title="Empty") as chat:
+        name = chat.id
+    assert read(page(name)).count("article") == 0
+
+
+def test_halves_of_characters_in_a_transcript_do_not_stop_an_export(home: Path) -> None:
+    with conversation(store_in(home), 1) as chat:
+        chat.user("half \ud83d of it \x00")
+    assert "half \ufffd of it \u2400" in page("last")
+    assert launch("sessions", "export", "last", "--format", "markdown").code == 0
+
+
+def test_markdown_marks_what_was_folded_and_where(session: str) -> None:
+    text = run("sessions", "export", session, "--format", "markdown").text
+    assert text.count("\n## ") >= 69
+    assert text.count("*Compaction of ") == 1
+    assert text.count("*Summary by holdfast of what was folded:*") == 1
+    assert "\n## User (no longer in the window)\n" in text
+    assert "\n## System (in the window, shortened)\n" in text
+    after = text.partition("*Compaction of ")[2]
+    assert "\n## User\n\nQuestion 100: " in after
+
+
+def test_markdown_of_the_window_is_what_the_model_sees(session: str, tmp_path: Path) -> None:
+    file = tmp_path / "window.md"
+    ended = run(
+        "sessions", "export", session, "--format", "markdown", "--window", "-o", str(file), "--json"
+    )
+    shown = json.loads(run("sessions", "show", session, "--json").output)
+    text = file.read_text("utf-8")
+    assert json.loads(ended.output)["messages"] == shown["window"]["messages"]
+    assert "(no longer in the window)" not in text
+    assert text.count("*Summary by holdfast of what was folded:*") == 1
+
+
+def test_markdown_says_how_many_messages_it_wrote(session: str, tmp_path: Path) -> None:
+    ended = run(
+        "sessions", "export", session, "--format", "markdown", "-o", str(tmp_path / "log.md")
+    )
+    assert ended.errors.startswith("wrote 69 messages of session ")
+
+
+def test_a_rewind_and_the_sessions_on_the_way_are_marked(home: Path) -> None:
+    with conversation(store_in(home), 2) as chat:
+        chat.rewind()
+        child = chat.branch()
+        child.user("on we go")
+        name = child.id
+    text = run("sessions", "export", name, "--format", "markdown").text
+    assert f"*Here begins session {name}.*" in text
+    found = read(page(name))
+    assert "Session" in found.text("h3")
+    parent = run("sessions", "export", chat.id, "--format", "markdown").text
+    assert "the last turns were taken back" in parent
+    assert f"{name}" in page(chat.id)
+
+
+@pytest.mark.parametrize("arguments", [("--log",), ()])
+def test_a_request_still_holds_the_window_unless_the_log_is_asked_for(
+    session: str, arguments: tuple[str, ...]
+) -> None:
+    found = json.loads(run("sessions", "export", session, *arguments).output)["messages"]
+    assert (len(found) == 69) is bool(arguments)

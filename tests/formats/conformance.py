@@ -1,0 +1,103 @@
+"""What every reader of session files has to keep, whatever the file says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.document import Problem
+from holdfast.formats.replay import replay
+from holdfast.formats.source import Record
+from holdfast.formats.stream import stream_records
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.sessions import SessionReader
+
+__all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]
+
+
+def records_of(content: bytes) -> list[Record]:
+    """Return the objects of a file, as a reader gets them."""
+    found = stream_records([content])
+    return [each for each in found if isinstance(each, Record) and isinstance(each.value, dict)]
+
+
+def tell(reader: SessionReader, content: bytes) -> list[Event]:
+    """Return what a reader tells of a file."""
+    return list(reader.read(records_of(content)))
+
+
+def spoken(events: Iterable[Event]) -> list[Event]:
+    """Return what must not depend on anything that comes later in a file.
+
+    What an answer cost may: some agents write it when the answer is over.
+    """
+    return [
+        replace(each, native=replace(each.native, usage=None)) if isinstance(each, Told) else each
+        for each in events
+        if isinstance(each, Told | Folded | Rewound)
+    ]
+
+
+def broken_rules(events: Sequence[Event]) -> list[str]:
+    """Return what is wrong with the events of one file, in words."""
+    begun: set[str] = set()
+    keys: Counter[str] = Counter()
+    broken: list[str] = []
+    for event in events:
+        match event:
+            case Begun():
+                broken += _broken_beginning(event, begun, keys)
+                begun.add(event.strand)
+            case Told():
+                keys[event.key] += 1
+                broken += _broken_telling(event, begun)
+            case Folded() | Rewound():
+                missing = [key for key in event.shows if key not in keys]
+                broken += [f"line {event.line} shows {key}, which nobody told" for key in missing]
+            case Noted():
+                if event.strand not in begun:
+                    broken.append(f"strand {event.strand} is noted before it begins")
+            case Problem():
+                if event.line < 0 or not event.reason:
+                    broken.append("a problem does not say where or what")
+    broken += [f"the key {key} is used {count} times" for key, count in keys.items() if count > 1]
+    replay(events)
+    return broken
+
+
+def _broken_telling(event: Told, begun: set[str]) -> list[str]:
+    broken: list[str] = []
+    if event.strand not in begun:
+        broken.append(f"{event.key} is told before its strand begins")
+    if not event.message.parts:
+        broken.append(f"{event.key} says nothing")
+    return broken
+
+
+def _broken_beginning(event: Begun, begun: set[str], keys: Counter[str]) -> list[str]:
+    broken: list[str] = []
+    if event.strand in begun:
+        broken.append(f"strand {event.strand} begins twice")
+    if event.of is not None and event.of not in begun:
+        broken.append(f"strand {event.strand} came from {event.of}, which did not begin")
+    if event.fork is Fork.BRANCH and event.after and event.after not in keys:
+        broken.append(f"strand {event.strand} follows {event.after}, which nobody told")
+    return broken
+
+
+def counted_twice(events: Sequence[Event]) -> list[str]:
+    """Return answers whose calls are counted more than once."""
+    replies = Counter(
+        (each.strand, each.native.reply)
+        for each in events
+        if isinstance(each, Told) and each.native.usage and each.native.usage.calls
+        if each.native.reply
+    )
+    return [f"the usage of {reply} counts {n} times" for (_, reply), n in replies.items() if n > 1]

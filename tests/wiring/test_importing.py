@@ -1,0 +1,131 @@
+"""Finds are taken into the store once, for as long as their files stay as they are."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.gathering import gather
+from holdfast.adapters.archives.opening import Found, Reading
+from holdfast.adapters.sqlite import SqliteStore
+from holdfast.config import Settings
+from holdfast.exchange import Count, Tally
+from holdfast.ports.store import Listing
+from holdfast.wiring.importing import Intake, Status, Taken, places_here, rehearse
+from tests.adapters.archives.agent_files import file_at, write_opencode, write_pi
+
+CHAT = '{"messages": [{"role": "user", "content": "hello"}]}'
+
+
+@pytest.fixture
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path_factory.mktemp("store") / "holdfast.db")) as store:
+        yield store
+
+
+@pytest.fixture
+def intake(store: SqliteStore) -> Intake:
+    return Intake(store, Settings())
+
+
+def finds(*paths: Path) -> list[Found]:
+    looks = gather(find_files(map(str, paths)).files, Reading())
+    return [look for look in looks if isinstance(look, Found)]
+
+
+def taken(intake: Intake, *paths: Path) -> list[Taken]:
+    return [intake.take(found) for found in finds(*paths)]
+
+
+def test_a_file_is_imported_once_and_then_known(intake: Intake, tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a", "a", "one", "two")
+    assert not intake.is_known(file_at(path))
+    (first,) = taken(intake, path)
+    assert (first.status, first.tally.count) == (Status.IMPORTED, Count(messages=2))
+    assert intake.is_known(file_at(path))
+    (again,) = taken(intake, path)
+    assert (again.status, again.tally) == (Status.UNCHANGED, Tally())
+
+
+def test_a_file_that_grew_adds_what_is_new(intake: Intake, tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a", "a", "one")
+    (first,) = taken(intake, path)
+    write_pi(path, "a", "one", "two")
+    assert not intake.is_known(file_at(path))
+    (second,) = taken(intake, path)
+    assert (second.tally.grown, second.tally.count.messages) == (first.tally.sessions, 1)
+
+
+def test_a_copy_of_a_file_without_ids_is_no_other_session(
+    intake: Intake, store: SqliteStore, tmp_path: Path
+) -> None:
+    original, copy = tmp_path / "chat.json", tmp_path / "copy.json"
+    for path in (original, copy):
+        path.write_text(CHAT, "utf-8")
+    first, second = taken(intake, original, copy)
+    assert (first.status, second.status) == (Status.IMPORTED, Status.UNCHANGED)
+    assert second.reason == f"the same as {original}"
+    assert len(store.sessions(Listing())) == 1
+
+
+def test_a_spread_session_is_known_until_one_of_its_files_changes(
+    intake: Intake, tmp_path: Path
+) -> None:
+    write_opencode(tmp_path, "ses_a", "one")
+    write_pi(tmp_path / "pi", "a", "one")
+    assert [each.status for each in taken(intake, tmp_path)] == [Status.IMPORTED] * 2
+    assert [each.status for each in taken(intake, tmp_path)] == [Status.UNCHANGED] * 2
+    write_opencode(tmp_path, "ses_a", "one", "two")
+    (spread,) = [each for each in taken(intake, tmp_path) if each.found.is_spread]
+    assert (spread.status, spread.tally.count.messages) == (Status.IMPORTED, 1)
+
+
+def test_a_file_that_goes_away_while_it_is_read_failed_and_is_not_known(
+    intake: Intake, tmp_path: Path
+) -> None:
+    path = write_pi(tmp_path / "a", "a", "one")
+    (found,) = finds(path)
+    path.unlink()
+    outcome = intake.take(found)
+    reason = f"cannot read {path}: there is no such file or folder"
+    assert outcome == Taken(found, Tally(), Status.FAILED, reason)
+    assert rehearse(found) == outcome
+    write_pi(path, "a", "one")
+    assert [each.status for each in taken(intake, path)] == [Status.IMPORTED]
+
+
+def test_a_session_in_the_trash_is_left_alone_and_its_file_stays_unknown(
+    intake: Intake, store: SqliteStore, tmp_path: Path
+) -> None:
+    path = write_pi(tmp_path / "a", "a", "one")
+    (first,) = taken(intake, path)
+    store.trash(first.tally.sessions, at=1)
+    write_pi(path, "a", "one", "two")
+    (second,) = taken(intake, path)
+    assert [each.session for each in second.tally.skipped] == list(first.tally.sessions)
+    assert not intake.is_known(file_at(path))
+
+
+def test_a_file_in_which_nothing_is_said_is_empty(intake: Intake, tmp_path: Path) -> None:
+    (found,) = finds(write_pi(tmp_path / "a", "a"))
+    assert intake.take(found).status is Status.EMPTY
+    assert rehearse(found).status is Status.EMPTY
+
+
+def test_a_rehearsal_counts_what_an_import_brings(intake: Intake, tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a", "a", "one", "two")
+    path.write_text(path.read_text("utf-8") + "{broken\n", "utf-8")
+    (found,) = finds(path)
+    rehearsed, real = rehearse(found), intake.take(found)
+    assert rehearsed == replace(real, tally=replace(real.tally, sessions=("",)))
+    assert len(real.tally.problems) == 1
+
+
+def test_the_places_here_follow_the_environment() -> None:
+    places = places_here({"HOME": "/home/ada", "CODEX_HOME": "/codex"})
+    assert {Path("/home/ada/.claude/projects"), Path("/codex/sessions")} < {
+        place.path for place in places
+    }
