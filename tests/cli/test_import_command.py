@@ -91,6 +91,44 @@ def test_a_dry_run_stores_nothing(folder: Path, home: Path) -> None:
     assert ended.code == 0
     assert ended.text.startswith("would import 2 sessions: 3 messages")
     assert not (home / "profiles").exists()
+    run("import", str(folder / "one.jsonl"))
+    rest = run("import", str(folder), "--dry-run").text.splitlines()
+    # Some of what it would bring may be stored; only the import finds out.
+    assert rest[0].startswith("would import at most 1 session: 1 message")
+    assert "unchanged: 1 file" in rest
+    assert answer(str(folder))["sessions"] == 1
+
+
+def test_a_deleted_session_comes_back_when_its_file_is_imported(folder: Path) -> None:
+    path = str(folder / "one.jsonl")
+    (session,) = answer(path)["files"][0]["sessions"]
+    run("sessions", "delete", session, "--yes")
+    ended = run("import", path)
+    assert (ended.code, ended.text.splitlines()[1]) == (
+        3,
+        f"left alone: session {session}: it is in the trash; restore it, or delete it there to "
+        "import it again",
+    )
+    run("sessions", "prune", "--empty-trash", "--yes")
+    assert answer(path)["files"][0]["sessions"] == [session]
+
+
+def test_a_child_that_was_imported_first_is_shown_with_its_parent(tmp_path: Path) -> None:
+    parent = write_pi(tmp_path / "parent.jsonl", "one", "The lighthouse")
+    child = write_pi(tmp_path / "child.jsonl", "two", "The harbor", parent="one")
+    (early,) = answer(str(child))["files"][0]["sessions"]
+    assert "which was not imported (by branch)" in run("sessions", "show", early).text
+    (late,) = answer(str(parent))["files"][0]["sessions"]
+    assert f"part of   {late}, which was imported later" in run("sessions", "show", early).text
+    assert f"belongs to {late}, which was" in run("sessions", "tree", early).text
+    assert f"{early} belongs to it: The harbor" in run("sessions", "tree", late).text
+
+
+def test_files_are_named_as_they_were_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    told = answer("deeper", "gone")
+    assert [each["file"] for each in told["problems"]] == ["gone", "deeper/two.jsonl"]
+    assert [each["file"] for each in told["files"]] == ["deeper/two.jsonl", "gone"]
 
 
 def test_a_path_that_is_not_there_fails_and_the_others_are_imported(folder: Path) -> None:
@@ -138,7 +176,7 @@ def test_many_problems_are_shown_as_a_few(tmp_path: Path) -> None:
         if "problem" in line
     ]
     assert len(shown) == 4
-    assert shown[-1] == f"problem: {path}: 6 more"
+    assert shown[-1] == f"problem: {path}: 6 more; --verbose shows them"
     verbose = run("import", str(path), "--dry-run", "--verbose").text
     assert verbose.count("problem: ") == 9
 
@@ -208,8 +246,8 @@ def test_a_watch_follows_files_until_ctrl_c(tmp_path: Path) -> None:
     ) as process:
         assert process.stderr is not None
         assert process.stdout is not None
-        first_line = "1 message from 1 file; following what is added, Ctrl-C ends it\n"
-        assert process.stderr.readline() == first_line
+        assert process.stderr.readline() == "following 1 file; Ctrl-C ends it\n"
+        assert process.stderr.readline() == "1 message from 1 file\n"
         *_, second = pi_lines("one", ["first", "second"])
         with path.open("a", encoding="utf-8") as stream:
             stream.write(second[:30])
@@ -217,10 +255,122 @@ def test_a_watch_follows_files_until_ctrl_c(tmp_path: Path) -> None:
             time.sleep(0.4)
             stream.write(second[30:] + "\n")
         assert process.stderr.readline() == f"1 message from {path}\n"
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write("garbage line\n")
+        assert process.stderr.readline().startswith(f"problem: {path}:4: not JSON at column 1")
         write_pi(tmp_path / "later" / "two.jsonl", "two", "hello")
         assert process.stderr.readline() == f"1 message from {tmp_path}/later/two.jsonl\n"
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (0, "")
-    assert output.startswith("imported 2 sessions: 3 messages")
-    assert "problem" not in output
+    first, *_, last = output.splitlines()
+    assert first == "imported 2 sessions: 3 messages"
+    assert last.startswith(f"problem: {path}:4: not JSON at column 1")
+    assert output.count("problem") == 1
+    assert run("import", str(tmp_path)).text.splitlines() == [
+        "nothing new: everything in 2 files is stored already"
+    ]
+
+
+def test_a_watch_that_only_adds_says_to_how_many_sessions(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "one.jsonl", "one", "first")
+    run("import", str(path))
+    write_pi(path, "one", "first", "second")
+    first, heading, row, *rest = run("import", str(path)).text.splitlines()
+    assert first.startswith("added to 1 session: 1 message (")
+    assert heading.split()[:5] == ["format", "files", "sessions", "grown", "messages"]
+    assert row.split()[:5] == ["pi", "1", "0", "1", "1"]
+    assert rest == []
+
+
+def test_what_is_damaged_is_not_said_to_be_stored(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "one.jsonl", "one", "first")
+    run("import", str(path))
+    path.write_text(path.read_text("utf-8") + "garbage line\n", "utf-8")
+    first, second = run("import", str(path)).text.splitlines()
+    assert first == "nothing new: everything that can be read in 1 file is stored already"
+    assert second.startswith(f"problem: {path}:3: not JSON")
+
+
+def test_every_file_is_accounted_for(folder: Path) -> None:
+    for name in ("silent", "still"):
+        write_pi(folder / name, name)
+    text = run("import", str(folder), "--dry-run").text
+    assert "nothing said: 2 files in which nothing is said; --verbose names them" in text
+    verbose = run("import", str(folder), "--dry-run", "-v").text
+    assert f"nothing said: {folder / 'still'}: nothing is said in it" in verbose
+    found = answer(str(folder))
+    assert found["statuses"] == {"imported": 2, "empty": 2, "passed over": 1}
+    assert found["formats"] == {"pi": 4}
+    assert answer(str(folder))["statuses"] == {"unchanged": 4, "passed over": 1}
+
+
+def test_a_rehearsal_brings_what_the_import_brings(folder: Path) -> None:
+    # The same session once more, as far as it goes and then another way.
+    write_pi(folder / "three.jsonl", "one", "The lighthouse", "needs glass")
+    figures = ("sessions", "messages", "branches", "grown", "problems", "statuses")
+    rehearsed = answer(str(folder), "--dry-run")
+    assert (rehearsed["messages"], rehearsed["branches"]) == (4, 1)
+    real = answer(str(folder))
+    assert {key: rehearsed[key] for key in figures} == {key: real[key] for key in figures}
+
+
+def test_standard_input_is_read_once_for_what_it_is(folder: Path) -> None:
+    content = (folder / "deeper" / "two.jsonl").read_bytes()
+    ended = run("import", "-", stdin=content)
+    assert ended.text.startswith("imported 1 session: 1 message")
+    assert "problem: standard input:3: not JSON" in ended.text
+    assert run("import", "-", stdin=content).text.startswith("nothing new: everything that can be")
+    chat = b'{"messages": [{"role": "user", "content": "%s"}]}'
+    assert run("import", "-", stdin=chat % b"one").code == 0
+    assert run("import", "-", stdin=chat % b"two").text.startswith("imported 1 session: 1 message")
+    assert run("import", "-", stdin=chat % b"one").code == 3
+    assert run("import", "-", "--watch").code == 2
+    assert run("formats", "-", stdin=chat % b"one").text.startswith("standard input: openai (")
+
+
+def test_an_empty_name_is_not_the_folder_we_are_in(folder: Path, home: Path) -> None:
+    for command in ("import", "formats"):
+        ended = run(command, str(folder), "")
+        assert (ended.code, ended.output) == (2, b"")
+        assert "a name is empty; name a file" in ended.errors
+    assert not (home / "profiles").exists()
+
+
+def test_a_format_that_no_line_is_of_is_said(folder: Path) -> None:
+    path = folder / "one.jsonl"
+    assert run("import", str(path), "--format", "claude-code").text.splitlines() == [
+        "nothing new: nothing is said in what was found",
+        f"nothing said: {path}: no line at its beginning is one of claude-code",
+        f"problem: {path}:1: 3 lines are of another format, pi, and left out",
+    ]
+
+
+def test_in_the_usual_places_content_counts_and_not_the_name(tmp_path: Path) -> None:
+    write_pi(tmp_path / ".codex/sessions/2026/odd name", "a", "one")
+    for name in ("notes.md", "picture"):
+        (tmp_path / ".codex/sessions" / name).write_text("words", "utf-8")
+    chat = '{"messages": [{"role": "user", "content": "hi"}]}'
+    (tmp_path / ".codex/sessions/answer.json").write_text(chat, "utf-8")
+    env: dict[str, str | None] = {"HOME": str(tmp_path)}
+    ended = run("import", "--yes", "-v", env=env)
+    assert ended.errors.splitlines()[1].split()[:2] == ["Codex", "2"]
+    assert ended.errors.splitlines()[2] == "other files there that do not look like sessions: 2"
+    assert ended.text.startswith("imported 1 session: 1 message")
+    assert "answer.json: it holds messages for a provider, and no agent's session" in ended.text
+
+
+def test_problems_stand_in_the_order_of_the_lines(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a.jsonl", "a", "one")
+    stranger = tmp_path / "b.jsonl"
+    lines = path.read_text("utf-8")
+    claude = (
+        '{"type": "user", "uuid": "1", "parentUuid": null, "sessionId": "s", '
+        '"message": {"role": "user", "content": "hi"}}\n'
+    )
+    stranger.write_text(lines + claude * 2 + "garbage\n", "utf-8")
+    found = answer(str(stranger), "--format", "pi")
+    assert [(each["line"], each["reason"]) for each in found["problems"]] == [
+        (3, "2 lines are of another format, claude-code, and left out"),
+        (5, "not JSON at column 1: Expecting value"),
+    ]

@@ -1,5 +1,8 @@
 """A meter counts each file once, and says how far it is where somebody looks."""
 
+import io
+import re
+
 import pytest
 
 from holdfast.cli.import_progress import Meter, megabytes, meter_for
@@ -62,3 +65,26 @@ def test_nothing_is_shown_where_silence_is_wanted(capsys: pytest.CaptureFixture[
 )
 def test_bytes_are_said_in_a_unit_that_fits(count: int, words: str) -> None:
     assert megabytes(count) == words
+
+
+class Terminal(io.StringIO):
+    """Keeps what a terminal would show."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
+def test_a_bar_stays_on_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    for name, value in {"COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": ""}.items():
+        monkeypatch.setenv(name, value)
+    with meter_for(silent=False) as meter:
+        meter.begin(22_400_000)
+        meter.next("rollout-" + "x" * 100 + ".jsonl", 22_400_000)
+        meter.advance(12_000_000)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
+    lines = [line.rstrip() for line in re.split(r"[\r\n]+", text)]
+    assert any("12.0/22.4 MB" in line for line in lines)
+    assert max(map(len, lines)) <= width

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import Span, cells, clean, crop, plain, table, wrapped
+from holdfast.cli.lines import Span, cells, clean, crop, crop_middle, plain, table, wrapped
 
 
 @given(st.text(max_size=60), st.integers(2, 40))
@@ -41,3 +41,17 @@ def test_wrapped_lines_hang_under_their_words() -> None:
         "  - one two three",
         "    four five six",
     ]
+
+
+@given(st.text(max_size=60), st.integers(4, 40))
+def test_text_cut_in_the_middle_fits_and_keeps_its_ends(text: str, width: int) -> None:
+    shown = clean(text)
+    found = crop_middle(shown, width)
+    assert cells(found) <= width
+    assert found == shown or shown.endswith(found.rpartition("…")[2])
+
+
+def test_a_name_is_cut_in_the_middle_and_a_table_can_be_as_wide_as_it_takes() -> None:
+    assert crop_middle("a-model-of-2026-11-16", 12) == "a-mod…-11-16"
+    rows = [("#", "words"), ("1", "words " * 30)]
+    assert plain(table(rows, None, right=frozenset())).endswith("  1  " + ("words " * 30).rstrip())

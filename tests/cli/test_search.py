@@ -1,6 +1,7 @@
 """`holdfast search`: what was said is found, shown with its match, or said not to be there."""
 
 import os
+import re
 from pathlib import Path
 from typing import cast
 
@@ -13,8 +14,9 @@ from holdfast.cli.search_view import drawn
 from holdfast.recall.shapes import Excerpt, Excerpts
 from holdfast.recall.told import Told
 from holdfast.recall.values import Rung
-from holdfast.session import Session
-from holdfast.transcript import Role
+from holdfast.session import Draft, Fork, Session, Spawn
+from holdfast.transcript import Message, Role, Summary, Text
+from holdfast.wiring import open_store
 from holdfast.wiring.stores import store_file
 from tests.cli.running import run
 
@@ -44,7 +46,7 @@ def test_a_match_is_listed_with_title_place_and_words() -> None:
     title, place, words = ended.text.splitlines()
     assert ended.code == 0
     assert title == "Animals"
-    assert place.startswith(f"  {id_}  message 2  assistant  ")
+    assert re.fullmatch(rf"  {id_}  [-\d]+ [\d:]+  message 2  assistant  just now", place)
     assert words == "    A zebra lives in the >>>savanna<<<."
 
 
@@ -71,7 +73,7 @@ def test_an_imported_conversation_is_found_and_shown_with_its_agent() -> None:
     for name in ("claude-code", "import:claude-code", "import"):
         assert found("zebra", "--source", name) == [theirs]
     _, place, _ = run("search", "zebra", "--source", "claude-code").text.splitlines()
-    assert place.startswith(f"  {theirs}  message 2  claude-code  user  ")
+    assert re.fullmatch(rf"  {theirs}  [-\d]+ [\d:]+  message 2  claude-code  user.*", place)
 
 
 def test_the_flags_narrow_the_search() -> None:
@@ -187,3 +189,73 @@ def test_places_in_one_conversation_name_it_once() -> None:
     texts = ["".join(span.text for span in line) for line in lines]
     assert texts.count("Animals") == 1
     assert texts[-1] == "    two >>>zebra<<<"
+
+
+def said(id_: str, *messages: Message) -> None:
+    """Append messages to a stored session."""
+    store = open_store(store_file("sqlite", "default", os.environ), {})
+    store.append(id_, [Draft(message=each, at=5) for each in messages])
+    store.close()
+
+
+def test_the_date_is_never_cut_and_long_names_give_way() -> None:
+    long = Told(id=123_456, role=Role.TOOL, text="", at=0, tool="a_very_long_name_of_a_tool_" * 3)
+    found = Excerpt(
+        session=SESSION, title="", last_active=0, snippet="x", rung=Rung.WORDS, focus=long
+    )
+    for width in (60, 80):
+        _, place, _ = drawn(
+            Excerpts("x", (found,)), Screen(width, colored=False), 0, is_within=False
+        )
+        words = "".join(span.text for span in place)
+        assert re.search(r"  \d{4}-\d\d-\d\d \d\d:\d\d  message", words)
+        assert words.endswith("…")
+
+
+def test_a_match_of_some_of_the_words_says_so() -> None:
+    talk("A zebra lives in the savanna.", title="Animals")
+    assert run("search", "zebra", "volcano", "glacier").text.splitlines()[2:] == [
+        "    only some of the words:",
+        "    A >>>zebra<<< lives in the savanna.",
+    ]
+    assert "only some" not in run("search", "zebra", "savanna").text
+
+
+@pytest.mark.parametrize("width", range(40, 60))
+def test_lines_break_neither_inside_marks_nor_inside_words(width: int) -> None:
+    snippet = "some words and src/>>>lock<<</>>>time out<<<.py with >>>lock time out<<<, then more"
+    _, _, *lines = lines_of(snippet, Screen(width, colored=False))
+    assert " ".join(line.strip() for line in lines) == snippet
+    for line in lines:
+        assert line.count(">>>") == line.count("<<<")
+        assert not line.strip().startswith(("/", ",", "."))
+
+
+def test_a_summary_is_no_word_of_the_user_and_says_whose_it_is() -> None:
+    id_ = talk("hello")
+    said(id_, Message(Role.USER, (Summary("The zebra was fed.", "claude-code"),)))
+    assert "  summary by claude-code\n" in run("search", "zebra").text
+    assert found("zebra") == [id_]
+    assert run("search", "zebra", "--role", "user").code == 3
+    said(id_, Message(Role.USER, (Text("# AGENTS.md instructions for /src\nzebra"),)))
+    assert run("search", "zebra", "--role", "user").code == 3
+    said(id_, Message(Role.USER, (Text("My zebra"),)))
+    assert found("zebra", "--role", "user") == [id_]
+
+
+def test_an_imported_sub_agent_is_found_on_request_only() -> None:
+    parent = talk("hello", source="import:pi")
+    store = open_store(store_file("sqlite", "default", os.environ), {})
+    child = Session(
+        id="20261116_090000_00cafe",
+        source="import:pi",
+        started=0,
+        parent=parent,
+        fork=Fork.DELEGATION,
+    )
+    store.spawn(Spawn(child=child))
+    store.close()
+    said(child.id, Message(Role.USER, (Text("Count the zebras"),)))
+    assert run("search", "zebras").code == 3
+    for flags in (("--all-sources",), ("--source", "pi"), ("--session", parent)):
+        assert found("zebras", *flags) == [child.id]

@@ -1,5 +1,6 @@
 """A session goes out as the file of any agent, and comes back as the same session."""
 
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -65,3 +66,49 @@ def test_an_imported_session_goes_out_as_it_came_in(home: Path, tmp_path: Path) 
     assert run("sessions", "export", "last", "--format", "pi", "-o", str(exported)).code == 0
     found = cast("dict[str, Any]", run("import", str(exported), "--json").json)
     assert (found["sessions"], found["messages"], found["unchanged"]) == (0, 0, 1)
+
+
+def forks_in(path: Path, profile: str) -> list[str]:
+    """Import a file into a profile of its own, and return how its sessions came about."""
+    copy, _ = brought_back(path, profile)
+    tree = run("sessions", "tree", copy, "--profile", profile, "--json").json
+    return re.findall(r"'(branch|delegation)'", str(tree))
+
+
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
+def test_what_went_along_is_in_the_file_and_what_was_left_out_is_not(
+    agent: str, tmp_path: Path
+) -> None:
+    sample = Path(__file__).parents[1] / "fixtures" / "sessions" / "claude_code.jsonl"
+    found = cast("dict[str, Any]", run("import", str(sample), "--json").json)
+    root, *children = found["files"][0]["sessions"]
+    path = tmp_path / "exported.jsonl"
+    written = run("sessions", "export", root, "-o", str(path), "--json", "--format", agent)
+    told = cast("dict[str, Any]", written.json)
+    assert sorted([*told["along"], *told["left_out"]]) == sorted(children)
+    assert len(told["along"]) == len(forks_in(path, agent))
+
+
+def test_an_export_says_what_went_along_and_what_was_left_out(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a.jsonl", "a", "one", "two")
+    root = answer_of("import", str(path))["files"][0]["sessions"][0]
+    # The same session, which went another way: a branch.
+    write_pi(path, "a", "one", "three", "four")
+    (branch,) = answer_of("import", str(path))["files"][0]["sessions"]
+    target = str(tmp_path / "out.jsonl")
+    ended = run("sessions", "export", root, "--format", "pi", "-o", target)
+    assert ended.errors.splitlines() == [
+        f"wrote 2 messages of session {root} to {target}",
+        "with it: 1 branch (2 messages)",
+    ]
+    ended = run("sessions", "export", root, "--format", "codex", "-o", target)
+    assert ended.errors.splitlines()[1:] == [
+        f"left out: 1 branch (2 messages); a codex file has no place for them: {branch}"
+    ]
+    # A branch that is told alone holds what it shares.
+    ended = run("sessions", "export", branch, "--format", "codex", "-o", target)
+    assert ended.errors.splitlines() == [f"wrote 3 messages of session {branch} to {target}"]
+
+
+def answer_of(*arguments: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", run(*arguments, "--json").json)

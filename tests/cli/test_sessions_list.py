@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.session import Session
+from holdfast.session import Fork, Session, Spawn
 from holdfast.wiring import open_store
 from tests.cli.running import launch, run
 from tests.cli.stored import conversation, store_in, talk
@@ -149,3 +149,61 @@ def test_a_damaged_store_is_a_sentence_that_says_what_to_do(home: Path) -> None:
     assert ended.errors.startswith(f"holdfast: {place} is damaged")
     assert "holdfast doctor --repair" in ended.errors
     assert ended.errors.count("\n") == 1
+
+
+def imported(home: Path, *sessions: Session) -> None:
+    store = open_store(store_in(home), {})
+    for session in sessions:
+        if session.parent is None:
+            store.create(session)
+        else:
+            store.spawn(Spawn(child=session))
+    store.close()
+
+
+TOLD = Session(
+    id="20261116_120000_000001",
+    source="import:claude-code",
+    started=0,
+    title="Explain the cache of the parser and why it forgets what it read",
+    model="a-vendor/a-model-with-a-long-name-20261116",
+)
+
+
+def test_titles_come_before_models_and_names_are_short(home: Path) -> None:
+    imported(home, TOLD)
+    narrow = run("sessions", "list", env={"COLUMNS": "80"}).text.splitlines()
+    assert narrow[0].split() == ["id", "used", "from", "title"]
+    assert "  claude-code  Explain the cache of" in narrow[1]
+    wide = run("sessions", "list", env={"COLUMNS": "130"}).text.splitlines()
+    assert wide[0].split() == ["id", "used", "from", "model", "entries", "title"]
+    assert "  a-vendor/…e-20261116  " in wide[1]
+
+
+def test_nothing_is_cut_in_a_pipe(home: Path) -> None:
+    imported(home, TOLD)
+    _, line = run("sessions", "list", env={"COLUMNS": None}).text.splitlines()
+    assert line.endswith(TOLD.title)
+    assert TOLD.model in line
+
+
+def test_a_long_title_is_shown_cut_and_kept_whole(home: Path) -> None:
+    imported(home, TOLD)
+    shown = run("sessions", "show", "last", env={"COLUMNS": "120"}).text.splitlines()[0]
+    assert shown == "Explain the cache of the parser and why it forgets what it…"
+    (row,) = listed()
+    assert row["title"] == TOLD.title
+
+
+def test_a_sub_agent_does_not_stand_for_the_conversation_that_sent_it(home: Path) -> None:
+    child = Session(
+        id="20261116_120000_000002",
+        source="import:claude-code",
+        started=9_000,
+        parent=TOLD.id,
+        fork=Fork.DELEGATION,
+    )
+    imported(home, TOLD, child)
+    for flags in ((), ("--source", "import"), ("--source", "claude-code")):
+        assert [(each["id"], each["sessions"]) for each in listed(*flags)] == [(TOLD.id, 2)]
+    assert [each["id"] for each in listed("--all")] == [child.id, TOLD.id]

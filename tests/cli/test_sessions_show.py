@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.session import Fork, Session, Spawn
-from holdfast.transcript import Role
+from holdfast.session import Draft, Fork, Session, Spawn
+from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring import Conversation, open_store
 from tests.cli.running import launch, run
@@ -244,3 +244,63 @@ def test_inspect_takes_a_session_too(session: str, home: Path) -> None:
     store.close()
     assert json.loads(run("inspect", session[:10], "--json").output)["file"] == session
     assert run("inspect", "lasting").errors.startswith("holdfast: cannot read lasting")
+
+
+def test_a_branch_was_where_its_parent_was(home: Path) -> None:
+    store = open_store(store_in(home), {})
+    about = {"cwd": "/src", "git_branch": "main", "version": "2.1", "import": {"file": "/a.jsonl"}}
+    store.create(Session(id="s0", source="import:pi", started=0, metadata=about))
+    child = Session(
+        id="s1",
+        source="import:pi",
+        started=1,
+        parent="s0",
+        fork=Fork.BRANCH,
+        metadata={"git_branch": "other", "cwd": 7},
+    )
+    store.spawn(Spawn(child=child))
+    store.close()
+    lines = run("sessions", "show", "s1").text.splitlines()
+    assert lines[3:7] == [
+        "  agent     pi 2.1",
+        "  folder    /src",
+        "  branch    other",
+        "  file      /a.jsonl",
+    ]
+    assert json.loads(run("sessions", "show", "s1", "--json").output)["places"] == {
+        "folder": "/src",
+        "branch": "other",
+        "version": "2.1",
+        "file": "/a.jsonl",
+    }
+
+
+def test_summaries_and_injected_words_are_not_shown_as_the_user_s(home: Path) -> None:
+    store = open_store(store_in(home), {})
+    store.create(Session(id="s0", source="import:pi", started=0))
+    messages = (
+        Message(Role.USER, (Summary("So far.", "pi"),)),
+        Message(Role.USER, (Text("<system-reminder>be brief</system-reminder>"),)),
+        Message(Role.USER, (Text("fix it"),)),
+    )
+    entries = store.append("s0", [Draft(message=each, at=0) for each in messages])
+    store.close()
+    found = json.loads(run("sessions", "show", "s0", "--json").output)["messages"]
+    assert [(each["role"], each["speaker"], each["summary_by"]) for each in found] == [
+        ("user", "summary", "pi"),
+        ("user", "injected", None),
+        ("user", "user", None),
+    ]
+    listed = [line.split() for line in run("sessions", "show", "s0").text.splitlines()[-3:]]
+    assert [line[1] for line in listed] == ["summary", "injected", "user"]
+    assert listed[0][3:5] == ["by", "pi"]
+    heading = run("sessions", "show", "s0", "--message", str(entries[0].id)).text.splitlines()[0]
+    assert heading.startswith("summary by pi: message ")
+    assert heading.endswith(", role user")
+
+
+def test_a_result_is_shown_with_the_name_of_its_tool(home: Path) -> None:
+    with conversation(store_in(home), 1) as chat:
+        number = next(each.id for each in chat.log if each.message.role is Role.TOOL)
+    text = run("sessions", "show", "last", "--message", str(number)).text
+    assert "[result of read call-0]" in text

@@ -175,6 +175,19 @@ def test_a_total_that_the_file_states_is_counted_once_and_grows_with_it() -> Non
             assert sessions(store)[0].usage == Usage(5, 50, 5)
 
 
+def test_a_stated_total_is_not_added_to_what_its_messages_cost() -> None:
+    native = Native(id="a1", usage=Usage(1, 10, 1))
+    answer = Told(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
+    for events in (
+        [begun(usage=Usage(3, 30, 3)), told("u1"), answer],
+        [begun(), told("u1"), answer, Noted(strand=MAIN, about=About(usage=Usage(3, 30, 3)))],
+    ):
+        with opened() as store:
+            for _ in range(2):
+                take(store, events)
+                assert sessions(store)[0].usage == Usage(3, 30, 3)
+
+
 def test_usage_that_no_provider_counts_is_left_out() -> None:
     native = Native(id="a1", usage=Usage(1, 1 << 70, 1))
     absurd = Told(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
@@ -245,6 +258,31 @@ def test_a_file_that_begins_differently_shares_nothing() -> None:
         old, new = sessions(store)
         assert new.parent == old.id
         assert words(store, new.id) == ["words of u2", "words of a2"]
+
+
+def test_a_file_whose_beginning_was_taken_away_becomes_a_branch() -> None:
+    with opened() as store:
+        (old,) = take(store, talk("u1", "a1", "u2")).sessions
+        tally = take(store, [begun(started=START + 5_000), told("a1"), told("u2")])
+        (branch,) = tally.sessions
+        assert tally.branches == 1
+        assert store.session(branch).parent == old
+        assert words(store, branch) == ["words of a1", "words of u2"]
+        assert words(store, old) == ["words of u1", "words of a1", "words of u2"]
+        again = take(store, [begun(started=START + 5_000), told("a1"), told("u2")])
+        assert again == Tally(unchanged=again.unchanged)
+
+
+def test_a_child_whose_parent_was_deleted_meanwhile_is_a_session_of_its_own() -> None:
+    with opened() as store:
+        brings = importer(store)
+        child = [begun("child", parent="native-1", fork=Fork.DELEGATION), told("u9")]
+        (parent,) = brings.take(ORIGIN, lambda: iter(talk("u1"))).sessions
+        brings.take(ORIGIN, lambda: iter([begun("one", parent="native-1"), told("u8")]))
+        store.trash((parent,), at=1)
+        store.purge((parent,))
+        (made,) = brings.take(ORIGIN, lambda: iter(child)).sessions
+        assert store.session(made).parent is None
 
 
 def test_a_session_that_went_on_here_is_not_mixed_with_what_went_on_there() -> None:
@@ -434,7 +472,7 @@ class Failing:
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         method: Callable[..., object] = getattr(self._store, name)
-        if name not in {"create", "spawn", "append", "change", "amend"}:
+        if name not in {"create", "spawn", "add", "append", "change", "amend"}:
             return method
 
         def write(*arguments: object, **options: object) -> object:
@@ -460,7 +498,7 @@ def _rich() -> list[Event]:
         told("a4"),
         branch,
         told("u5", strand="b"),
-        Noted(strand=MAIN, about=About(title="At last")),
+        Noted(strand=MAIN, about=About(title="At last", usage=Usage(4, 40, 4))),
     ]
 
 
@@ -480,7 +518,8 @@ def test_an_import_that_failed_anywhere_goes_on_from_there() -> None:
             take(store, events)
             assert telling(store) == [comparable(events)]
             assert {each.title for each in sessions(store)} >= {"At last"}
-    assert fails_at > 12
+            assert sessions(store)[0].usage == Usage(4, 40, 4)
+    assert fails_at > 9
 
 
 def test_several_who_import_the_same_file_at_once_store_it_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.exchange import tell_session
@@ -112,6 +113,25 @@ def test_what_was_shortened_is_told_whole() -> None:
             "a very long answer",
             "Rewound 1",
         ]
+
+
+def test_a_summary_in_front_of_a_users_words_is_told() -> None:
+    with opened() as store:
+        entries = started(store, "one", "two", "three")
+        both = replace(user("three"), parts=(*SUMMARY.parts, *user("three").parts))
+        head = store.head("own")
+        change = Change(
+            cause=Cause.COMPACTION,
+            pieces=(Draft(message=both, at=7, stands_for=entries[2].id),),
+            generation=head.generation,
+            seen=head.size,
+            at=7,
+            compaction=CompactionRecord(at=7, trigger="auto", summary="what was said"),
+        )
+        store.change("own", change)
+        events = list(tell_session(store, "own"))
+    (replayed,) = replay(events)
+    assert [each.parts for each in replayed.window] == [both.parts]
 
 
 def test_a_compaction_that_was_taken_back_leaves_what_shows_now() -> None:

@@ -6,6 +6,8 @@ from holdfast.formats.chronicle import MAIN, About, Begun, Event, Told
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.listening import listen, listen_to_documents
 from holdfast.formats.sessions import SessionReader
+from holdfast.formats.sessions.claude_code import CLAUDE_CODE
+from holdfast.formats.sessions.pi import PI
 from holdfast.formats.source import Record
 from holdfast.transcript import Message, Role, Text
 
@@ -100,3 +102,39 @@ def test_nothing_is_told_of_an_empty_stream() -> None:
     assert list(listen(READER, [])) == []
     assert list(listen_to_documents("auto", [])) == []
     assert list(listen_to_documents("auto", [Problem(1, "cut")])) == [Problem(1, "cut")]
+
+
+def pi_entry(line: int, **fields: object) -> Record:
+    return Record(line, {"type": "message", "id": str(line), "timestamp": STARTED, **fields}, "f")
+
+
+def claude_line(line: int) -> Record:
+    fields = {"uuid": str(line), "parentUuid": None, "sessionId": "s", "timestamp": STARTED}
+    content = {"role": "user", "content": "hello"}
+    return Record(line, {"type": "user", **fields, "message": content}, "f")
+
+
+STARTED = "2026-11-16T09:30:00.000Z"
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": STARTED, "cwd": "/srv"}
+
+
+def test_lines_of_another_agent_are_one_problem_with_their_number() -> None:
+    said = {"role": "user", "content": "hi"}
+    own = [Record(1, HEADER, "f"), pi_entry(2, parentId=None, message=said)]
+    others = [claude_line(line) for line in range(3, 9)]
+    back = pi_entry(9, parentId="2", message=said)
+    unknown = Record(10, {"type": "settings", "theme": "dark"}, "f")
+    events = list(listen(PI, [*own, *others, back, unknown]))
+    assert [event.line for event in events if isinstance(event, Told)] == [2, 9]
+    assert [event for event in events if isinstance(event, Problem)] == [
+        Problem(3, "6 lines are of another format, claude-code, and left out", "f")
+    ]
+
+
+def test_lines_that_are_not_known_by_themselves_count_with_the_one_before() -> None:
+    said = {"role": "user", "content": "hi"}
+    others = [Record(2, HEADER, "f"), pi_entry(3, parentId=None, message=said)]
+    events = list(listen(CLAUDE_CODE, [claude_line(1), *others, claude_line(4)]))
+    assert [event for event in events if isinstance(event, Problem)] == [
+        Problem(2, "2 lines are of another format, pi, and left out", "f")
+    ]

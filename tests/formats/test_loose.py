@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.loose import as_json, kind_of, mapping, mappings, sequence, string
+from holdfast.formats.loose import as_json, kind_of, mapping, mappings, parsed, sequence, string
 
 
 def test_values_of_the_right_shape_pass() -> None:
@@ -12,6 +12,15 @@ def test_values_of_the_right_shape_pass() -> None:
 @pytest.mark.parametrize("value", [None, 1, True])
 def test_other_values_read_as_empty(value: object) -> None:
     assert (dict(mapping(value)), list(sequence(value)), string(value)) == ({}, [], "")
+
+
+def test_json_may_be_stored_as_text() -> None:
+    assert [parsed('{"a": 1}'), parsed(b"[2]")] == [{"a": 1}, [2]]
+
+
+@pytest.mark.parametrize("value", [None, 1, "", "{", b"\xff", "[" * 100_000])
+def test_text_that_is_no_json_is_nothing(value: object) -> None:
+    assert parsed(value) is None
 
 
 def test_an_array_is_searched_for_objects() -> None:

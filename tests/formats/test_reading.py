@@ -77,7 +77,7 @@ def test_what_only_resembles_a_session_is_none(records: list[object]) -> None:
         ("42", "unknown: a number"),
         ("{}", "an empty object"),
         ("[1, 2]", "an array whose first element is a number"),
-        ('{"b": 1, "a": 2}', "objects with the keys a, b"),
+        ('{"b": 1, "a": 2}', "an object with the keys a, b"),
     ],
 )
 def test_what_is_no_conversation_has_no_name(text: str, reason: str) -> None:
@@ -141,7 +141,7 @@ def test_a_list_of_other_things_beside_a_message_is_unknown() -> None:
 
 def test_examples_written_out_for_a_prompt_are_no_conversation() -> None:
     examples = [{"example": "USER: how far is it?\nASSISTANT:\n<tool_call>{}</tool_call>"}]
-    reason = "the shape of the JSON is unknown: objects with the keys example"
+    reason = "the shape of the JSON is unknown: an object with the keys example"
     assert detect(json.dumps(examples)) == Guess("", 0.0, reason)
 
 
@@ -232,3 +232,14 @@ def test_a_text_is_no_database_whatever_format_is_named() -> None:
     with pytest.raises(DecodeError) as raised:
         read('[{"role": "user", "content": "hi"}]', format="langgraph")
     assert str(raised.value) == "langgraph: the file: this is text; expected a database"
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence"),
+    [("droid.jsonl", 0.6), ("gemini_cli.jsonl", 0.8), ("copilot.jsonl", 0.8), ("qwen.jsonl", 1)],
+)
+def test_a_file_that_lost_its_beginning_is_still_known(name: str, confidence: float) -> None:
+    _, rest = sample(name).split("\n", 1)
+    for text in (rest, f'"cut off"}}\n{rest}'):
+        guess = detect(text)
+        assert (guess.format, guess.confidence) == (FORMAT_OF[name], confidence)

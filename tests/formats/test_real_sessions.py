@@ -26,12 +26,9 @@ FOLDERS = (
 )
 # Logs, patches, prompts and metadata that stand beside the sessions.
 NOT_CHATS = (
-    "compression_logs",
     "tui_session_log",
     "mopenhands_example",
     "few_shot",
-    "reason_tool_use",
-    "gemini/agent-sessions_schema_drift",
 )
 # Lists of every shape a line may have, rather than sessions that an API took part in.
 COLLECTIONS = ("agent-sessions_fixture_small",)

@@ -33,6 +33,24 @@ def test_a_document_over_many_lines_is_one_record() -> None:
     assert read(b'{\n  "a": [1,\n 2]\n}\n') == [Record(1, {"a": [1, 2]})]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{\n  "history": [\n    {"a": 1},\n    {"b": 2}\n  ]\n}\n',
+        b'{"history": [\n{"a": 1},\n{"b": 2}\n]}\n',
+        b'{"history":\n[{"a": 1},\n{"b": 2}]\n}',
+    ],
+)
+def test_a_document_may_have_whole_objects_on_lines_of_their_own(text: bytes) -> None:
+    assert read(text) == [Record(1, {"history": [{"a": 1}, {"b": 2}]})]
+
+
+def test_a_long_document_may_have_whole_objects_on_lines_of_their_own() -> None:
+    rows = [{"text": "x" * 60_000} for _ in range(9)]
+    text = '{"rows": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in rows) + "\n]}"
+    assert read(text.encode()) == [Record(1, {"rows": rows})]
+
+
 def test_the_elements_of_an_array_are_records_counted_from_one() -> None:
     assert read(b'[{"a": 1}, {"b": 2}]') == [Record(1, {"a": 1}), Record(2, {"b": 2})]
     assert read(b'[\n{"a": 1}\n]') == [Record(1, {"a": 1})]

@@ -12,7 +12,8 @@ from holdfast.formats.listening import listen_to_documents
 from holdfast.formats.sessions.reader import summarized
 from holdfast.formats.stream import stream_records
 from holdfast.formats.telling import tell_document, tell_window
-from holdfast.transcript import Message, Role, Text, ToolResult
+from holdfast.session import Usage
+from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.samples import sample
 
 HELLO = {"role": "user", "content": "hello"}
@@ -56,6 +57,34 @@ def test_the_prompt_that_hermes_keeps_beside_the_messages_is_told_first() -> Non
     assert [each.message for each in told(value)] == [prompt, Message(Role.USER, (Text("hello"),))]
     again = {**value, "messages": [{"role": "system", "content": "be good"}, HELLO]}
     assert [each.message for each in told(again)] == [each.message for each in told(value)]
+
+
+def test_an_answer_that_a_log_of_requests_keeps_is_told_last_unless_it_is_there() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+    response = {
+        "id": "r",
+        "model": "m",
+        "created": 1_767_225_600,
+        "choices": [{"message": answer}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+    }
+    value = {"messages": [HELLO], "response": response, "cost": 0.5}
+    _, last = told(value)
+    assert last.message == Message(Role.ASSISTANT, (ToolCall("c", "f", "{}"),))
+    assert last.native == Native(
+        reply="r", model="m", usage=Usage(1, 9, 2, cost=0.5), at=1_767_225_600_000
+    )
+    assert len(told({**value, "messages": [HELLO, answer]})) == 2
+    assert len(told({**value, "response": {"choices": [5]}})) == 1
+
+
+def test_a_thought_that_is_written_under_two_names_is_told_once() -> None:
+    answer = {"role": "assistant", "content": "so", "reasoning": "hm", "reasoning_content": "hm"}
+    (said,) = told([answer])
+    assert [type(part) for part in said.message.parts] == [Thinking, Text]
+    (apart,) = told([{**answer, "reasoning": "well"}])
+    assert [type(part) for part in apart.message.parts] == [Thinking, Thinking, Text]
 
 
 def test_a_result_of_hermes_has_its_name_and_says_when_it_failed() -> None:

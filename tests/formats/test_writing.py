@@ -6,8 +6,10 @@ import pytest
 
 from holdfast.errors import ConfigError, HoldfastError, InvalidTranscript
 from holdfast.formats import ReadOnlyFormat, read, write
-from holdfast.formats.document import Envelope
-from holdfast.transcript import Message, Opaque, Role
+from holdfast.formats.chronicle import Native, native_of, with_native
+from holdfast.formats.document import Document, Envelope
+from holdfast.session import Usage
+from holdfast.transcript import Message, Opaque, Role, Text
 from tests.formats.samples import sample
 
 HELLO: dict[str, object] = {"role": "user", "content": "hello"}
@@ -103,3 +105,16 @@ def test_values_without_a_bottom_are_an_error() -> None:
 
 def test_an_envelope_without_anything_around_is_a_list() -> None:
     assert read(json.dumps([HELLO])).envelope == Envelope(None, messages=[HELLO])
+
+
+@pytest.mark.parametrize("to", ["claude-code", "codex", "pi", "openclaw"])
+def test_a_smaller_window_does_not_say_what_answers_to_the_larger_one_cost(to: str) -> None:
+    said = (Message(Role.USER, (Text("go"),)), Message(Role.USER, (Text("on"),)))
+    native = Native(model="m", usage=Usage(1, 150_000, 9))
+    answer = with_native(Message(Role.ASSISTANT, (Text("hi"),)), native)
+    document = Document("openai", "openai", (*said, answer))
+    for window, expected in (((*said, answer), native.usage), ((*said[1:], answer), None)):
+        again = read(write(document, window, to=to)).live
+        assert [native_of(each).usage for each in again if each.role is Role.ASSISTANT] == [
+            expected
+        ]

@@ -111,8 +111,12 @@ def test_a_real_session_fits_into_any_number_of_tokens(shared: Path, folder: str
             if result.report.outcome == "abandoned":
                 assert smallest(result) > fit, name
                 continue
-            before, after = decoded(messages), decoded(result.messages)
             assert holdfast.estimate_tokens(result.messages) <= fit, (name, fit)
+            if result.report.outcome == "unchanged":
+                # Codex itself puts its summary behind the words of its users.
+                assert result.messages == messages, name
+                continue
+            before, after = decoded(messages), decoded(result.messages)
             assert_valid_everywhere(before, after)
             assert_newest_words_follow_the_summary(before, after)
 

@@ -40,7 +40,7 @@ def moment(text: str, end: bool) -> int | None:
                     query="8000",
                     scope=Scope(
                         roles=(Role.USER, Role.TOOL),
-                        sources=("cli", "api"),
+                        sources=("cli", "import:cli", "api", "import:api"),
                         since=10,
                         until=21,
                         include_subagents=True,

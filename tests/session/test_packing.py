@@ -28,8 +28,8 @@ from holdfast.transcript import (
     Transcript,
 )
 
-PICTURE = base64.b64encode(bytes(range(256)) * 10).decode()
-LONG = "long text \ud83d " * 300
+PICTURE = base64.b64encode(bytes(range(256)) * 20).decode()
+LONG = "long text \ud83d " * 400
 
 GOLDEN: list[tuple[Part, str]] = [
     (Text("hi", {"a": 1}), '{"k":"text","text":"hi","extras":{"a":1}}'),
@@ -124,11 +124,11 @@ def test_media_are_stored_as_what_they_are() -> None:
     result = ToolResult("c", (Media("image", "image/png", PICTURE),))
     message = Message(Role.TOOL, (result, Media("image", "image/png", PICTURE)))
     packed = pack(message)
-    assert list(packed.blobs.values()) == [bytes(range(256)) * 10]
+    assert list(packed.blobs.values()) == [bytes(range(256)) * 20]
     assert read_back(message) == message
 
 
-@pytest.mark.parametrize("odd", ["not base64! " * 300, PICTURE[:-1] + "\n", "A" * 2_049])
+@pytest.mark.parametrize("odd", ["not base64! " * 400, PICTURE[:-1] + "\n", "A" * (BLOB_FROM + 1)])
 def test_media_that_are_not_quite_base64_come_back_too(odd: str) -> None:
     message = Message(Role.USER, (Media("image", "image/png", odd),))
     assert read_back(message) == message

@@ -1,4 +1,15 @@
-from holdfast.transcript.blocks import is_observation, is_output, output_in, shell_blocks
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.transcript.blocks import (
+    is_command,
+    is_observation,
+    is_output,
+    output_in,
+    shell_blocks,
+    words_typed,
+)
 
 
 def test_commands_are_found_in_shell_fences() -> None:
@@ -42,3 +53,51 @@ def test_output_stands_without_its_frame() -> None:
         "344"
     )
     assert output_in("<p>kept</p>") == "<p>kept</p>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>",
+        "<user_info>\nOS: any\n</user_info>",
+        "<git-context>\nthe rest of this was cut off",
+        "<permissions instructions>ask first</permissions instructions>",
+        "<user_shell_command>ls</user_shell_command>",
+        "Base directory for this skill: /skills/review\n\n# Review",
+    ],
+)
+def test_what_agents_put_into_a_message_is_not_typed(text: str) -> None:
+    assert is_observation(text)
+    assert words_typed(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("fix the parser", "fix the parser"),
+        ("<system-reminder>be brief</system-reminder>\nfix it", "fix it"),
+        ("fix it\n<USER_SETTINGS_CHANGE>\nmodel\n</USER_SETTINGS_CHANGE>", "fix it"),
+        ("<system-reminder> is in my log, why?", "<system-reminder> is in my log, why?"),
+        ("why is there a </p>", "why is there a </p>"),
+        ("Base directory for this skill: /r\n\nARGUMENTS: x", None),
+    ],
+)
+def test_what_a_user_typed_stands_without_what_was_put_around_it(
+    text: str, typed: str | None
+) -> None:
+    assert words_typed(text) == (text if typed is None else typed)
+    assert not is_observation(text)
+
+
+def test_a_command_is_what_it_was_given_or_its_name() -> None:
+    name = "<command-name>/review</command-name>"
+    assert words_typed(f"{name}\n<command-args> the parser </command-args>") == "the parser"
+    assert words_typed(f"{name}<command-args></command-args>") == "/review"
+    assert is_command(name)
+    assert is_command("/clear")
+    assert not is_command("/etc/hosts is wrong")
+
+
+@given(st.text(alphabet="<>/ \naskil", max_size=80) | st.text(max_size=80))
+def test_nothing_is_made_up(text: str) -> None:
+    assert words_typed(text) in text

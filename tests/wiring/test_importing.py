@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from holdfast.adapters.sqlite import SqliteStore
 from holdfast.config import Settings
 from holdfast.exchange import Count, Tally
 from holdfast.ports.store import Listing
-from holdfast.wiring.importing import Intake, Status, Taken, places_here, rehearse
+from holdfast.wiring.importing import Intake, Status, Taken, places_here, rehearsal
 from tests.adapters.archives.agent_files import file_at, write_opencode, write_pi
 
 CHAT = '{"messages": [{"role": "user", "content": "hello"}]}'
@@ -92,7 +91,6 @@ def test_a_file_that_goes_away_while_it_is_read_failed_and_is_not_known(
     outcome = intake.take(found)
     reason = f"cannot read {path}: there is no such file or folder"
     assert outcome == Taken(found, Tally(), Status.FAILED, reason)
-    assert rehearse(found) == outcome
     write_pi(path, "a", "one")
     assert [each.status for each in taken(intake, path)] == [Status.IMPORTED]
 
@@ -111,17 +109,46 @@ def test_a_session_in_the_trash_is_left_alone_and_its_file_stays_unknown(
 
 def test_a_file_in_which_nothing_is_said_is_empty(intake: Intake, tmp_path: Path) -> None:
     (found,) = finds(write_pi(tmp_path / "a", "a"))
-    assert intake.take(found).status is Status.EMPTY
-    assert rehearse(found).status is Status.EMPTY
+    assert intake.take(found) == Taken(found, Tally(), Status.EMPTY, "nothing is said in it")
+    other = Reading(format="claude-code")
+    (look,) = gather(find_files([str(write_pi(tmp_path / "b", "b", "one"))]).files, other)
+    assert isinstance(look, Found)
+    outcome = intake.take(look)
+    assert (outcome.status, outcome.reason) == (
+        Status.EMPTY,
+        "no line at its beginning is one of claude-code",
+    )
+    assert [each.reason for each in outcome.tally.problems] == [
+        "2 lines are of another format, pi, and left out"
+    ]
 
 
-def test_a_rehearsal_counts_what_an_import_brings(intake: Intake, tmp_path: Path) -> None:
+def test_a_rehearsal_is_an_import_into_an_empty_store(intake: Intake, tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one", "two")
     path.write_text(path.read_text("utf-8") + "{broken\n", "utf-8")
-    (found,) = finds(path)
-    rehearsed, real = rehearse(found), intake.take(found)
-    assert rehearsed == replace(real, tally=replace(real.tally, sessions=("",)))
-    assert len(real.tally.problems) == 1
+    # The same session again, of which a part went another way.
+    write_pi(tmp_path / "b", "a", "one", "three")
+    found = finds(tmp_path)
+    with rehearsal(Settings()) as rehearsed:
+        expected = [rehearsed.take(each) for each in found]
+    assert [each.tally.count.messages for each in expected] == [2, 1]
+    assert [intake.take(each) for each in found] == expected
+    with rehearsal(Settings()) as again:
+        assert [again.take(each) for each in found] == expected
+
+
+def test_half_a_line_that_a_watch_did_not_name_is_named_by_the_next_import(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    path = write_pi(tmp_path / "a", "a", "one")
+    whole = path.read_text("utf-8")
+    path.write_text(whole + "{half", "utf-8")
+    watching = Intake(store, Settings(), live=True)
+    assert [each.status for each in taken(watching, path)] == [Status.IMPORTED]
+    assert not watching.is_known(file_at(path))
+    path.write_text(whole + "{half\n", "utf-8")
+    assert [len(each.tally.problems) for each in taken(watching, path)] == [1]
+    assert watching.is_known(file_at(path))
 
 
 def test_the_places_here_follow_the_environment() -> None:

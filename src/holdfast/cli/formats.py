@@ -34,9 +34,9 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """List the formats that can be read, or say what files are.
 
     The format of a file is recognized by its content; --format overrides that. A format that
-    cannot be written is written as openai, or as --to says. With FILE, a folder or a pattern, each
-    file is named with its format, how sure that is, from 0 to 1, and why. The exit code is then 1
-    when one of them cannot be read, and 3 when none is in a known format.
+    cannot be written is written as openai, or as --to says. With FILE, a folder, a pattern or - for
+    standard input, each file is named with its format, how sure that is, from 0 to 1, and why. The
+    exit code is then 1 when one of them cannot be read, and 3 when none is in a known format.
     """
     if files:
         return _recognized(files, as_json=as_json)
@@ -65,11 +65,12 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
 
 def _recognized(names: Sequence[str], *, as_json: bool) -> Exit:
     # Imported only here: the list needs no file.
-    from holdfast.adapters.archives.finding import find_files
     from holdfast.adapters.archives.opening import Closed, Found, Reading, examine
+    from holdfast.cli.reading import named_files
 
-    walk = find_files(names)
-    looks = [examine(file, Reading()) for file in walk.files]
+    with named_files(names) as find:
+        walk = find()
+        looks = [examine(file, Reading()) for file in walk.files]
     entries = [_fields(look) for look in looks]
     entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
     if as_json:
@@ -85,9 +86,9 @@ def _fields(look: Look) -> dict[str, object]:
     from holdfast.adapters.archives.opening import Found
 
     if not isinstance(look, Found):
-        return _unreadable(str(look.file.path), look.reason)
+        return _unreadable(look.file.shown, look.reason)
     return {
-        "file": str(look.files[0].path),
+        "file": look.files[0].shown,
         "format": look.guess.format,
         "confidence": look.guess.confidence,
         "reason": look.guess.reason,

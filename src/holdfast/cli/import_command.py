@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.adapters.archives.finding import find_files, find_in_places
+from holdfast.adapters.archives.finding import find_in_places
 from holdfast.adapters.archives.opening import AUTO
 from holdfast.cli.consent import agreed, yes_flag
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
+from holdfast.cli.files import PIPE
 from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_running import Wanted, follow, import_once
 from holdfast.cli.import_view import drawn, drawn_offer, drawn_places
 from holdfast.cli.lines import counted
+from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.streams import error_text
 from holdfast.cli.times import now_ms
 from holdfast.formats import FORMATS
-from holdfast.wiring.importing import Intake, places_here, rehearse
-from holdfast.wiring.stores import store_of
+from holdfast.wiring.import_crew import Crew
+from holdfast.wiring.importing import Intake, places_here, rehearsal
+from holdfast.wiring.stores import store_file, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_UNCUT = 10_000
+
 
 class _Options(TypedDict):
     paths: tuple[str, ...]
@@ -40,6 +47,7 @@ class _Options(TypedDict):
     dry_run: bool
     watch: bool
     interval: float
+    jobs: int | None
     verbose: bool
     as_json: bool
 
@@ -64,7 +72,7 @@ class _Options(TypedDict):
     help="The format of every file; see holdfast formats.",
 )
 @yes_flag
-@click.option("--dry-run", is_flag=True, help="Read everything and store nothing.")
+@click.option("--dry-run", is_flag=True, help="Read what is new or has changed; store nothing.")
 @click.option("--watch", is_flag=True, help="Go on, and import what is added to the files.")
 @click.option(
     "--interval",
@@ -74,36 +82,50 @@ class _Options(TypedDict):
     metavar="S",
     help="Seconds between two looks with --watch.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes that import at once; without it, as many as it is worth.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Name every file and every problem.")
 @profile_flag
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(**options: Unpack[_Options]) -> Exit:
     """Bring sessions of other agents into the store.
 
-    PATH is a file, a folder or a pattern; what a file is, its content says. Without PATH, the
-    places are looked at in which agents keep their sessions, and nothing is done before you agree.
-    Importing again adds what is new and nothing else. What cannot be read is named with file and
-    line, and the rest is imported. The exit code is 1 when a PATH could not be read, and 3 when
-    nothing was new.
+    PATH is a file, a folder, a pattern, or - for standard input; what a file is, its content says.
+    Without PATH, the places are looked at in which agents keep their sessions, and nothing is done
+    before you agree. Importing again adds what is new and nothing else. What cannot be read is
+    named with file and line, and the rest is imported. The exit code is 1 when a PATH could not be
+    read, and 3 when nothing was new.
     """
     if options["watch"] and options["dry_run"]:
         raise click.UsageError("--watch stores what it reads; it cannot be a --dry-run")
+    if options["watch"] and PIPE in options["paths"]:
+        raise click.UsageError("standard input cannot be followed; name a file to --watch")
     settings = configuration(options).settings
-    find = _by_name(options) if options["paths"] else _by_place(options)
-    if find is None:
-        return Exit.NOTHING_TO_DO
-    imported = _run(find, options, settings)
+    with ExitStack() as stack:
+        if options["paths"]:
+            find = stack.enter_context(named_files(options["paths"]))
+        else:
+            find = _by_place(options)
+        if find is None:
+            return Exit.NOTHING_TO_DO
+        imported = _run(find, options, settings)
     if options["as_json"]:
         show_json(imported.as_json(everything=options["verbose"]))
     else:
         view = screen()
-        rehearsed, verbose = options["dry_run"], options["verbose"]
-        view.show(drawn(imported, view.width, verbose=verbose, rehearsed=rehearsed))
+        lines = drawn(
+            imported,
+            view.width,
+            verbose=options["verbose"],
+            rehearsed=options["dry_run"],
+            timed=not options["watch"],
+        )
+        view.show(lines)
     return imported.exit
-
-
-def _by_name(options: _Options) -> Callable[[], Walk]:
-    return lambda: find_files(options["paths"])
 
 
 def _by_place(options: _Options) -> Callable[[], Walk] | None:
@@ -113,18 +135,24 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
         click.UsageError: when nobody can be asked.
     """
     places = places_here(os.environ)
-    found = [(place, files) for place in places if (files := find_in_places([place]).files)]
+    walks = [(place, find_in_places([place])) for place in places]
+    found = [(place, walk.files) for place, walk in walks if walk.files]
     view = screen(is_error=True)
+    stream = error_text()
+    # Half a path leads nowhere; only where somebody looks, a line that breaks is worse.
+    width = view.width if stream is not None and stream.isatty() else _UNCUT
     if not found:
         if options["as_json"]:
             looked_at = [str(place.path) for place in places]
             show_json({**Imported().as_json(everything=False), "places": looked_at})
             return None
         tell("no sessions of other agents were found; these places were looked at:")
-        view.show(drawn_places(places, view.width))
+        view.show(drawn_places(places, width))
         return None
     if not options["as_json"]:
-        view.show(drawn_offer(found, view.width, now_ms()))
+        view.show(drawn_offer(found, width, now_ms()))
+        if others := sum(walk.others for _, walk in walks):
+            tell(f"other files there that do not look like sessions: {others:,}")
     count = sum(len(files) for _, files in found)
     chosen = [place for place, _ in found]
     if not (options["dry_run"] or agreed(f"import {counted(count, 'file')}?", yes=options["yes"])):
@@ -135,14 +163,22 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
 
 def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imported:
     name, interval, silent = options["format_name"], options["interval"], options["as_json"]
-    if options["dry_run"]:
-        return import_once(find, Wanted(rehearse, _is_unknown, name, interval, silent=silent))
-    with closing(store_of(settings, os.environ)) as store:
-        intake = Intake(store, settings)
+    place, rehearsed = settings.store, options["dry_run"]
+    is_bound = rehearsed and store_file(place.url, place.profile, os.environ).exists()
+    with ExitStack() as stack:
+        intake = crew = None
+        if is_bound or not rehearsed:
+            store = stack.enter_context(closing(store_of(settings, os.environ)))
+            intake = Intake(store, settings, live=options["watch"])
         # Whoever names a format wants the files read as that, however they were read before.
-        is_known = intake.is_known if name == AUTO else _is_unknown
-        wanted = Wanted(intake.take, is_known, name, interval, silent=silent)
-        return (follow if options["watch"] else import_once)(find, wanted)
+        is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
+        if intake is None or rehearsed:
+            intake = stack.enter_context(rehearsal(settings))
+        else:
+            crew = Crew(intake, settings, options["jobs"])
+        wanted = Wanted(intake.take, is_known, name, interval, silent=silent, crew=crew)
+        imported = (follow if options["watch"] else import_once)(find, wanted)
+    return replace(imported, is_bound=is_bound)
 
 
 def _is_unknown(_: File) -> bool:

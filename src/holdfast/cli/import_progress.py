@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.cli.lines import crop
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.streams import error_text
 
@@ -12,12 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 __all__ = ["Meter", "megabytes", "meter_for"]
 
 _EVERY = 5.0
 """Seconds between two lines in a pipe."""
+_WIDE = 100
+"""Columns that the rate and the name of a file need besides the bar."""
+_FIGURES = 36
+"""Columns that the figures of a bar take, at most."""
 
 
 class _Display(Protocol):
@@ -120,10 +125,11 @@ class _Lines:
 
 
 class _Bar:
-    """A bar with the rate and the time that is left."""
+    """A bar with the time that is left, and where there is room, the rate and the file."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
+        self._room = 0
 
     def begin(self, total: int) -> None:
         # Imported only here: a pipe needs none of it.
@@ -136,24 +142,30 @@ class _Bar:
             TimeRemainingColumn,
             TransferSpeedColumn,
         )
+        from rich.table import Column
 
         self.end()
-        self._progress = Progress(
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        console = Console(stderr=True)
+        self._room = console.width - _FIGURES
+        whole = Column(no_wrap=True)
+        columns: list[ProgressColumn] = [
+            BarColumn(min(40, max(console.width - _FIGURES, 10))),
+            DownloadColumn(table_column=whole),
+            TimeRemainingColumn(table_column=whole),
+        ]
+        if console.width >= _WIDE:
+            self._room -= 40
+            columns.insert(2, TransferSpeedColumn(table_column=whole))
+            columns.append(TextColumn("{task.description}", markup=False))
+        self._progress = Progress(*columns, console=console, transient=True)
         self._progress.add_task("", total=total)
         self._progress.start()
 
     def show(self, done: int, name: str) -> None:
         if self._progress is not None:
             (task,) = self._progress.task_ids
-            self._progress.update(task, completed=done, description=name)
+            shown = crop(name, max(self._room, 8))
+            self._progress.update(task, completed=done, description=shown)
 
     def end(self) -> None:
         if self._progress is not None:

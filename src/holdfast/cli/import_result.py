@@ -43,6 +43,8 @@ class Imported:
     refused: tuple[Refused, ...] = ()
     known: tuple[File, ...] = ()
     """Files that were imported before and have not changed; nobody opened them."""
+    is_bound: bool = False
+    """Whether the figures are what it can come to at most: some of it may be stored already."""
     seconds: float = 0.0
     tally: Tally = field(default_factory=Tally)
     """What all of it brought together."""
@@ -65,21 +67,37 @@ class Imported:
     @property
     def skipped(self) -> int:
         """Return how many files brought nothing: known already, empty or without a session."""
-        idle = sum(each.status in (Status.UNCHANGED, Status.EMPTY) for each in self.taken)
-        return idle + len(self.known) + len(self.passed)
+        statuses = self.statuses()
+        return statuses[Status.UNCHANGED] + statuses[Status.EMPTY] + statuses[PASSED_OVER]
+
+    def statuses(self) -> Counter[str]:
+        """Return how many files came to what; together they are all that were found."""
+        found = Counter[str]()
+        for each in self.taken:
+            found[str(each.status)] += len(each.found.files)
+        found[str(Status.UNCHANGED)] += len(self.known)
+        found[PASSED_OVER] += len(self.passed)
+        found[UNREADABLE] += len(self.closed) + len(self.refused)
+        return +found
 
     def troubles(self) -> Iterator[Trouble]:
         """Return what could not be read, file by file."""
         for each in self.refused:
             yield Trouble(str(each.path), 0, each.reason)
         for each in self.closed:
-            yield Trouble(str(each.file.path), 0, each.reason)
+            yield Trouble(each.file.shown, 0, each.reason)
         for taken in self.taken:
-            first = taken.found.files[0]
+            # Readers are told where a file really is; people named it in their own way.
+            names = {file.path.absolute().as_posix(): file.shown for file in taken.found.files}
+            first = taken.found.files[0].shown
             if taken.status is Status.FAILED:
-                yield Trouble(str(first.path), 0, taken.reason)
-            for problem in taken.tally.problems:
-                yield Trouble(problem.file or str(first.path), problem.line, problem.reason)
+                yield Trouble(first, 0, taken.reason)
+            found = [
+                Trouble(names.get(each.file, each.file) or first, each.line, each.reason)
+                for each in taken.tally.problems
+            ]
+            # Some things are noticed late; people read a file from its beginning.
+            yield from sorted(found, key=lambda each: (each.file, each.line))
 
     def as_json(self, *, everything: bool) -> dict[str, object]:
         """Return it as plain JSON values.
@@ -105,18 +123,25 @@ class Imported:
             "compactions": count.compactions,
             "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
-            "formats": dict(Counter(each.found.guess.format for each in self.taken)),
+            "formats": dict(self._formats()),
+            "statuses": dict(self.statuses()),
             "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
         }
 
+    def _formats(self) -> Counter[str]:
+        found = Counter[str]()
+        for each in self.taken:
+            found[each.found.guess.format] += len(each.found.files)
+        return found
+
     def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
         for file in self.known:
-            yield _other(str(file.path), str(Status.UNCHANGED), _KNOWN)
+            yield _other(file.shown, str(Status.UNCHANGED), _KNOWN)
         for passed in self.passed:
             if everything or passed.file.is_named:
-                yield _other(str(passed.file.path), PASSED_OVER, passed.reason)
+                yield _other(passed.file.shown, PASSED_OVER, passed.reason)
         for closed in self.closed:
-            yield _other(str(closed.file.path), UNREADABLE, closed.reason)
+            yield _other(closed.file.shown, UNREADABLE, closed.reason)
         for refused in self.refused:
             yield _other(str(refused.path), UNREADABLE, refused.reason)
 
@@ -124,7 +149,7 @@ class Imported:
 def _taken_fields(taken: Taken) -> dict[str, object]:
     tally, first = taken.tally, taken.found.files[0]
     return {
-        "file": str(first.root if len(taken.found.files) > 1 else first.path),
+        "file": str(first.root) if len(taken.found.files) > 1 else first.shown,
         "format": taken.found.guess.format,
         "status": str(taken.status),
         "sessions": [each for each in (*tally.sessions, *tally.grown, *tally.unchanged) if each],

@@ -10,17 +10,19 @@ from holdfast.adapters.archives.gathering import gather
 from holdfast.adapters.archives.opening import Reading
 from holdfast.adapters.archives.watching import Watch
 from holdfast.cli.import_progress import meter_for
+from holdfast.cli.import_result import Imported
 from holdfast.cli.import_taking import Taking
+from holdfast.cli.import_view import drawn_troubles
 from holdfast.cli.lines import counted
-from holdfast.cli.screen import tell
+from holdfast.cli.screen import screen, tell
 from holdfast.wiring.importing import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.adapters.archives.finding import File, Walk
     from holdfast.adapters.archives.opening import Found
-    from holdfast.cli.import_result import Imported
+    from holdfast.wiring.import_crew import Crew
     from holdfast.wiring.importing import Taken
 
 __all__ = ["Wanted", "follow", "import_once"]
@@ -39,6 +41,8 @@ class Wanted:
     """Seconds between two looks at files that are followed."""
     silent: bool
     """Whether nothing is shown before it has ended."""
+    crew: Crew | None = None
+    """Takes many files at once; not those that are followed."""
 
 
 def import_once(find: Callable[[], Walk], wanted: Wanted) -> Imported:
@@ -51,7 +55,7 @@ def import_once(find: Callable[[], Walk], wanted: Wanted) -> Imported:
         fresh = [file for file in walk.files if file not in seen]
         reading = Reading(format=wanted.format, seen=meter.advance)
         try:
-            taking.take_all(gather(fresh, reading))
+            taking.take_all(gather(fresh, reading), wanted.crew)
         except KeyboardInterrupt:
             tell("what was read so far is stored; the same command goes on from there")
             raise
@@ -65,6 +69,8 @@ def follow(
     started = time.perf_counter()
     walk = find()
     known = [file for file in walk.files if wanted.is_known(file)]
+    if not wanted.silent:
+        tell(f"following {counted(len(walk.files), 'file')}; Ctrl-C ends it")
     with meter_for(silent=wanted.silent) as meter:
         taking = Taking(wanted.take, meter)
         reading = Reading(format=wanted.format, live=True, seen=meter.advance)
@@ -82,18 +88,25 @@ def follow(
 
 def _show_first(done: Sequence[Taken], wanted: Wanted) -> None:
     """Say in one line what was there, however many files that are."""
-    if not wanted.silent:
-        count = sum(taken.tally.count.messages for taken in done)
-        brought = f"{counted(count, 'message')} from {counted(len(done), 'file')}"
-        tell(f"{brought}; following what is added, Ctrl-C ends it")
+    if wanted.silent:
+        return
+    brought = [taken for taken in done if taken.status is Status.IMPORTED]
+    files = sum(len(taken.found.files) for taken in brought)
+    count = sum(taken.tally.count.messages for taken in brought)
+    tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
+    _show_troubles(done)
 
 
-def _show(done: Iterable[Taken], wanted: Wanted) -> None:
+def _show(done: Sequence[Taken], wanted: Wanted) -> None:
     if wanted.silent:
         return
     for taken in done:
-        path = taken.found.files[0].path
         if taken.status is Status.IMPORTED:
-            tell(f"{counted(taken.tally.count.messages, 'message')} from {path}")
-        elif taken.status is Status.FAILED:
-            tell(f"{path}: {taken.reason}")
+            count = counted(taken.tally.count.messages, "message")
+            tell(f"{count} from {taken.found.files[0].shown}")
+    _show_troubles(done)
+
+
+def _show_troubles(done: Sequence[Taken]) -> None:
+    if lines := drawn_troubles(Imported(taken=tuple(done))):
+        screen(is_error=True).show(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.archives.opening import Closed, Found, Passed
@@ -13,12 +14,13 @@ from holdfast.exchange import Count, Tally
 from holdfast.wiring.importing import Status, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.adapters.archives.finding import File, Walk
     from holdfast.adapters.archives.opening import Look
     from holdfast.cli.import_progress import Meter
+    from holdfast.formats.document import Problem
+    from holdfast.wiring.import_crew import Crew
 
 __all__ = ["Taking"]
 
@@ -33,16 +35,20 @@ class Taking:
         self._taken: dict[Path, Taken] = {}
         self._others: dict[Path, Passed | Closed] = {}
 
-    def take_all(self, looks: Sequence[Look]) -> list[Taken]:
-        """Take what was found, and return what became of it; what happened before is kept."""
-        self._meter.begin(sum(look.size for look in looks if isinstance(look, Found)))
-        done: list[Taken] = []
-        for look in looks:
-            match look:
-                case Found():
-                    done.append(self._one(look))
-                case Passed(file=file) | Closed(file=file):
-                    self._others[file.path] = look
+    def take_all(self, looks: Sequence[Look], crew: Crew | None = None) -> list[Taken]:
+        """Take what was found, and return what became of it; what happened before is kept.
+
+        The problems that are returned are those that were not returned before.
+
+        Args:
+            looks: What files are.
+            crew: Takes many at once, where that is faster.
+        """
+        finds = [look for look in looks if isinstance(look, Found)]
+        self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
+        self._meter.begin(sum(found.size for found in finds))
+        together = None if crew is None else crew.take(finds)
+        done = list(map(self._one, finds) if together is None else self._all(finds, together))
         self._meter.end()
         return done
 
@@ -51,34 +57,59 @@ class Taking:
 
         Args:
             walk: What was found first.
-            known: The files of it that nobody had to look at.
+            known: The files of it that nobody had to look at then.
             seconds: How long it took.
         """
         taken = tuple(self._taken.values())
         others = self._others.values()
+        seen = {file.path for each in taken for file in each.found.files} | self._others.keys()
         return Imported(
             taken=taken,
             passed=tuple(each for each in others if isinstance(each, Passed)),
             closed=tuple(each for each in others if isinstance(each, Closed)),
             refused=walk.refused,
-            known=tuple(known),
+            known=tuple(file for file in known if file.path not in seen),
             seconds=seconds,
             tally=_together([each.tally for each in taken]),
         )
 
+    def _all(self, finds: Sequence[Found], together: Iterator[Taken]) -> Iterator[Taken]:
+        """Keep what is done in any order, and return it in the order of the finds."""
+        done: dict[Path, Taken] = {}
+        for taken in together:
+            self._show(taken.found)
+            done[taken.found.files[0].path] = taken
+        return (self._kept(done[found.files[0].path]) for found in finds)
+
     def _one(self, found: Found) -> Taken:
-        path = found.files[0].path
-        self._meter.next(clean(path.name), found.size)
-        taken = self._take(found)
+        self._show(found)
+        return self._kept(self._take(found))
+
+    def _show(self, found: Found) -> None:
+        self._meter.next(clean(Path(found.files[0].shown).name), found.size)
+
+    def _kept(self, taken: Taken) -> Taken:
+        path = taken.found.files[0].path
         self._others.pop(path, None)
         before = self._taken.get(path)
-        self._taken[path] = taken if before is None else _after(before, taken)
-        return taken
+        if before is None:
+            self._taken[path] = taken
+            return taken
+        self._taken[path] = _after(before, taken)
+        return replace(taken, tally=replace(taken.tally, problems=_fresh(before, taken)))
+
+
+def _fresh(before: Taken, now: Taken) -> tuple[Problem, ...]:
+    """Return the problems of a file that was read again which it did not have before."""
+    old = frozenset(before.tally.problems)
+    return tuple(each for each in now.tally.problems if each not in old)
 
 
 def _after(before: Taken, now: Taken) -> Taken:
-    """Return what became of a file that was read again, because it grew."""
-    tally = replace(_together([before.tally, now.tally]), problems=now.tally.problems)
+    """Return what became of a file that was looked at again, because it changed."""
+    # One that is as it was when it was imported is not read, and tells nothing.
+    latest = before if now.tally == Tally() else now
+    tally = replace(_together([before.tally, now.tally]), problems=latest.tally.problems)
     idle = now.status in (Status.UNCHANGED, Status.EMPTY)
     status = before.status if idle else now.status
     return replace(now, tally=tally, status=status)

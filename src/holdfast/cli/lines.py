@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Line", "Span", "cells", "clean", "counted", "crop", "plain", "table", "wrapped"]
+__all__ = [
+    "Line",
+    "Span",
+    "cells",
+    "clean",
+    "counted",
+    "crop",
+    "crop_middle",
+    "plain",
+    "table",
+    "wrapped",
+]
 
 _ELLIPSIS = "…"
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -70,22 +81,35 @@ def crop(text: str, width: int) -> str:
     return "".join(kept).rstrip() + _ELLIPSIS
 
 
+def crop_middle(text: str, width: int) -> str:
+    """Return the text in at most `width` columns, cut where names differ least: in the middle."""
+    if cells(text) <= width:
+        return text
+    tail = ""
+    for sign in reversed(text):
+        if cells(sign + tail) > width // 2:
+            break
+        tail = sign + tail
+    return crop(text, width - cells(tail)) + tail
+
+
 def plain(lines: Sequence[Line]) -> str:
     """Return the lines as bare text."""
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def table(rows: Sequence[Sequence[str]], width: int, *, right: frozenset[int]) -> list[Line]:
+def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[int]) -> list[Line]:
     """Lay rows out in columns; the first row is the heading, the last column gets the rest.
 
     Args:
         rows: The heading and the rows.
-        width: How many columns there are in all.
+        width: How many columns there are in all; None for as many as it takes.
         right: The indices of the columns that hold figures.
     """
     shown = [[clean(cell) for cell in row] for row in rows]
     widths = [max(map(cells, column)) for column in zip(*shown, strict=True)]
-    widths[-1] = max(width - sum(widths[:-1]) - 2 * len(widths), 8)
+    if width is not None:
+        widths[-1] = max(width - sum(widths[:-1]) - 2 * len(widths), 8)
     found: list[Line] = []
     for number, row in enumerate(shown):
         padded = [

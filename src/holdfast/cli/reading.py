@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import click
+
 from holdfast.adapters.archives.files import begins_database
+from holdfast.adapters.archives.finding import find_files
 from holdfast.cli.files import PIPE, about, input_stream, read_input
 from holdfast.cli.streams import Unusable
 from holdfast.formats.reading import pick, read_all
 from holdfast.wiring.documents import database_documents, folder_documents, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Generator, Sequence
 
+    from holdfast.adapters.archives.finding import File, Walk
     from holdfast.formats import Document
 
-__all__ = ["Opened", "open_input"]
+__all__ = ["Opened", "named_files", "open_input"]
 
 _BEGINNING = 64
 
@@ -60,6 +67,35 @@ def open_input(name: str, format_name: str) -> Opened:
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
     with about(source.name):
         return Opened(source.name, unpacked(source.content))
+
+
+@contextmanager
+def named_files(names: Sequence[str]) -> Generator[Callable[[], Walk]]:
+    """Lend what finds the files that names lead to, `-` for standard input among them.
+
+    What comes through standard input is put into a file for as long: it may be read twice.
+
+    Raises:
+        click.UsageError: when a name is empty, which is more likely a variable that was not set
+            than the folder we are in.
+        Unusable: when standard input cannot be read.
+    """
+    if not all(names):
+        raise click.UsageError("a name is empty; name a file, a folder, or . for this folder")
+    others = [name for name in names if name != PIPE]
+    if len(others) == len(names):
+        yield lambda: find_files(others)
+        return
+    with TemporaryDirectory(prefix="holdfast-") as folder:
+        path = Path(folder) / "input"
+        with path.open("wb") as target, input_stream(PIPE) as source:
+            copyfileobj(source, target)
+        (piped,) = find_files([str(path)]).files
+        yield lambda: _with(find_files(others), replace(piped, alias="standard input"))
+
+
+def _with(walk: Walk, file: File) -> Walk:
+    return replace(walk, files=(file, *walk.files))
 
 
 def _is_database(name: str) -> bool:

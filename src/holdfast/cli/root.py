@@ -130,6 +130,8 @@ def _load(name: str) -> click.Command:
 _EXAMPLES = examples(
     "holdfast inspect session.json",
     "holdfast compress session.json --context-length 128000 -o smaller.json",
+    "holdfast import ~/.claude/projects",
+    "holdfast search billing port",
     "holdfast redact < server.log",
 )
 _NOTES = """

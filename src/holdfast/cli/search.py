@@ -86,9 +86,11 @@ def command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Option
     """Find what was said in stored conversations.
 
     Each conversation is listed once, with its best match; what a compaction took out of a window
-    is found like everything else. QUERY is words, "a phrase", prefix*, AND, OR, NOT, -word and
-    parentheses; any other punctuation is safe. T is a time such as 2026-11-15, 7d, 12h or
-    yesterday. The exit code is 3 when nothing was found.
+    is found like everything else. What sub-agents said is found with --all-sources, with --source,
+    or in the --session that sent them. --role user means what somebody typed: no summary, and
+    nothing that an agent wrote in the user's name. QUERY is words, "a phrase", prefix*, AND, OR,
+    NOT, -word and parentheses; any other punctuation is safe. T is a time such as 2026-11-15, 7d,
+    12h or yesterday. The exit code is 3 when nothing was found.
     """
     try:
         settings = configuration({"profile": profile}).settings

@@ -81,16 +81,13 @@ def _compared(
     desk: Desk, session: Session, passes: tuple[CompactionRecord, ...], index: int
 ) -> Compared:
     redactor = Redactor(desk.settings.redaction.extra_patterns)
-    record = passes[index]
-    before = desk.store.window_at(session.id, record.before).entries
-    after = desk.store.window_at(session.id, record.after).entries
     return Compared(
         session=session,
         number=index + 1,
         total=len(passes),
-        difference=difference(desk.store, record, lambda texts: redact_all(texts, redactor.redact)),
-        before=tuple(entry for entry in before if entry.at <= record.at),
-        after=tuple(entry for entry in after if entry.at <= record.at),
+        difference=difference(
+            desk.store, passes[index], lambda texts: redact_all(texts, redactor.redact)
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from holdfast.cli.context_map import columns_of, joined
 from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.times import clock_time
+from holdfast.exchange import FOLD
 from holdfast.transcript import one_line
 
 if TYPE_CHECKING:
@@ -30,15 +31,13 @@ _INDENT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A compaction with the two windows around it, in their order."""
+    """A compaction of a session, and what it did."""
 
     session: Session
     number: int
     """Which compaction of the session, counted from 1."""
     total: int
     difference: Difference
-    before: tuple[Entry, ...]
-    after: tuple[Entry, ...]
 
 
 def drawn(found: Compared, limit: int, width: int) -> list[Line]:
@@ -64,8 +63,13 @@ def _heading(found: Compared, width: int) -> Iterator[Line]:
     words += [f"focus {record.focus!r}"] if record.focus else []
     yield (Span(crop(", ".join(words), width - 2)),)
     facts, stored = len(found.difference.retained), len(found.difference.stored)
-    yield from _figure("tokens", report.get("tokens_before"), report.get("tokens_after"))
-    yield from _figure("messages", len(found.before), len(found.after))
+    before, after = found.difference.before, found.difference.after
+    said = report.get("tokens_before"), report.get("tokens_after")
+    is_agents = record.trigger == FOLD
+    yield from _figure("tokens", *((_weight(before), _weight(after)) if is_agents else said))
+    if is_agents:
+        yield from _figure("by agent", *said)
+    yield from _figure("messages", len(before), len(after))
     if facts + stored:
         told = f"{facts:,} of {facts + stored:,} that went still stand in the window"
         yield (Span(f"  {'facts':<{_LABEL}}", "dim"), Span(told))
@@ -91,8 +95,9 @@ def _strips(found: Compared, width: int) -> Iterator[Line]:
         return _REPLACED if entry.id in replaced else _KEPT
 
     room = width - _LABEL - 2
-    heaviest = max(_weight(found.before), _weight(found.after), 1)
-    for label, entries in (("before", found.before), ("after", found.after)):
+    before, after = difference.before, difference.after
+    heaviest = max(_weight(before), _weight(after), 1)
+    for label, entries in (("before", before), ("after", after)):
         share = max(round(_weight(entries) / heaviest * room), 1)
         signs = columns_of(
             ((mark(entry), entry.tokens) for entry in entries), _weight(entries), share

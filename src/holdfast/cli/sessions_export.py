@@ -14,8 +14,9 @@ from holdfast.cli.examples import examples
 from holdfast.cli.files import PIPE, write_pieces
 from holdfast.cli.finding import find_session
 from holdfast.cli.html import Family, Limits, Page, html_pieces, survey_of, weighed
+from holdfast.cli.lines import counted
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.sessions_agents import AGENT_FORMATS, log_pieces, window_pieces
+from holdfast.cli.sessions_agents import AGENT_FORMATS, company_of, log_pieces, window_pieces
 from holdfast.cli.sessions_markdown import markdown_pieces
 from holdfast.cli.story import story, window_entries, window_story
 from holdfast.cli.way import count_until, said_until
@@ -28,6 +29,7 @@ from holdfast.wire import DIALECTS
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
+    from holdfast.cli.sessions_agents import Company
     from holdfast.cli.story import Happening
     from holdfast.session import Session
     from holdfast.transcript import Transcript
@@ -50,6 +52,8 @@ class _Export:
 
     messages: int
     pieces: Iterable[str]
+    company: Company | None = None
+    """What came from the session, for the file of an agent."""
 
 
 _Writer: TypeAlias = Callable[[_Wanted], _Export]
@@ -97,7 +101,11 @@ def _session_file(agent: str, wanted: _Wanted) -> _Export:
     if wanted.log is False:
         transcript = _window(wanted)
         return _Export(len(transcript), window_pieces(store, session.id, transcript, agent))
-    return _Export(count_until(store, session.id), log_pieces(store, session.id, agent))
+    return _Export(
+        count_until(store, session.id),
+        log_pieces(store, session.id, agent),
+        company_of(store, session.id, agent),
+    )
 
 
 _WRITERS: dict[str, _Writer] = {
@@ -161,10 +169,16 @@ def export_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
     export = _WRITERS[options["format_name"]](_Wanted(desk, session, options["log"]))
     pieces = (piece.encode("utf-8", "replace") for piece in export.pieces)
     write_pieces(output, pieces)
+    company = export.company
     if desk.as_json:
-        show_json({"session": session.id, "file": output, "messages": export.messages})
-    elif output != PIPE:
-        tell(f"wrote {export.messages:,} messages of session {session.id} to {output}")
+        others = {} if company is None else company.as_json()
+        show_json({"session": session.id, "file": output, "messages": export.messages, **others})
+        return
+    if output != PIPE:
+        tell(f"wrote {counted(export.messages, 'message')} of session {session.id} to {output}")
+    if company is not None:
+        for sentence in company.sentences():
+            tell(sentence)
 
 
 def _window(wanted: _Wanted) -> Transcript:

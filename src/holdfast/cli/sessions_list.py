@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
@@ -13,11 +14,13 @@ from holdfast.cli.screen import show_json, tell
 from holdfast.cli.session_fields import session_fields
 from holdfast.cli.sessions_list_view import drawn
 from holdfast.cli.sessions_listing import conversations, every_session
+from holdfast.cli.streams import output_text
 from holdfast.cli.times import now_ms, read_moment
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
 
 if TYPE_CHECKING:
+    from holdfast.cli.screen import Screen
     from holdfast.cli.sessions_listing import Row
     from holdfast.config import Setting
 
@@ -65,7 +68,8 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
 
     A conversation is a session with all that came from it by compaction, branch or reset; its line
     is the session used last, and forks says how many others there are. --all and --trash list each
-    session. T is a time such as 2026-11-15, 7d, 12h or yesterday.
+    session. T is a time such as 2026-11-15, 7d, 12h or yesterday. Lines are cut to fit the
+    terminal; into a pipe or a file they are written whole.
     """
     try:
         settings = configuration({"profile": profile}).settings
@@ -75,7 +79,7 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
             rows = (every_session if single else conversations)(desk.store, wanted)
             if rows or as_json:
                 value = [_fields(row) for row in rows]
-                desk.answer(value, lambda view: drawn(rows, view.width, now_ms()))
+                desk.answer(value, lambda view: drawn(rows, _room(view), now_ms()))
                 return
             tell(_nothing(options, desk.store.name))
     except NoSessions as absence:
@@ -83,6 +87,12 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
             show_json([])
         else:
             tell(str(absence))
+
+
+def _room(view: Screen) -> int | None:
+    """Return the columns to draw in; None where nobody looks at lines."""
+    is_limited = bool(os.environ.get("COLUMNS")) or output_text().isatty()
+    return view.width if is_limited else None
 
 
 def _wanted(options: _Options) -> Listing:

@@ -1,67 +1,91 @@
-"""Draws the list of sessions for a terminal of any width."""
+"""Draws the list of sessions for a terminal of any width.
+
+A title is what people know a conversation by, so that other columns give way to it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, table
-from holdfast.cli.session_fields import state_of, title_of
-from holdfast.cli.times import ago, clock_time
+from holdfast.cli.lines import Line, Span, cells, crop_middle, table
+from holdfast.cli.session_fields import UNTITLED, state_of, title_of
+from holdfast.cli.times import shortly_ago
+from holdfast.recall.sources import agent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.cli.sessions_listing import Row
     from holdfast.session import Session
 
 __all__ = ["drawn"]
 
-_NARROW = 76
-"""Columns from which on there is room for sizes and forks."""
-_WIDE = 110
-"""Columns from which on there is room for dates, sources and models."""
+_ORDER = ("id", "used", "from", "model", "entries", "state", "forks", "fork", "title")
+_BY_WEIGHT = ("used", "from", "state", "entries", "forks", "fork", "model")
+"""The columns beside id and title, what is wanted most first."""
+_WIDEST = {"from": 14, "model": 20}
+"""Names that are longer are cut in the middle."""
+_TITLE = 24
+"""Columns that a title needs at least."""
+_GAP = 2
+_USUAL = frozenset({"", "live"})
+"""What says nothing; a column of nothing else is left out."""
 _STYLES = {"live": "", "trash": "red"}
 
 
-def drawn(rows: Sequence[Row], width: int, now: int) -> list[Line]:
-    """Return a heading and one line for each row."""
-    wide = width >= _WIDE
-    collapsed = any(row.sessions is not None for row in rows)
-    columns = ["id", "used", "state"]
-    if width >= _NARROW:
-        columns = ["id", "used", "entries", "state", "forks" if collapsed else "fork"]
-    columns += ["source", "model", "title"] if wide else ["title"]
-    known = [_cells(row, now, wide=wide) for row in rows]
-    cells = [[each[column] for column in columns] for each in known]
-    right = frozenset(place for place, column in enumerate(columns) if column == "entries")
-    first, *lines = table([columns, *cells], width, right=right)
+def drawn(rows: Sequence[Row], width: int | None, now: int) -> list[Line]:
+    """Return a heading and one line for each row.
+
+    Args:
+        rows: What is listed.
+        width: The columns of the terminal; None for a pipe, into which everything is written.
+        now: The time.
+    """
+    known = [_cells(row, now, is_whole=width is None) for row in rows]
+    columns = _chosen(known, width)
+    cells_shown = [[each[column] for column in columns] for each in known]
+    right = frozenset({columns.index("entries")} if "entries" in columns else ())
+    first, *lines = table([columns, *cells_shown], width, right=right)
     styled = [_styled(line, row) for line, row in zip(lines, rows, strict=True)]
     return [first, *styled]
 
 
-def _cells(row: Row, now: int, *, wide: bool) -> dict[str, str]:
+def _chosen(known: Sequence[Mapping[str, str]], width: int | None) -> list[str]:
+    """Return the columns that say something and leave the title enough room."""
+    telling = [name for name in _BY_WEIGHT if any(each[name] not in _USUAL for each in known)]
+    if width is not None:
+        room = width - _TITLE - _GAP - _column("id", known)
+        fitting: list[str] = []
+        for name in telling:
+            room -= _column(name, known)
+            if room < 0:
+                break
+            fitting.append(name)
+        telling = fitting
+    return [name for name in _ORDER if name in {"id", "title", *telling}]
+
+
+def _column(name: str, known: Sequence[Mapping[str, str]]) -> int:
+    return _GAP + max(cells(name), *(cells(each[name]) for each in known))
+
+
+def _cells(row: Row, now: int, *, is_whole: bool) -> dict[str, str]:
     session = row.session
-    used = session.trashed or session.touched
-    return {
+    found = {
         "id": session.id,
-        "used": f"{clock_time(used)}, {ago(used, now)}" if wide else _short(ago(used, now)),
+        "used": shortly_ago(session.trashed or session.touched, now),
+        "from": agent_of(session.source) or session.source,
+        "model": session.model,
         "entries": f"{session.size:,}",
         "state": state_of(session),
         "forks": str((row.sessions or 1) - 1 or ""),
-        "fork": str(session.fork or ""),
-        "source": session.source,
-        "model": session.model,
+        "fork": "" if row.sessions is not None else str(session.fork or ""),
         "title": title_of(session),
     }
-
-
-def _short(words: str) -> str:
-    """Return how long ago in few columns: `3 hours ago` is `3h ago`."""
-    count, _, rest = words.partition(" ")
-    if not count.isdigit():
-        return words
-    unit, _, last = rest.partition(" ")
-    return f"{count}{'mo' if unit.startswith('mo') else unit[0]} {last}"
+    if is_whole:
+        return {**found, "title": session.title or UNTITLED}
+    cut = {name: crop_middle(found[name], most) for name, most in _WIDEST.items()}
+    return {**found, **cut}
 
 
 def _styled(line: Line, row: Row) -> Line:

@@ -36,17 +36,28 @@ def every_session(store: Store, wanted: Listing) -> tuple[Row, ...]:
 
 
 def conversations(store: Store, wanted: Listing) -> tuple[Row, ...]:
-    """Return one row for each lineage: its session that was used last."""
+    """Return one row for each lineage: its session that was used last.
+
+    A sub-agent never stands for the conversation that sent it. It has a row only where its source
+    was asked for and the conversation has another one.
+    """
     found: dict[str, Session] = {}
     for session in _paged(store, wanted):
-        # Whoever asks for sub-agents by their source wants to see them.
-        if session.fork in _BESIDE and not wanted.sources:
+        if session.fork in _BESIDE and not (wanted.sources and _stands_alone(store, session)):
             continue
         if session.root not in found:
             if len(found) == wanted.limit:
                 break
             found[session.root] = session
     return tuple(Row(each, _count(store, each)) for each in found.values())
+
+
+def _stands_alone(store: Store, session: Session) -> bool:
+    """Say whether the lineage of a session has no row from the same source."""
+    return not any(
+        each.source == session.source and each.fork not in _BESIDE and each.trashed is None
+        for each in store.lineage(session.id)
+    )
 
 
 def _count(store: Store, session: Session) -> int:

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.sessions_message_view import full_text
+from holdfast.cli.speakers import speaker_of
 from holdfast.cli.story import Compacted, Rewound, Said, Standing, Started
 from holdfast.cli.times import clock_time
-from holdfast.transcript import Message, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Message, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.cli.story import Happening
     from holdfast.session import Session
-    from holdfast.transcript import Part, Transcript
+    from holdfast.transcript import Part, Role, Transcript
 
 __all__ = ["as_markdown", "markdown_pieces"]
 
 _TICKS = re.compile(r"`{3,}")
-_NAMES = {Role.SYSTEM: "System", Role.USER: "User", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
 
 
 def markdown_pieces(session: Session, happenings: Iterable[Happening]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _blocks(happening: Happening) -> Iterator[str]:
 
 
 def _message(message: Message, seen: str = "") -> Iterator[str]:
-    yield f"## {_NAMES[message.role]}{seen}"
+    yield f"## {speaker_of(message).capitalize()}{seen}"
     for part in message.parts:
         words = _part(part, message.role)
         if words:

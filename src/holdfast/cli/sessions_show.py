@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
@@ -11,10 +12,17 @@ from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.finding import find_session
 from holdfast.cli.flags import setting_flags
-from holdfast.cli.session_fields import compaction_fields, entry_fields, session_fields
+from holdfast.cli.session_fields import (
+    compaction_fields,
+    entry_fields,
+    places_of,
+    session_fields,
+)
 from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
+from holdfast.cli.speakers import speaker_of
 from holdfast.cli.way import said_until
+from holdfast.exchange import elder_of
 from holdfast.session import path_to
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
@@ -22,10 +30,13 @@ from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
     from holdfast.session import Entry, Session
+    from holdfast.transcript import Message
 
 __all__ = ["show_command"]
 
 _SKETCH = 160
+_CALLS_BEFORE = 200
+"""Messages before a result among which its call is looked for."""
 
 
 class _Options(TypedDict):
@@ -92,13 +103,17 @@ def _shown(desk: Desk, session: Session) -> Shown:
         limits=(policy.context_length, policy.threshold_tokens),
         compactions=store.compactions(session.id),
         is_undone=window.head.view != store.tip(session.id),
+        elder=elder_of(store, session),
     )
 
 
 def _fields(shown: Shown, entries: tuple[Entry, ...], total: int) -> dict[str, object]:
+    elder = shown.elder
     return {
         **session_fields(shown.session),
+        "places": places_of(shown.path),
         "path": [each.id for each in shown.path],
+        "belongs_to": None if elder is None else asdict(elder),
         "window": {
             "messages": len(shown.window),
             "tokens": shown.census.tokens,
@@ -108,13 +123,25 @@ def _fields(shown: Shown, entries: tuple[Entry, ...], total: int) -> dict[str, o
             "undone": shown.is_undone,
         },
         "compactions": [compaction_fields(each) for each in shown.compactions],
-        "messages": [entry_fields(each, one_line(each.message, _SKETCH)) for each in entries],
+        "messages": [_entry(each) for each in entries],
         "messages_left_out": total - len(entries),
     }
+
+
+def _entry(entry: Entry, message: Message | None = None) -> dict[str, object]:
+    fields = entry_fields(entry, one_line(message or entry.message, _SKETCH))
+    return {**fields, "speaker": speaker_of(entry.message)}
 
 
 def _show_message(desk: Desk, number: int, *, whole: bool) -> None:
     entry = desk.store.entry(number)
     message = desk.store.whole(number) if whole else entry.message
-    fields = {**entry_fields(entry, one_line(message, _SKETCH)), "text": full_text(message)}
-    desk.answer(fields, lambda _: message_drawn(entry, message))
+    names = _names(desk, entry) if any(not each.name for each in message.results) else {}
+    fields = {**_entry(entry, message), "text": full_text(message, names)}
+    desk.answer(fields, lambda _: message_drawn(entry, message, names))
+
+
+def _names(desk: Desk, entry: Entry) -> dict[str, str]:
+    """Return the names of the calls before an entry by their ids; results need not repeat them."""
+    before = desk.store.said(entry.session, entry.position, before=_CALLS_BEFORE, after=0)
+    return {call.id: call.name for each in before for call in each.message.calls}

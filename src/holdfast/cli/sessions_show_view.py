@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
 from holdfast.cli.lines import Line, Span, counted, crop, table
-from holdfast.cli.session_fields import state_of, title_of
+from holdfast.cli.session_fields import places_of, state_of, title_of
+from holdfast.cli.speakers import origin_of, speaker_of
 from holdfast.cli.times import clock_time
+from holdfast.recall.sources import agent_of
 from holdfast.transcript import one_line
 
 if TYPE_CHECKING:
@@ -16,9 +18,10 @@ if TYPE_CHECKING:
 
     from holdfast.cli.census import Census
     from holdfast.cli.screen import Screen
+    from holdfast.exchange import Elder
     from holdfast.session import CompactionRecord, Entry, Session
 
-__all__ = ["Shown", "drawn", "entries_listed"]
+__all__ = ["Shown", "belonging", "drawn", "entries_listed"]
 
 _LABEL = 12
 
@@ -35,6 +38,8 @@ class Shown:
     """The model's window and the threshold, in tokens."""
     compactions: tuple[CompactionRecord, ...]
     is_undone: bool
+    elder: Elder | None
+    """What it came from, where its file alone says so."""
 
 
 def drawn(shown: Shown, entries: Sequence[Entry], left_out: int, view: Screen) -> list[Line]:
@@ -51,11 +56,11 @@ def drawn(shown: Shown, entries: Sequence[Entry], left_out: int, view: Screen) -
 
 def entries_listed(entries: Sequence[Entry], width: int) -> list[Line]:
     """Return one line for each entry, with its id and its marks."""
-    rows = [("id", "role", "tokens", "marks", "beginning")]
+    rows = [("id", "speaker", "tokens", "marks", "beginning")]
     rows += [
         (
             str(entry.id),
-            str(entry.message.role),
+            speaker_of(entry.message),
             f"{entry.tokens:,}",
             _marks(entry),
             one_line(entry.message, width),
@@ -65,14 +70,21 @@ def entries_listed(entries: Sequence[Entry], width: int) -> list[Line]:
     return table(rows, width, right=frozenset({0, 2}))
 
 
+def belonging(elder: Elder) -> str:
+    """Return in words what a session came from that was imported before it."""
+    if elder.session is None:
+        return f"{elder.name}, which was not imported (by {elder.fork})"
+    return f"{elder.session}, which was imported later (by {elder.fork})"
+
+
 def _marks(entry: Entry) -> str:
     marks = {
+        origin_of(entry.message): True,
         "pinned": entry.message.pinned,
-        "summary": entry.message.summary is not None,
         "cut": entry.shortened,
         "derived": bool(entry.kind) and entry.message.summary is None,
     }
-    return " ".join(mark for mark, holds in marks.items() if holds)
+    return " ".join(mark for mark, holds in marks.items() if mark and holds)
 
 
 def _heading(shown: Shown, width: int) -> Iterator[Line]:
@@ -89,7 +101,12 @@ def _known(shown: Shown) -> Iterator[tuple[str, str]]:
     yield "id", session.id
     yield "goal", session.goal
     yield "model", session.model
+    places = places_of(shown.path)
+    agent = agent_of(session.source)
     yield "source", session.source
+    yield "agent", f"{agent} {places['version']}" if agent and "version" in places else ""
+    for label in ("folder", "branch", "file"):
+        yield label, places.get(label, "")
     ended = f" since {clock_time(session.ended)}" if session.ended is not None else ""
     yield "state", f"{state_of(session)}{ended}"
     yield "used", f"{clock_time(session.started)} to {clock_time(session.touched)}"
@@ -97,6 +114,8 @@ def _known(shown: Shown) -> Iterator[tuple[str, str]]:
         yield "usage", _usage(shown)
     if len(shown.path) > 1:
         yield "came from", " > ".join(each.id for each in shown.path[:-1]) + f" ({session.fork})"
+    if shown.elder is not None:
+        yield "part of", belonging(shown.elder)
     passes = len(shown.compactions)
     yield "compacted", counted(passes, "time") if passes else ""
     yield "undone", "sessions redo brings back what was undone" if shown.is_undone else ""

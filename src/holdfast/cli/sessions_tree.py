@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,8 @@ from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.finding import find_session
 from holdfast.cli.session_fields import compaction_fields, iso_time, session_fields
-from holdfast.cli.sessions_tree_view import Twig, drawn
+from holdfast.cli.sessions_tree_view import Twig, drawn, drawn_relations
+from holdfast.exchange import early_children, elder_of
 from holdfast.session import latest_leaf
 
 if TYPE_CHECKING:
@@ -31,14 +33,28 @@ def tree_command(desk: Desk, name: str, *, views: bool) -> None:
     """Draw the sessions that came from one another.
 
     The session that was asked for is marked, and so is the one in which it goes on. A compaction
-    with the strategy rotation goes straight down; every other fork is a branch of the tree.
+    with the strategy rotation goes straight down; every other fork is a branch of the tree. What
+    was imported before the session that it came from stays a tree of its own, and is named below.
     """
     session = find_session(desk.store, name)
     lineage = desk.store.lineage(session.id)
     leaf = latest_leaf(lineage, session.id).id
     twigs = [_twig(desk.store, each, views=views) for each in lineage]
-    value = {"session": session.id, "leaf": leaf, "sessions": [_fields(each) for each in twigs]}
-    desk.answer(value, lambda view: drawn(twigs, session.id, leaf, view.width))
+    elder, early = elder_of(desk.store, lineage[0]), early_children(desk.store, lineage[0])
+    value = {
+        "session": session.id,
+        "leaf": leaf,
+        "sessions": [_fields(each) for each in twigs],
+        "belongs_to": None if elder is None else asdict(elder),
+        "imported_before": [each.id for each in early],
+    }
+    desk.answer(
+        value,
+        lambda view: [
+            *drawn(twigs, session.id, leaf, view.width),
+            *drawn_relations(elder, early, view.width),
+        ],
+    )
 
 
 def _twig(store: Store, session: Session, *, views: bool) -> Twig:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, cells, crop
 from holdfast.cli.session_fields import state_of, title_of
+from holdfast.cli.sessions_show_view import belonging
 from holdfast.cli.streams import output_text
 from holdfast.cli.times import clock_time
 from holdfast.session import Cause, Fork
@@ -14,9 +15,10 @@ from holdfast.session import Cause, Fork
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.exchange import Elder
     from holdfast.session import CompactionRecord, Session, View
 
-__all__ = ["Twig", "drawn"]
+__all__ = ["Twig", "drawn", "drawn_relations"]
 
 _FINE = ("├─ ", "└─ ", "│  ", "   ")
 _COARSE = ("|- ", "`- ", "|  ", "   ")
@@ -46,6 +48,13 @@ def drawn(twigs: Sequence[Twig], current: str, leaf: str, width: int) -> list[Li
     pen = _Pen(current, leaf, width, _strokes())
     marks = "  * the one you asked for, > where it goes on"
     return [*_lines(twigs, pen), (), (Span(marks, "dim"),)]
+
+
+def drawn_relations(elder: Elder | None, early: Sequence[Session], width: int) -> list[Line]:
+    """Return what the tree belongs to, and what belongs to it, where that was imported too late."""
+    words = [] if elder is None else [f"  belongs to {belonging(elder)}"]
+    words += (f"  {each.id} belongs to it: {title_of(each)}" for each in early)
+    return [(Span(crop(each, width)),) for each in words]
 
 
 def _lines(twigs: Sequence[Twig], pen: _Pen) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from holdfast.recall.moments import MOMENTS, moment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ago", "clock_time", "now_ms", "parse_moment", "read_moment"]
+__all__ = ["ago", "clock_time", "now_ms", "parse_moment", "read_moment", "shortly_ago"]
 
 _LONGEST_SHOWN = 40
 _STEPS = ((60, 1, "second"), (3600, 60, "minute"), (86_400, 3600, "hour"), (0, 86_400, "day"))
@@ -78,6 +78,16 @@ def ago(at: int, now: int) -> str:
     if not below and count > _RECENT_DAYS:
         count, unit = (count // 30, "month") if count < 365 else (count // 365, "year")
     return f"{count} {unit}{'' if count == 1 else 's'} ago"
+
+
+def shortly_ago(at: int, now: int) -> str:
+    """Return how long ago a moment was in few columns: `3 hours ago` is `3h ago`."""
+    words = ago(at, now)
+    count, _, rest = words.partition(" ")
+    if not count.isdigit():
+        return words
+    unit, _, last = rest.partition(" ")
+    return f"{count}{'mo' if unit.startswith('mo') else unit[0]} {last}"
 
 
 def clock_time(at: int) -> str:

@@ -146,7 +146,7 @@ class Answering:
                 offset=offset,
             )
             found = self._store.sessions(listing)
-            yield from found
+            yield from (session for session in found if not scope.hides(session))
             offset += len(found)
             if len(found) < _LISTED:
                 return

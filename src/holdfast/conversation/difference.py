@@ -23,6 +23,10 @@ class Difference:
     """The two windows of one compaction, side by side."""
 
     record: CompactionRecord
+    before: tuple[Entry, ...]
+    """The window that was compacted."""
+    after: tuple[Entry, ...]
+    """The window right after that."""
     folded: tuple[Entry, ...]
     """What the window no longer shows: it is in the store, and found by search."""
     replaced: tuple[tuple[Entry, Entry], ...]
@@ -42,11 +46,15 @@ def difference(
 ) -> Difference:
     """Return what one compaction of a session did.
 
-    Messages that were added after it are left out: they are in both windows.
+    Messages that were added after it are left out: they are in both windows. The summary that an
+    agent wrote is said in its file before the window changes; it counts as what the compaction
+    added, as one of ours does.
     """
     (upto,) = (view.upto for view in store.views(record.session) if view.id == record.after)
-    before = _until(record, upto, store.window_at(record.session, record.before))
+    seen = _until(record, upto, store.window_at(record.session, record.before))
     after = _until(record, upto, store.window_at(record.session, record.after))
+    summaries = {entry.id for entry in after if _is_summary(entry, record)}
+    before = tuple(entry for entry in seen if entry.id not in summaries)
     shown = {entry.id for entry in after}
     known = {entry.id for entry in before}
     stands = {entry.stands_for: entry for entry in after if entry.id not in known}
@@ -55,6 +63,8 @@ def difference(
     present = Presence(words_of(entry.message for entry in after))
     return Difference(
         record=record,
+        before=before,
+        after=after,
         folded=tuple(entry for entry in gone if entry.id not in stands),
         replaced=tuple((entry, stands[entry.id]) for entry in gone if entry.id in stands),
         added=tuple(
@@ -66,6 +76,11 @@ def difference(
         retained=tuple(each for each in evidence if each.fact.text in present),
         stored=tuple(each for each in evidence if each.fact.text not in present),
     )
+
+
+def _is_summary(entry: Entry, record: CompactionRecord) -> bool:
+    summary = entry.message.summary
+    return summary is not None and summary.text == record.summary
 
 
 def _until(record: CompactionRecord, upto: int, window: Window) -> tuple[Entry, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.conversation.presence import NOWHERE, Presence
 from holdfast.recall import Rung, matches, parse
-from holdfast.recall.wording import is_echo
+from holdfast.recall.wording import is_echo, is_said_by
 from holdfast.session import searchable
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ class Finder:
         for hit in hits:
             if len(chosen) >= self._wanted.limit:
                 return
-            if hit.root_id not in chosen and (match := self._counts(hit)):
+            if hit.root_id in chosen or self._is_hidden(hit):
+                continue
+            if match := self._counts(hit):
                 chosen[hit.root_id] = match
 
     def _look_deeper(self, roots: list[str], chosen: dict[str, Match]) -> None:
@@ -133,8 +135,12 @@ class Finder:
             return tuple(found)
         return tuple(sorted(found, key=lambda each: -each.hit.at))
 
+    def _is_hidden(self, hit: Hit) -> bool:
+        is_child = hit.session_id != hit.root_id
+        return is_child and self._wanted.scope.hides(self._store.session(hit.session_id))
+
     def _counts(self, hit: Hit) -> Match | None:
-        """Return a match unless it repeats what is known."""
+        """Return a match unless it repeats what is known, or somebody else said it."""
         if hit.rung is Rung.SOME and hit.root_id in self._in_context:
             # The words stand in the window; what has only some of them would be noise.
             return None
@@ -144,6 +150,8 @@ class Finder:
         if shown and (not entry.shortened or matches(searchable(entry.message), self.query)):
             if hit.rung is not Rung.SOME:
                 self._in_context.add(hit.root_id)
+            return None
+        if not is_said_by(whole, self._wanted.scope.roles):
             return None
         names = self._names(entry, whole)
         return None if is_echo(whole, self.query, names) else Match(hit, entry, whole)

@@ -1,17 +1,21 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
 Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `families`,
-`making`, `run`, `tally`, `arriving`; then `keys`, `leaving`, `ledger`.
+`making`, `run`, `tally`, `arriving`; then `keys`, `leaving`, `ledger`, `relations`.
 """
 
 from holdfast.exchange.arriving import Importer
 from holdfast.exchange.identity import Identity, Imported, Origin, imported_of
+from holdfast.exchange.landing import FOLD
 from holdfast.exchange.leaving import tell_session
 from holdfast.exchange.ledger import Ledger, Stamp
+from holdfast.exchange.relations import Elder, early_children, elder_of
 from holdfast.exchange.tally import Count, Skipped, Tally
 
 __all__ = [
+    "FOLD",
     "Count",
+    "Elder",
     "Identity",
     "Imported",
     "Importer",
@@ -20,6 +24,8 @@ __all__ = [
     "Skipped",
     "Stamp",
     "Tally",
+    "early_children",
+    "elder_of",
     "imported_of",
     "tell_session",
 ]

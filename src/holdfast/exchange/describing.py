@@ -62,24 +62,30 @@ def improve(store: Store, strand: Strand, origin: Origin) -> None:
     title = now.title if session.title == before.title != now.title else None
     model = now.model if now.model != session.model else None
     if changed or title is not None or model:
-        spent = _more(countable(imported.about.usage), countable(before.about.usage))
         landing.session = store.amend(
             session.id, Amendment(title=title, model=model or None, metadata=changed or None)
         )
-        if spent is not None:
-            store.append(session.id, (), spent)
+    if not before.mark:
+        _settle(store, session.id, countable(imported.about.usage))
 
 
-def _more(now: Usage | None, before: Usage | None) -> Usage | None:
-    """Return by how much the stated cost of a conversation has grown, if it has."""
-    if now is None or now == before:
-        return None
-    known = before or Usage()
-    counts = {
-        name: max(getattr(now, name) - getattr(known, name), 0)
-        for name in Usage.__dataclass_fields__
-    }
-    return Usage(**counts)
+def _settle(store: Store, id_: str, stated: Usage | None) -> None:
+    """Count what a file states as the cost of the whole, less what its messages have told of it.
+
+    It is the difference to what is counted, whenever an earlier import was stopped. A branch has
+    no total of its own: the session that it left has counted it.
+    """
+    if stated is None:
+        return
+    counted = store.session(id_).usage
+    missing = Usage(
+        **{
+            name: max(getattr(stated, name) - getattr(counted, name), 0)
+            for name in Usage.__dataclass_fields__
+        }
+    )
+    if missing != Usage():
+        store.append(id_, (), missing)
 
 
 def _title(strand: Strand) -> str:

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.exchange.identity import imported_of, proposed_ids
-from holdfast.exchange.matching import own_or_free
+from holdfast.exchange.identity import imported_of
 from holdfast.ports import Listing
-from holdfast.session import Spawn
+from holdfast.session import Session, Spawn
 
 if TYPE_CHECKING:
-    from holdfast.exchange.identity import Identity
-    from holdfast.ports import Store
-    from holdfast.session import Entry, Session
+    from collections.abc import Sequence
 
-__all__ = ["Families"]
+    from holdfast.ports import Store
+    from holdfast.session import Addition
+
+__all__ = ["Families", "session_to"]
+
+
+def session_to(addition: Addition) -> Session | None:
+    """Return the session that an addition creates, if it does."""
+    match addition.to:
+        case Spawn(child=child):
+            return child
+        case Session() as session:
+            return session
+        case str():
+            return None
 
 
 class Families:
@@ -29,46 +40,42 @@ class Families:
         self._known: dict[str, dict[str, str]] = {}
         """Ids by the names of sessions, for each system that somebody asked for."""
 
-    def session_of(self, system: str, name: str) -> str | None:
-        """Return the id of the session that an agent calls by a name."""
+    def session_of(self, system: str, name: str) -> Session | None:
+        """Return the session that an agent calls by a name."""
         if system not in self._known:
             wanted = Listing(sources=(f"import:{system}",), limit=None)
             self._known[system] = {}
             for session in self._store.sessions(wanted):
                 self._learn(session)
-        return self._known[system].get(name)
-
-    def unused_id(self, identity: Identity, started: int | None, salt: str) -> str:
-        """Return the id of a session that is to be created.
-
-        Raises:
-            Conflict: when somebody has created it meanwhile.
-        """
-        ids = proposed_ids(identity, started, salt)
-        id_ = own_or_free(self._store, ids, identity, self.barred)
-        if not isinstance(id_, str):
-            raise Conflict(f"session {id_.id} was imported by somebody else")
-        return id_
-
-    def create(self, session: Session, shows: tuple[Entry, ...]) -> Session:
-        """Create a session, as the child of another if it names one.
-
-        Raises:
-            Conflict: when its id is taken; one that no session has is not proposed again.
-        """
+        id_ = self._known[system].get(name)
         try:
-            if session.parent is None:
-                made = self._store.create(session)
-            else:
-                made = self._store.spawn(Spawn(child=session, shows=shows))
+            return None if id_ is None else self._store.session(id_)
+        except UnknownSession:
+            return None
+
+    def add(self, additions: Sequence[Addition]) -> None:
+        """Write to sessions in one step, which creates those that are new.
+
+        Raises:
+            Conflict: when one has changed, or its id is taken. Where it is the only one and no
+                session has the id, that is not proposed again.
+        """
+        fresh = [made for made in map(session_to, additions) if made is not None]
+        try:
+            self._store.add(additions)
         except Conflict:
-            try:
-                self._store.session(session.id)
-            except UnknownSession:
-                self.barred.add(session.id)
+            if len(additions) == 1:
+                self.barred |= {each.id for each in fresh if not self._is_there(each.id)}
             raise
-        self._learn(made)
-        return made
+        for session in fresh:
+            self._learn(session)
+
+    def _is_there(self, id_: str) -> bool:
+        try:
+            self._store.session(id_)
+        except UnknownSession:
+            return False
+        return True
 
     def _learn(self, session: Session) -> None:
         """Remember a session by its name, unless it is a branch or a strand of another."""

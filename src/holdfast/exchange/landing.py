@@ -6,17 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict
+from holdfast.exchange.families import session_to
 from holdfast.exchange.identity import countable
 from holdfast.exchange.matching import Shelf, reference
 from holdfast.formats.chronicle import Folded
-from holdfast.session import Cause, Change, CompactionRecord, Span, Usage
+from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.formats.chronicle import Rewound
     from holdfast.ports import Store
-    from holdfast.session import Draft, Entry, Session
+    from holdfast.session import Draft, Entry, Session, Spawn
 
 __all__ = ["FOLD", "Landing", "Record", "Start"]
 
@@ -32,8 +33,10 @@ class Start:
     """How many messages of the strand are stored."""
     session: Session | None
     """The session that takes the rest; None when it is to be created."""
-    make: Callable[[str], Session]
-    """Creates the session, from the mark or the name of what comes first in it."""
+    plan: Callable[[str], Session | Spawn]
+    """Returns the session to create, from the mark or the name of what comes first in it."""
+    write: Callable[[Sequence[Addition]], None]
+    """Writes to the store, in one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class _Log:
     """The mark of the first that waits."""
     usage: Usage = field(default_factory=Usage)
     """What the waiting ones cost."""
+    planned: Session | Spawn | None = None
+    """The session, once it is known what comes first in it."""
 
 
 class Landing:
@@ -101,16 +106,21 @@ class Landing:
         # Nothing but the strand is in the log as long as there are as many messages in both.
         return reference(session.id, index + 1) if self._base == first else None
 
-    def flush(self) -> tuple[Draft, ...]:
-        """Write what waits, and return it."""
-        log = self._log
-        drafts = tuple(log.pending)
-        if drafts:
-            session = self.made(log.first)
-            self._store.append(session.id, drafts, log.usage, size=self._base + log.written)
-            log.written += len(drafts)
-            log.pending.clear()
-        return drafts
+    def addition(self) -> Addition:
+        """Return what waits, with the session if it is to be created."""
+        log, session = self._log, self.session
+        return Addition(
+            to=self._planned(log.first) if session is None else session.id,
+            drafts=tuple(log.pending),
+            usage=log.usage,
+            size=self._base + log.written,
+        )
+
+    def landed(self, addition: Addition) -> None:
+        """Learn that what waited was written."""
+        self.session = session_to(addition) or self.session
+        self._log.written += len(addition.drafts)
+        self._log.pending.clear()
 
     def change(self, event: Folded | Rewound, pieces: Sequence[Entry], record: Record) -> bool:
         """Show other messages from here on; says whether that was not done before."""
@@ -142,8 +152,17 @@ class Landing:
             first: The mark or the name of what will come first in it.
         """
         if self.session is None:
-            self.session = self._start.make(first)
+            addition = Addition(to=self._planned(first))
+            self._start.write((addition,))
+            self.session = session_to(addition)
+        assert self.session is not None
         return self.session
+
+    def _planned(self, first: str) -> Session | Spawn:
+        # Once, because an id that was proposed is not proposed again.
+        if self._log.planned is None:
+            self._log.planned = self._start.plan(first)
+        return self._log.planned
 
     def _is_done(self, session: Session, fold: Folded | None, pieces: Sequence[Entry]) -> bool:
         """Say whether an import that was stopped later has made the change."""

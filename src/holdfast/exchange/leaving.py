@@ -151,14 +151,19 @@ class _Teller:
             yield from self._store.entries(span.session, span.first, span.last)
 
     def _stands_in(self, entry: Entry) -> bool:
-        """Say whether an entry shows in another form what was told already."""
-        return entry.stands_for is not None and self._keys.alias(entry)
+        """Say whether an entry shows in another form what was told already.
+
+        One with a summary in front of that says more than what was told.
+        """
+        is_plain = entry.stands_for is not None and entry.message.summary is None
+        return is_plain and self._keys.alias(entry)
 
     def _told(self, entry: Entry, strand: str, session: Session) -> Told:
         self._line += 1
         message = self._store.whole(entry.id) if entry.shortened else entry.message
         native = native_of(message)
-        if native.mark:
+        is_ours = entry.kind is not Kind.SAID and message.summary is not None
+        if native.mark and not is_ours:
             native = replace(native, mark="")
         else:
             model = session.model if message.role is Role.ASSISTANT else ""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from holdfast.errors import Conflict
 from holdfast.exchange.describing import described
-from holdfast.exchange.identity import countable
+from holdfast.exchange.identity import proposed_ids
+from holdfast.exchange.matching import own_or_free
 from holdfast.exchange.strands import sane
-from holdfast.session import Fork, Session, Usage
+from holdfast.session import Fork, Session, Spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from holdfast.exchange.families import Families
-    from holdfast.exchange.identity import Origin
+    from holdfast.exchange.identity import Identity, Origin
     from holdfast.exchange.matching import Target
     from holdfast.exchange.strands import Strand
     from holdfast.ports import Store
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
-__all__ = ["Forking", "Making", "Surroundings", "create_session", "moment_of"]
+__all__ = ["Forking", "Making", "Surroundings", "moment_of", "planned_session"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,12 @@ class Surroundings:
     families: Families
     targets: Mapping[str, Target]
     """Where strands go on, as far as an earlier reading has found out."""
+    promised: set[str] = field(default_factory=set[str])
+    """Ids of sessions that this reading is going to create."""
+
+    def is_barred(self, id_: str) -> bool:
+        """Say whether an id cannot be given to another session."""
+        return id_ in self.promised or id_ in self.families.barred
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,10 @@ class Making:
     fork: Forking | None = None
 
 
-def create_session(around: Surroundings, strand: Strand, making: Making, first: str) -> Session:
-    """Create the session of a strand.
+def planned_session(
+    around: Surroundings, strand: Strand, making: Making, first: str
+) -> Session | Spawn:
+    """Return the session of a strand as it is to be created.
 
     Args:
         around: What the reading works with.
@@ -77,21 +87,37 @@ def create_session(around: Surroundings, strand: Strand, making: Making, first: 
         known = replace(known, imported=imported)
     identity = known.imported.identity
     session = Session(
-        id=making.id or around.families.unused_id(identity, began, first),
+        id=making.id or _unused_id(around, identity, began, first),
         source=f"import:{around.origin.system}",
         started=moment_of(around, strand) if began is None else began,
         title=known.title,
         model=known.model,
         parent=None if fork is None else fork.parent,
         fork=None if fork is None else fork.kind,
-        usage=countable(strand.about.usage) or Usage(),
         metadata=known.imported.metadata(),
     )
-    return around.families.create(session, () if fork is None else fork.shows)
+    return session if fork is None else Spawn(child=session, shows=fork.shows)
+
+
+def _unused_id(around: Surroundings, identity: Identity, began: int | None, first: str) -> str:
+    """Return an id for a second session of a strand.
+
+    Raises:
+        Conflict: when somebody has created it meanwhile.
+    """
+    ids = proposed_ids(identity, began, first)
+    id_ = own_or_free(around.store, ids, identity, around.is_barred)
+    if not isinstance(id_, str):
+        raise Conflict(f"session {id_.id} was imported by somebody else")
+    around.promised.add(id_)
+    return id_
 
 
 def moment_of(around: Surroundings, strand: Strand) -> int:
     """Return the time of what is told now: its own, or the last that is known."""
-    known = (strand.gist.at, sane(strand.about.started), sane(around.origin.modified))
-    found = next((at for at in known if at is not None), None)
-    return around.now() if found is None else found
+    at = strand.gist.at
+    if at is None:
+        at = sane(strand.about.started)
+    if at is None:
+        at = sane(around.origin.modified)
+    return around.now() if at is None else at

@@ -22,8 +22,6 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from holdfast.formats.chronicle import Told
     from holdfast.transcript import Part
 
@@ -36,29 +34,29 @@ _BYTES = 12
 
 def mark_after(mark: str, told: Told) -> str:
     """Return the mark of a message that follows the one with the given mark."""
-    pieces = [mark, told.native.id, told.message.role]
+    pieces: list[str] = [mark, told.native.id, told.message.role]
     for part in told.message.parts:
-        pieces += _pieces(part)
+        _add(part, pieces)
     # The lengths keep two texts apart from one that holds both.
     sizes = ",".join([str(len(piece)) for piece in pieces])
     written = "".join([sizes, *pieces]).encode("utf-8", "surrogatepass")
     return blake2b(written, digest_size=_BYTES).hexdigest()
 
 
-def _pieces(part: Part) -> Iterator[str]:
-    yield type(part).__name__
+def _add(part: Part, pieces: list[str]) -> None:
+    pieces.append(type(part).__name__)
     match part:
-        case Text(text) | Thinking(text) | Summary(text) | Recalled(text):
-            yield text
-        case ToolCall(id_, name, arguments):
-            yield from (id_, name, arguments)
+        case Text() | Thinking() | Summary() | Recalled():
+            pieces.append(part.text)
         case ToolResult():
-            yield from (part.call_id, str(part.is_error))
+            pieces += (part.call_id, str(part.is_error))
             for piece in part.content:
-                yield from _pieces(piece)
+                _add(piece, pieces)
+        case ToolCall():
+            pieces += (part.id, part.name, part.arguments)
         case Media():
-            yield from (part.media_type, part.data, part.url)
+            pieces += (part.media_type, part.data, part.url)
         case Opaque():
-            yield json.dumps(part.value, sort_keys=True, default=str)
+            pieces.append(json.dumps(part.value, sort_keys=True, default=str))
         case _:
             assert_never(part)

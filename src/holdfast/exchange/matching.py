@@ -12,7 +12,7 @@ from holdfast.session import Entry, Kind
 from holdfast.transcript import Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from holdfast.exchange.identity import Identity
     from holdfast.exchange.strands import Trail
@@ -26,8 +26,10 @@ __all__ = [
     "Shelf",
     "Target",
     "find_shelf",
+    "is_of",
     "own_or_free",
     "reference",
+    "shelf_of",
 ]
 
 _AT_ONCE = 500
@@ -122,7 +124,7 @@ class Seeking:
 
 
 def find_shelf(
-    store: Store, identity: Identity, started: int | None, barred: Collection[str]
+    store: Store, identity: Identity, started: int | None, is_barred: Callable[[str], bool]
 ) -> Shelf | LeftAlone | str:
     """Return the stored sessions of a conversation; where there are none, the id for one.
 
@@ -130,31 +132,34 @@ def find_shelf(
         store: Where they are.
         identity: The conversation.
         started: When it began, as its file says.
-        barred: Ids that nobody can use, because a session that was deleted had them.
+        is_barred: Says which ids nobody can use, because a session that was deleted had them.
     """
-    session = own_or_free(store, proposed_ids(identity, started), identity, barred)
-    if isinstance(session, str):
-        return session
+    session = own_or_free(store, proposed_ids(identity, started), identity, is_barred)
+    return session if isinstance(session, str) else shelf_of(store, identity, session)
+
+
+def shelf_of(store: Store, identity: Identity, session: Session) -> Shelf | LeftAlone:
+    """Return the stored sessions of a conversation, of which one is known."""
     if session.trashed is not None:
         return LeftAlone(session.id, _TRASHED)
-    family = [each for each in store.lineage(session.id) if _is(each, identity)]
+    family = [each for each in store.lineage(session.id) if is_of(each, identity)]
     ordered = sorted(family, key=lambda each: each.id != session.id)
     return Shelf(store, tuple(_candidate(store, each) for each in ordered))
 
 
 def own_or_free(
-    store: Store, ids: Iterator[str], identity: Identity, barred: Collection[str]
+    store: Store, ids: Iterator[str], identity: Identity, is_barred: Callable[[str], bool]
 ) -> Session | str:
     """Return the conversation's own session under the first of the ids that fits, or a free id."""
     while True:
         id_ = next(ids)
-        if id_ in barred:
+        if is_barred(id_):
             continue
         try:
             session = store.session(id_)
         except UnknownSession:
             return id_
-        if _is(session, identity):
+        if is_of(session, identity):
             return session
 
 
@@ -171,7 +176,8 @@ def reference(session: str, position: int) -> Entry:
     )
 
 
-def _is(session: Session, identity: Identity) -> bool:
+def is_of(session: Session, identity: Identity) -> bool:
+    """Say whether a session is one of a conversation: its own, or a branch of it."""
     found = imported_of(session)
     return found is not None and found.identity == identity
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from holdfast.errors import Conflict
 from holdfast.exchange.describing import identity_of, improve
 from holdfast.exchange.landing import Landing, Record, Start
-from holdfast.exchange.making import Forking, Making, create_session, moment_of
-from holdfast.exchange.matching import LeftAlone, Seeking, Shelf, find_shelf
+from holdfast.exchange.making import Forking, Making, moment_of, planned_session
+from holdfast.exchange.matching import LeftAlone, Seeking, Shelf, find_shelf, is_of, shelf_of
 from holdfast.exchange.strands import Strand, sane
 from holdfast.exchange.tally import Count, Skipped, Tally, count_of
 from holdfast.formats.chronicle import (
@@ -25,9 +27,12 @@ from holdfast.formats.document import Problem
 from holdfast.session import Draft, Fork, Session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from holdfast.exchange.making import Surroundings
     from holdfast.exchange.matching import Target
     from holdfast.formats.chronicle import Event
+    from holdfast.session import Spawn
 
 __all__ = ["Run"]
 
@@ -140,17 +145,38 @@ class Run:
         strand.trail.show(event.shows)
 
     def _flush(self) -> None:
-        for landing in dict.fromkeys(self._waiting):
-            self._count += count_of(draft.message for draft in landing.flush())
+        landings = [*dict.fromkeys(self._waiting)]
         self._waiting.clear()
+        try:
+            self._land(landings)
+        except Conflict:
+            if len(landings) == 1:
+                raise
+            # Whichever others came first with is found when each is written alone.
+            for landing in landings:
+                self._land([landing])
+
+    def _land(self, landings: Sequence[Landing]) -> None:
+        """Write what waits in one step, however many sessions it belongs to."""
+        if landings:
+            additions = [landing.addition() for landing in landings]
+            self._around.families.add(additions)
+            for landing, addition in zip(landings, additions, strict=True):
+                landing.landed(addition)
+            drafts = chain.from_iterable(addition.drafts for addition in additions)
+            self._count += count_of(draft.message for draft in drafts)
 
     def _approach(self, strand: Strand, at: int | None) -> None:
         """Find out what is stored of a strand, now that something is told of it."""
-        store, barred = self._around.store, self._around.families.barred
         identity = identity_of(strand, self._around.origin)
         started = sane(strand.about.started)
         began = sane(at) if started is None else started
-        found = find_shelf(store, identity, began, barred)
+        found = find_shelf(self._around.store, identity, began, self._around.is_barred)
+        if isinstance(found, str):
+            # Where its owner took the beginning of a file away, the time is another one.
+            named = self._around.families.session_of(identity.system, identity.name)
+            if named is not None and is_of(named, identity):
+                found = shelf_of(self._around.store, identity, named)
         match found:
             case Shelf():
                 name = strand.begun.strand
@@ -160,6 +186,7 @@ class Run:
             case LeftAlone():
                 strand.state = found
             case str():
+                self._around.promised.add(found)
                 strand.state = self._new(strand, Making(began, found))
 
     def _land_if_reached(self, strand: Strand, seeking: Seeking) -> None:
@@ -168,12 +195,12 @@ class Run:
             return
         index, session = len(strand.trail), target.session
         if not target.is_branch:
-            start = Start(index=index, session=session, make=lambda _: session)
+            start = self._start(index, session, lambda _: session)
         else:
             shows = strand.references(strand.trail.window)
             fork = Forking(session.id, shows=shows, mark=strand.trail.mark)
-            make = partial(create_session, self._around, strand, Making(session.started, fork=fork))
-            start = Start(index=index, session=None, make=make)
+            making = Making(session.started, fork=fork)
+            start = self._start(index, None, partial(planned_session, self._around, strand, making))
         strand.state = Landing(self._around.store, seeking.shelf, start)
 
     def _new(self, strand: Strand, making: Making) -> Landing | LeftAlone:
@@ -185,9 +212,14 @@ class Run:
             fork = self._related(strand)
         if isinstance(fork, LeftAlone):
             return fork
-        make = partial(create_session, self._around, strand, replace(making, fork=fork))
+        plan = partial(planned_session, self._around, strand, replace(making, fork=fork))
         shelf = Shelf(self._around.store, ())
-        return Landing(self._around.store, shelf, Start(index=0, session=None, make=make))
+        return Landing(self._around.store, shelf, self._start(0, None, plan))
+
+    def _start(
+        self, index: int, session: Session | None, plan: Callable[[str], Session | Spawn]
+    ) -> Start:
+        return Start(index=index, session=session, plan=plan, write=self._around.families.add)
 
     def _forked(self, strand: Strand, parent: Strand) -> Forking | LeftAlone:
         """Return how a strand comes from another one of the file."""
@@ -210,7 +242,7 @@ class Run:
         if isinstance(home, Session):
             return Forking(home.id, kind)
         found = self._around.families.session_of(self._around.origin.system, name)
-        return None if found is None else Forking(found, kind)
+        return None if found is None else Forking(found.id, kind)
 
     def _home(self, strand: Strand) -> Session | LeftAlone:
         """Return the session of a strand that another one comes from."""

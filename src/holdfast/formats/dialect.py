@@ -73,9 +73,9 @@ class Verdict:
 def is_message(value: object) -> bool:
     """Say whether a JSON value has the shape of a message in any dialect."""
     entry = mapping(value)
-    if "role" in entry:
-        is_said = not entry.keys().isdisjoint(("content", "parts", "tool_calls"))
-        return is_said and string(entry["role"]) in _SPEAKERS
+    if role := string(entry.get("role")):
+        is_known = "content" in entry and role in _SPEAKERS
+        return is_known or "parts" in entry or "tool_calls" in entry
     if "from" in entry:
         return isinstance(entry.get("value"), str) and string(entry["from"]) in _SPEAKERS
     return string(entry.get("type")) in _ITEMS

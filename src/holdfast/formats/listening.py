@@ -6,6 +6,7 @@ comes after it is read all the same: an import takes what it can get.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import MAIN, Noted
 from holdfast.formats.container import find
 from holdfast.formats.document import Problem, Style
-from holdfast.formats.loose import is_object, kind_of, mapping
+from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.reading import read_source
+from holdfast.formats.sessions import recognize
+from holdfast.formats.sessions.reader import SURE
 from holdfast.formats.source import Source
 from holdfast.formats.telling import tell_document
 
@@ -29,13 +32,20 @@ __all__ = ["listen", "listen_to_documents"]
 
 
 def listen(reader: SessionReader, stream: Iterable[Record | Problem]) -> Iterator[Event]:
-    """Tell a session file, with the problems of the stream where they stood."""
+    """Tell a session file, with the problems of the stream where they stood.
+
+    Lines of another agent that the reader passed over are one problem, at the first of them.
+    """
     problems: list[Problem] = []
-    for event in reader.read(_records(stream, problems)):
-        yield from problems
-        problems.clear()
+    strangers = _Strangers(reader)
+    for event in reader.read(strangers.among(_records(stream, problems))):
+        strangers.answered = True
+        if problems:
+            yield from problems
+            problems.clear()
         yield event
     yield from problems
+    yield from strangers.problems()
 
 
 def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterator[Event]:
@@ -59,6 +69,59 @@ def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterat
     if messages:
         yield from _told(tuple(messages), name, count)
     yield from problems
+
+
+class _Strangers:
+    """Notices the lines that tell a reader nothing because they are another agent's.
+
+    Not every line of an agent is known by itself. Those that follow one that is known and tell
+    nothing count with it, unless they are known as the reader's own.
+    """
+
+    def __init__(self, reader: SessionReader) -> None:
+        self.answered = False
+        """Whether the reader told something since it was given a line."""
+        self._reader = reader
+        self._owners: dict[tuple[str, ...], str] = {}
+        """Whose the lines are that have these keys; nothing where that is not known."""
+        self._first: dict[str, Record] = {}
+        self._counts = Counter[str]()
+        self._latest = ""
+        """Whose lines we are among."""
+
+    def among(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Return the records, and count those that nothing was told of."""
+        for record in records:
+            self.answered = False
+            yield record
+            if self.answered:
+                self._latest = ""
+            else:
+                self._meet(record)
+
+    def problems(self) -> Iterator[Problem]:
+        """Return how many lines of each other agent there are."""
+        for owner, first in self._first.items():
+            count = self._counts[owner]
+            are = "1 line is" if count == 1 else f"{count:,} lines are"
+            yield Problem(first.line, f"{are} of another format, {owner}, and left out", first.file)
+
+    def _meet(self, record: Record) -> None:
+        value = mapping(record.value)
+        keys = (string(value.get("type")), *value)
+        if keys not in self._owners:
+            self._owners[keys] = self._owner(record)
+        owner = self._owners[keys] or self._latest
+        if owner and owner != self._reader.format.name:
+            self._latest = owner
+            self._first.setdefault(owner, record)
+            self._counts[owner] += 1
+
+    def _owner(self, record: Record) -> str:
+        if self._reader.recognize((record,)) is not None:
+            return self._reader.format.name
+        found = recognize((record,))
+        return "" if found is None or found[1].confidence < SURE else found[0].format.name
 
 
 def _records(stream: Iterable[Record | Problem], problems: list[Problem]) -> Iterator[Record]:

@@ -19,6 +19,7 @@ __all__ = [
     "kind_of",
     "mapping",
     "mappings",
+    "parsed",
     "sequence",
     "string",
 ]
@@ -71,6 +72,16 @@ def kind_of(value: object) -> str:
             return "a list"
         case _:
             return "an object"
+
+
+def parsed(text: object) -> object:
+    """Return the JSON value that a text holds, as agents store one in another; None for none."""
+    if not isinstance(text, str | bytes):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def as_json(value: object) -> str:

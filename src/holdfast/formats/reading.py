@@ -200,10 +200,10 @@ def _sketch(source: Source) -> str:
     value = source.records[0].value
     if is_object(value):
         keys = ", ".join(sorted(value)[:6])
-        return f"objects with the keys {keys}" if keys else "an empty object"
-    kind = kind_of(value)
-    several = {"array": "an array whose first element is ", "lines": "lines, the first of them "}
-    return f"{several.get(source.layout, '')}{kind}"
+        several = "an object" if len(source.records) == 1 else "objects"
+        return f"{several} with the keys {keys}" if keys else "an empty object"
+    first = {"array": "an array whose first element is ", "lines": "its first value is "}
+    return f"{first.get(source.layout, '')}{kind_of(value)}"
 
 
 def _read_sessions(source: Source, reader: SessionReader) -> tuple[Document, ...]:

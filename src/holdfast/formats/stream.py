@@ -27,8 +27,12 @@ _LOOKED_AT = 4
 """How many lines show whether a file is made of lines, should the first be damaged."""
 
 
-def stream_records(chunks: Iterable[bytes]) -> Iterator[Record | Problem]:
+def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[Record | Problem]:
     """Return the JSON values of a file in order, and what of it is none.
+
+    Args:
+        chunks: The bytes of the file.
+        file: Its path, which goes into everything that is returned.
 
     Raises:
         DecodeError: when the file as a whole is not JSON, with the place.
@@ -38,7 +42,9 @@ def stream_records(chunks: Iterable[bytes]) -> Iterator[Record | Problem]:
     if not head.strip():
         raise DecodeError("json", "line 1", "the text is empty; expected JSON")
     whole = chain([head.removeprefix(_MARK)], incoming)
-    return _lines(whole) if _has_lines(head.removeprefix(_MARK)) else _document(whole)
+    if _has_lines(head.removeprefix(_MARK)):
+        return _lines(whole, file)
+    return _document(whole, file)
 
 
 def _head(incoming: Iterator[bytes]) -> bytes:
@@ -55,15 +61,28 @@ def _has_lines(head: bytes) -> bool:
         return head.lstrip().startswith(b"{")
     if lines[0].strip() == b"[":
         return False
-    return any(_is_object(line) for line in lines[:_LOOKED_AT])
+    first, *others = lines[:_LOOKED_AT]
+    if _is_object(first):
+        return True
+    # A short document may hold a whole object on a line of its own.
+    return any(_is_object(line) for line in others) and _is_cut(head)
+
+
+def _is_cut(head: bytes) -> bool:
+    """Say whether no whole value begins a file."""
+    return not isinstance(next(_values(head, 1), None), Record)
 
 
 def _is_object(line: bytes) -> bool:
-    found = next(_values(line, 1), None)
-    return isinstance(found, Record) and isinstance(found.value, dict)
+    """Say whether a line holds objects alone; in a document that is laid out it is indented."""
+    if line[:1] != b"{":
+        return False
+    return all(
+        isinstance(each, Record) and isinstance(each.value, dict) for each in _values(line, 1)
+    )
 
 
-def _document(chunks: Iterable[bytes]) -> Iterator[Record | Problem]:
+def _document(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
     content = bytearray()
     for chunk in chunks:
         content += chunk
@@ -71,25 +90,43 @@ def _document(chunks: Iterable[bytes]) -> Iterator[Record | Problem]:
             size = f"{LONGEST_DOCUMENT >> 20} MiB"
             raise DecodeError("json", "the file", f"one JSON document of more than {size}")
     source = parse(bytes(content))
-    yield from source.records
-    yield from source.problems
+    yield from _placed((*source.records, *source.problems), file)
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[Record | Problem]:
+def _lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
     # Only a line feed ends a line: U+2028 and its kin stand inside strings.
+    decode, refusals = _fast()
     kept: list[bytes] = []
     size, number = 0, 1
     for chunk in chunks:
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
-            yield from _line([*kept, piece], size + len(piece), number)
+            # Most lines are whole and well-formed: these take the short way.
+            if size or len(piece) > LONGEST_LINE:
+                yield from _placed(_line([*kept, piece], size + len(piece), number), file)
+            else:
+                try:
+                    value = decode(piece)
+                except refusals:
+                    yield from _placed(_line([piece], len(piece), number), file)
+                else:
+                    yield Record(number, value, file)
             kept, size, number = [], 0, number + 1
         size += len(rest)
         if size <= LONGEST_LINE:
             kept.append(rest)
         else:
             kept = []  # it will be reported by its size alone
-    yield from _line(kept, size, number)
+    yield from _placed(_line(kept, size, number), file)
+
+
+def _placed(found: Iterable[Record | Problem], file: str) -> Iterator[Record | Problem]:
+    for each in found:
+        match each:
+            case Record(line, value):
+                yield Record(line, value, file)
+            case Problem(line, reason):
+                yield Problem(line, reason, file)
 
 
 def _line(pieces: list[bytes], size: int, number: int) -> Iterator[Record | Problem]:

@@ -10,6 +10,7 @@ from holdfast.formats.chronicle import (
     About,
     Begun,
     Folded,
+    Native,
     Told,
     native_of,
     with_native,
@@ -17,11 +18,13 @@ from holdfast.formats.chronicle import (
 )
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
+from holdfast.formats.sessions.decoding import decoded
+from holdfast.formats.sessions.litellm import answer_in, tokens_in
 from holdfast.formats.sessions.mini_swe_agent import about_run, answers_known
-from holdfast.transcript import Message, Role, Text, ToolResult
+from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Document
@@ -68,8 +71,8 @@ def tell_document(document: Document, *, strand: str = MAIN) -> Iterator[Event]:
     """Return the events of a provider's document.
 
     What stands beside the messages says when, where and by which model they were said. A system
-    prompt that Hermes keeps there is told first. Lists and long texts such as the definitions of
-    tools stay behind.
+    prompt that Hermes keeps there is told first, and an answer that a log of requests keeps there
+    is told last. Lists and long texts such as the definitions of tools stay behind.
     """
     rest = mapping(None if document.envelope is None else document.envelope.rest)
     if document.format == "mini-swe-agent":
@@ -80,8 +83,25 @@ def tell_document(document: Document, *, strand: str = MAIN) -> Iterator[Event]:
     prompt = string(rest.get("system_prompt"))
     if prompt and not (messages and messages[0].role is Role.SYSTEM):
         messages.insert(0, Message(Role.SYSTEM, (Text(prompt),)))
+    messages.extend(_answer(messages, rest))
     yield from tell_window(messages, document.about or _about(rest), strand=strand)
     yield from document.problems
+
+
+def _answer(messages: Sequence[Message], rest: Mapping[str, object]) -> tuple[Message, ...]:
+    """Return the answer to a request that was logged with it, if it is not among the messages."""
+    response = mapping(rest.get("response"))
+    found = decoded("openai", answer_in(response))
+    is_known = bool(messages) and messages[-1].role is Role.ASSISTANT
+    if is_known or isinstance(found, str):
+        return ()
+    native = Native(
+        reply=string(response.get("id")),
+        model=string(response.get("model")),
+        usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
+        at=moment(response.get("created")),
+    )
+    return tuple(with_native(message, native) for message in found)
 
 
 def _about(rest: Mapping[str, object]) -> About:
@@ -113,10 +133,23 @@ def _dated(message: Message, dialect: str) -> Message:
     fields = mapping(message.extras.get(dialect))
     if message.role is Role.TOOL:
         message = replace(message, parts=tuple(_answered(part, fields) for part in message.parts))
+    elif message.role is Role.ASSISTANT:
+        message = replace(message, parts=tuple(_without_echo(message.parts)))
     times = (moment(fields.get(key)) for key in _TIMES)
     at = native.at or next((found for found in times if found is not None), None)
     name = native.id or string(fields.get("id"))
     return with_native(message, replace(native, id=name, at=at))
+
+
+def _without_echo(parts: Iterable[Part]) -> Iterator[Part]:
+    """Return parts without a thought that stands under two names, as agents store it."""
+    thoughts: set[str] = set()
+    for part in parts:
+        if isinstance(part, Thinking) and part.signature is None:
+            if part.text in thoughts:
+                continue
+            thoughts.add(part.text)
+        yield part
 
 
 def _answered(part: Part, fields: Mapping[str, object]) -> Part:

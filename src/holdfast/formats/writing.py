@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
 from holdfast.formats.catalog import choose
-from holdfast.formats.chronicle import About
+from holdfast.formats.chronicle import About, native_of, with_native, without_native
 from holdfast.formats.container import SYSTEM_KEYS, dump, write_back
 from holdfast.formats.document import ReadOnlyFormat, Style
 from holdfast.formats.loose import mapping
@@ -16,7 +17,7 @@ from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
     from holdfast.formats.document import Document
-    from holdfast.transcript import Transcript
+    from holdfast.transcript import Message, Transcript
 
 __all__ = ["WRITABLE", "write"]
 
@@ -45,7 +46,9 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
     try:
         wanted = to or document.format
         if wanted in _WRITERS:
-            events = tell_window(transcript, document.about or About())
+            is_whole = transcript == document.live
+            window = transcript if is_whole else map(_uncounted, transcript)
+            events = tell_window(window, document.about or About())
             return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
         if wanted == document.format:
             if document.envelope is None:
@@ -54,6 +57,18 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         return _convert(document, transcript, choose(wanted, WRITABLE))
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
+
+
+def _uncounted(message: Message) -> Message:
+    """Return a message without what its answer cost.
+
+    Agents take that of the newest answer for the size of the window, and would compact at once
+    what was made smaller after it.
+    """
+    native = native_of(message)
+    if native.usage is None:
+        return message
+    return with_native(without_native(message), replace(native, usage=None))
 
 
 def _convert(document: Document, transcript: Transcript, to: str) -> str:

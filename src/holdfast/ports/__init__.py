@@ -9,16 +9,15 @@ from holdfast.ports.memory import MemoryProvider
 from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
 from holdfast.ports.store import (
     Amendment,
-    Health,
     Index,
     Lease,
     Leases,
     Listing,
     SessionLog,
     Store,
-    Upkeep,
 )
 from holdfast.ports.summarizer import Summarizer
+from holdfast.ports.upkeep import Health, Upkeep
 
 __all__ = [
     "Amendment",

@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.ports.upkeep import Upkeep
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from holdfast.recall import Filters, Hit
     from holdfast.session import (
+        Addition,
         Change,
         CompactionRecord,
         Draft,
@@ -32,17 +33,7 @@ if TYPE_CHECKING:
     )
     from holdfast.transcript import Message
 
-__all__ = [
-    "Amendment",
-    "Health",
-    "Index",
-    "Lease",
-    "Leases",
-    "Listing",
-    "SessionLog",
-    "Store",
-    "Upkeep",
-]
+__all__ = ["Amendment", "Index", "Lease", "Leases", "Listing", "SessionLog", "Store"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +75,6 @@ class Lease:
     expires: int
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """What a check found; no problems means that everything that was written can be read."""
-
-    problems: tuple[str, ...]
-    sessions: int = 0
-    messages: int = 0
-    bytes: int = 0
-    version: int = 0
-
-
 class SessionLog(Protocol):
     """Sessions, their logs and the views of them."""
 
@@ -133,6 +113,13 @@ class SessionLog(Protocol):
         """Write messages to the end of the log: when this returns, they are durable.
 
         Nothing is written to one that ended (`SessionEnded`) or has another size (`Conflict`).
+        """
+        ...
+
+    def add(self, additions: Sequence[Addition]) -> None:
+        """Write to many sessions in one step, which creates those that are new.
+
+        All of it is written or nothing: `Conflict` and `SessionEnded` as for one of them alone.
         """
         ...
 
@@ -246,44 +233,6 @@ class Leases(Protocol):
 
     def release(self, lease: Lease) -> None:
         """Give a lease back; another's lease stays."""
-        ...
-
-
-class Upkeep(Protocol):
-    """Care for what is stored: nothing is thrown away unless somebody asks for it by name."""
-
-    def trash(self, ids: Sequence[str], at: int, *, unless_used_since: int | None = None) -> int:
-        """Put sessions into the trash, out of lists and search; returns how many.
-
-        Args:
-            ids: The sessions.
-            at: The time.
-            unless_used_since: Leaves conversations as they are in which anything was said at
-                this time or later, in whichever of their sessions that are not in the trash.
-        """
-        ...
-
-    def restore(self, ids: Sequence[str]) -> int:
-        """Take sessions out of the trash; returns how many."""
-        ...
-
-    def purge(self, ids: Sequence[str]) -> int:
-        """Delete trashed sessions for good, with messages that nothing else shows.
-
-        Without sessions, what an interrupted call has left is deleted.
-        """
-        ...
-
-    def check(self) -> Health:
-        """Return what is wrong with the store, if anything."""
-        ...
-
-    def repair(self) -> tuple[str, ...]:
-        """Rebuild what can be rebuilt from the log; returns what was done."""
-        ...
-
-    def backup(self, target: Path) -> None:
-        """Write a consistent copy while others go on reading and writing."""
         ...
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.recall.values import Filters
+from holdfast.session import Fork
 
 if TYPE_CHECKING:
+    from holdfast.session import Session
     from holdfast.transcript import Role
 
 __all__ = [
@@ -41,6 +43,10 @@ class Scope:
     def hidden(self) -> tuple[str, ...]:
         """Return the sources that are left out; naming one is asking for it."""
         return () if self.include_subagents or self.sources else HIDDEN_SOURCES
+
+    def hides(self, session: Session) -> bool:
+        """Say whether a session is an imported sub-agent's: its source names the agent alone."""
+        return bool(self.hidden) and session.fork is Fork.DELEGATION
 
     @property
     def filters(self) -> Filters:

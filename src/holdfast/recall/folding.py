@@ -181,14 +181,15 @@ def root_of(word: str) -> str:
 
 def _unknown(simple: Sequence[str], rest: list[str], known: AbstractSet[str]) -> set[str]:
     found = set("\n".join(simple).encode().translate(_BLANKED).decode().split())
-    fresh: set[str] = set()
     # Not `-=`, which would walk through all that is known.
-    for word in found - known:
-        length = len(word)
-        if length > _LONGEST:
-            rest.append(word)
-        elif length >= _SHORTEST and (word.isalpha() or _is_memorable(word)):
-            fresh.add(word)
+    found = found - known
+    if max(map(len, found), default=0) > _LONGEST:
+        rest += [word for word in found if len(word) > _LONGEST]
+    fresh = {
+        word
+        for word in found
+        if _SHORTEST <= len(word) <= _LONGEST and (word.isalpha() or _is_memorable(word))
+    }
     if rest:
         others = set(_SPELLING.findall("\n".join(rest))) - known
         fresh.update([word for word in others if word.isalpha() or _is_memorable(word)])

@@ -45,6 +45,8 @@ class Told:
     text: str
     at: int
     tool: str = ""
+    summary_by: str = ""
+    """Which system wrote it, where it is the summary of a compaction."""
     is_output: bool = False
     is_focus: bool = False
 
@@ -55,6 +57,8 @@ class Told:
         found: dict[str, object] = {"id": self.id, "role": str(self.role)}
         if self.tool:
             found["tool"] = cropped(self.tool, _LONGEST_TITLE)[0]
+        if self.summary_by:
+            found["summary_by"] = cropped(self.summary_by, _LONGEST_TITLE)[0]
         found["text"] = text
         if left_out:
             found["characters_cut"] = left_out
@@ -76,6 +80,7 @@ def told(entry: Entry, whole: Message | None = None, *, is_focus: bool = False) 
         text=words_of(message),
         at=entry.at,
         tool=tool_of(message),
+        summary_by=message.summary.origin if message.summary else "",
         is_output=is_output(message),
         is_focus=is_focus,
     )

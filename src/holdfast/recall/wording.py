@@ -21,15 +21,17 @@ from holdfast.transcript import (
     Thinking,
     ToolCall,
     ToolResult,
+    is_user_word,
 )
+from holdfast.transcript.blocks import words_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from holdfast.recall.query import Query
     from holdfast.transcript import Message, Part
 
-__all__ = ["TOOL_NAME", "is_echo", "is_output", "tool_of", "words_of"]
+__all__ = ["TOOL_NAME", "is_echo", "is_output", "is_said_by", "tool_of", "words_of"]
 
 TOOL_NAME = "session_search"
 """The name under which models call the search."""
@@ -56,6 +58,19 @@ def tool_of(message: Message) -> str:
 def is_output(message: Message) -> bool:
     """Say whether a message is a tool's output or nothing but calls: what is cut first."""
     return message.role is Role.TOOL or (bool(message.calls) and not message.text.strip())
+
+
+def is_said_by(message: Message, roles: Sequence[Role]) -> bool:
+    """Say whether one of the roles said a message; all of them do where none is named.
+
+    A user says what somebody typed. Summaries, and what agents write in the user's name, have the
+    role of a user and are nobody's word.
+    """
+    if not roles or message.role is not Role.USER:
+        return not roles or message.role in roles
+    text = message.text
+    is_typed = is_user_word(message) and (not text or bool(words_typed(text)))
+    return is_typed and Role.USER in roles
 
 
 def is_echo(message: Message, query: Query, names: Mapping[str, str]) -> bool:

@@ -26,6 +26,7 @@ from holdfast.session.sessions import (
 )
 from holdfast.session.titles import title_from
 from holdfast.session.views import (
+    Addition,
     Cause,
     Change,
     CompactionRecord,
@@ -40,6 +41,7 @@ from holdfast.session.views import (
 __all__ = [
     "CLOSABLE",
     "MESSAGE_ID_MARK",
+    "Addition",
     "Cause",
     "Change",
     "CompactionRecord",

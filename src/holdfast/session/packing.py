@@ -36,8 +36,12 @@ __all__ = [
     "unsqueeze",
 ]
 
-BLOB_FROM = 2_048
-"""Characters from which a text or a medium is stored on its own."""
+BLOB_FROM = 4_096
+"""Characters from which a text or a medium is stored on its own.
+
+Each takes whole pages of the file then, which for a shorter one costs more room than storing it
+again when it recurs: real sessions take 6 % less than with half of this.
+"""
 
 _JSON = b"j"
 _RAW, _DEFLATED = b"r", b"d"

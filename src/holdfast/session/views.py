@@ -15,9 +15,10 @@ from holdfast.session.entries import Draft, Entry
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.session.sessions import EndReason, Session
+    from holdfast.session.sessions import EndReason, Session, Usage
 
 __all__ = [
+    "Addition",
     "Cause",
     "Change",
     "CompactionRecord",
@@ -120,6 +121,19 @@ class Spawn:
     None where nothing is to follow; with a change, its own size counts."""
     change: Change | None = None
     """What happens to the child's window at once: the compaction of a rotation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """Messages on their way to the end of a session, which may be created for them."""
+
+    to: str | Session | Spawn
+    """The id of a session that is there, one without a parent that is to be created, or a child."""
+    drafts: tuple[Draft, ...] = ()
+    usage: Usage | None = None
+    """What they cost."""
+    size: int | None = None
+    """How long the session must be for them; None where it does not matter."""
 
 
 def undo_target(views: Sequence[View], current: int | None) -> View | None:

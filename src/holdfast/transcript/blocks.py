@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_observation", "is_output", "output_in", "shell_blocks"]
+__all__ = [
+    "is_command",
+    "is_observation",
+    "is_output",
+    "output_in",
+    "shell_blocks",
+    "words_typed",
+]
 
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "terminal", "mswea_bash_command"})
 _OUTPUTS = (
@@ -29,17 +36,29 @@ _INJECTED = (
     "<task-notification>",
     # What agents put into a user's mouth: settings, hooks, notes about themselves.
     "<local-command-caveat>",
-    "<command-name>",
-    "<command-message>",
     "<environment_context>",
     "<user_instructions>",
+    "<permissions",
+    "<subagent_notification>",
+    "<user_shell_command>",
     "<turn_aborted>",
     "<user-prompt-submit-hook>",
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
 )
-_REMINDER = ("<system-reminder>", "</system-reminder>")
+_EXPANDED = "base directory for this skill:"
+_ARGUMENTS = "\nARGUMENTS:"
+"""What a user gave a skill stands behind its text."""
+_ASIDE = re.compile(
+    r"\s*<(system-reminder|environment_context|user_info|user_instructions|user_settings_change"
+    r"|git-context|git_status|ide_opened_file|ide_selection|uploaded_files|skill)"
+    r"(?: [^<>]{0,400})?>",
+    re.IGNORECASE,
+)
+"""How a block begins that an agent puts before or behind what the user typed."""
+_LAST_CLOSING = re.compile(r"</([a-z_-]{1,30})>\s*\Z", re.IGNORECASE)
+_COMMAND = ("<command-name>", "<command-message>")
 _INJECTED_ENDINGS = ("</local-command-stdout>",)
 _SLASH_COMMAND = re.compile(
     r"/(?:[a-z][\w:-]{0,40}|(?:mode|model|theme|config|approvals|permissions|login|resume)\s.{0,60})?"
@@ -85,14 +104,64 @@ def is_observation(text: str) -> bool:
     Agents also write settings, reminders and notes of their own in the user's name, and a bare
     slash command speaks to the program, not to the assistant.
     """
+    if is_command(text) or is_output(text):
+        return True
+    words = _without_asides(text)
+    return _is_injected(words) if words else bool(text) and not text.isspace()
+
+
+def is_command(text: str) -> bool:
+    """Say whether a user message speaks to the agent's own program."""
     start = text[:200].lstrip().casefold()
-    if start.startswith(_REMINDER[0]):
-        return text.rstrip().endswith(_REMINDER[1]) and text.count(_REMINDER[1]) == 1
-    if start.startswith("/") and len(text) < 200 and _SLASH_COMMAND.fullmatch(start.rstrip()):
+    if start.startswith(_COMMAND):
         return True
-    if start.startswith(_INJECTED) or text[-40:].rstrip().casefold().endswith(_INJECTED_ENDINGS):
-        return True
-    return is_output(text)
+    is_short = start.startswith("/") and len(text) < 200
+    return is_short and _SLASH_COMMAND.fullmatch(start.rstrip()) is not None
+
+
+def words_typed(text: str) -> str:
+    """Return what of a user message somebody typed; nothing where a program wrote all of it.
+
+    A command is what it was given, or else its name. Blocks that agents put before or behind the
+    user's words are left out.
+    """
+    if text[:200].lstrip().casefold().startswith(_COMMAND):
+        return _inside(text, "command-args") or _inside(text, "command-name")
+    words = _without_asides(text)
+    is_program = _is_injected(words) or words[:200].casefold().startswith(_OUTPUTS)
+    return "" if is_program else words
+
+
+def _is_injected(words: str) -> bool:
+    """Say whether words that stand without asides are an agent's own."""
+    start = words[:200].casefold()
+    if start.startswith(_EXPANDED):
+        return _ARGUMENTS not in words
+    is_ended = words[-40:].casefold().endswith(_INJECTED_ENDINGS)
+    return start.startswith(_INJECTED) or is_ended
+
+
+def _without_asides(text: str) -> str:
+    # Places are moved and nothing is copied, because a text may hold any number of blocks.
+    first = 0
+    while found := _ASIDE.match(text, first):
+        end = text.find(closing := f"</{found[1]}>", found.end())
+        if end < 0:
+            # One that was cut off goes on below its tag; other words beside it are about it.
+            return "" if text.startswith("\n", found.end()) else text[first:].strip()
+        first = end + len(closing)
+    last = len(text)
+    while found := _LAST_CLOSING.search(text, max(last - 60, first), last):
+        start = text.rfind(f"<{found[1]}>", first, last)
+        if start < 0 or not _ASIDE.match(text, start):
+            break
+        last = start
+    return text[first:last].strip()
+
+
+def _inside(text: str, tag: str) -> str:
+    """Return what stands between the first tags of a name."""
+    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
 
 
 def is_output(text: str) -> bool:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.files import Unreadable, digest_of
+from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line
 from holdfast.adapters.archives.places import Machine, usual_places
 from holdfast.adapters.system_clock import SystemClock
-from holdfast.exchange import Count, Importer, Ledger, Origin, Stamp, Tally
-from holdfast.exchange.tally import count_of
+from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally
 from holdfast.formats.catalog import IN_DATABASES
-from holdfast.formats.chronicle import Begun, Folded, Told
-from holdfast.formats.document import Problem
-from holdfast.session import Fork
 from holdfast.tokens import Scale
 from holdfast.wiring.configured import counter_of
+from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
     from holdfast.adapters.archives.finding import File
     from holdfast.adapters.archives.opening import Found
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.ports import Store
 
-__all__ = ["Intake", "Status", "Taken", "places_here", "rehearse"]
+__all__ = ["Intake", "Status", "Taken", "places_here", "rehearsal"]
 
 
 class Status(StrEnum):
@@ -53,20 +52,27 @@ class Taken:
     tally: Tally
     status: Status
     reason: str = ""
-    """Why it failed, or is known already."""
+    """Why it failed, brought nothing, or is known already."""
 
 
 class Intake:
     """Takes what was found into a store, each file once for as long as it stays as it is."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        """Take the store that everything goes to."""
+    def __init__(self, store: Store, settings: Settings, *, live: bool = False) -> None:
+        """Begin to take.
+
+        Args:
+            store: What everything goes to.
+            settings: How messages are weighed.
+            live: Whether files are still written, so that half a line at their end was not named.
+        """
         counter = counter_of(settings)
         # A scale remembers what it has weighed, and an import would never forget.
         self._importer = Importer(
             store, lambda message: Scale(counter).weigh(message), SystemClock().moment
         )
         self._ledger = Ledger(store)
+        self._live = live
 
     def is_known(self, file: File) -> bool:
         """Say whether a file was imported as it is now, so that nobody has to open it."""
@@ -83,11 +89,25 @@ class Intake:
             if stamp.digest and (twin := self._ledger.twin(name, stamp.digest)):
                 return Taken(found, Tally(), Status.UNCHANGED, f"the same as {twin}")
             tally = self._importer.take(origin, found.tell)
+            is_whole = not self._live or _ends_whole(found)
         except Unreadable as error:
             return Taken(found, Tally(), Status.FAILED, str(error))
-        if not tally.skipped:
-            self._ledger.enter(name, stamp)
-        return Taken(found, tally, _status(tally))
+        if is_whole and not tally.skipped:
+            self._ledger.enter(name, stamp, (*tally.sessions, *tally.grown, *tally.unchanged))
+        status = _status(tally)
+        return Taken(found, tally, status, _silence(found) if status is Status.EMPTY else "")
+
+
+def _ends_whole(found: Found) -> bool:
+    """Say whether nothing at the end of a find may be half of something."""
+    if found.guess.format in IN_DATABASES:
+        return True
+    return all(ends_line(file.path) for file in found.files)
+
+
+def _silence(found: Found) -> str:
+    """Return why a find told nothing."""
+    return "nothing is said in it" if found.guess.confidence else found.guess.reason
 
 
 def _status(tally: Tally) -> Status:
@@ -101,6 +121,9 @@ def _origin(found: Found) -> Origin:
     first = found.files[0]
     spread = found.is_spread and not first.is_named
     place = str((first.root if spread else first.path).absolute())
+    if first.alias:
+        # What comes through a pipe is known by nothing but what it is.
+        place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"
     newest = max(file.modified for file in found.files)
     return Origin(found.guess.format, place, newest // 1_000_000)
 
@@ -121,33 +144,17 @@ def _stamp(found: Found) -> Stamp:
     return Stamp(found.size, newest, digest_of(found.files[0].path))
 
 
-def rehearse(found: Found) -> Taken:
-    """Return what an import into an empty store would bring; nothing is stored."""
-    count, told, branches = Count(), set[str](), set[str]()
-    problems: list[Problem] = []
-    try:
-        for event in found.tell():
-            match event:
-                case Begun(strand=strand, fork=Fork.BRANCH):
-                    branches.add(strand)
-                case Told(strand=strand, message=message):
-                    told.add(strand)
-                    count += count_of((message,))
-                case Folded():
-                    count += Count(compactions=1)
-                case Problem():
-                    problems.append(event)
-                case _:
-                    pass
-    except Unreadable as error:
-        return Taken(found, Tally(), Status.FAILED, str(error))
-    tally = Tally(
-        sessions=("",) * len(told),
-        branches=len(branches & told),
-        count=count,
-        problems=tuple(problems),
-    )
-    return Taken(found, tally, _status(tally))
+@contextmanager
+def rehearsal(settings: Settings) -> Generator[Intake]:
+    """Lend an intake into a store that begins empty and goes away afterwards.
+
+    Only a store can say what an import brings: files repeat what others of them told.
+    """
+    with (
+        TemporaryDirectory(prefix="holdfast-") as folder,
+        closing(open_store(Path(folder) / "rehearsal.db", {})) as store,
+    ):
+        yield Intake(store, settings)
 
 
 def places_here(environ: Mapping[str, str]) -> tuple[Place, ...]:

@@ -139,11 +139,42 @@ def test_a_limit_ends_the_walk(folder: Path) -> None:
     assert len(find_files([str(folder)], limit=2).files) == 2
 
 
-def test_in_a_place_only_what_may_be_a_session_is_found(folder: Path) -> None:
-    for name in ("a/one.trajectory.jsonl", "a/settings.json"):
-        (folder / name).write_text("{}", "utf-8")
-    place = Place("Agent", folder, ("*.jsonl",), ("*.trajectory.jsonl",))
-    absent = Place("Other", folder / "nowhere", ("*",))
-    walk = find_in_places([place, absent])
-    assert names(walk.files, folder) == [".hidden/three.jsonl", "a/one.jsonl", "b/two.jsonl"]
-    assert walk.refused == ()
+def in_place(place: Place) -> list[tuple[str, bool]]:
+    walk = find_in_places([place])
+    return [(file.path.relative_to(place.path).as_posix(), file.is_stray) for file in walk.files]
+
+
+def test_in_a_place_a_file_of_any_name_is_found_if_it_begins_like_a_session(tmp_path: Path) -> None:
+    contents = {
+        "a.jsonl": b"broken",
+        "b.trajectory.jsonl": b"{}",
+        "c.txt": b"words",
+        "d.bak": b'\xef\xbb\xbf \n{"a": 1}',
+        "e": b"[",
+        "f.gz": b"\x1f\x8b\x08",
+        "g.zst": b"\x28\xb5\x2f\xfd",
+        "h": b"SQLite format 3\0",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    place = Place("Agent", tmp_path, ("*.jsonl",), ("*.trajectory.jsonl",))
+    assert in_place(place) == [
+        ("a.jsonl", False),
+        ("d.bak", True),
+        ("e", True),
+        ("f.gz", True),
+        ("g.zst", True),
+        ("h", True),
+    ]
+    assert find_in_places([place, Place("Other", tmp_path / "nowhere", ("*",))]).others == 2
+    (tmp_path / "c.txt").write_bytes(b"{}, now")
+    assert ("c.txt", True) in in_place(place)
+
+
+def test_in_a_place_of_other_things_too_only_an_agent_s_own_names_are_found(folder: Path) -> None:
+    (folder / "a" / "settings").write_text("{}", "utf-8")
+    assert in_place(Place("Agent", folder, ("*.jsonl",), any_name=False)) == [
+        (".hidden/three.jsonl", False),
+        ("a/one.jsonl", False),
+        ("b/two.jsonl", False),
+    ]

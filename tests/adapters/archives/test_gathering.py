@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.finding import find_files, find_in_places
 from holdfast.adapters.archives.gathering import gather
 from holdfast.adapters.archives.opening import Found, Look, Passed, Reading
+from holdfast.adapters.archives.places import Place
 from holdfast.formats.chronicle import Begun, Told
 from tests.adapters.archives.agent_files import write_opencode, write_pi
 
@@ -86,3 +87,16 @@ def test_a_broken_part_is_a_problem_with_its_file_and_the_rest_is_told(tmp_path:
     assert [getattr(each, "file", None) for each in events if hasattr(each, "reason")] == [
         str(part)
     ]
+
+
+def test_messages_for_a_provider_among_an_agent_s_sessions_are_passed_over(tmp_path: Path) -> None:
+    write_pi(tmp_path / "odd name", "a", "one")
+    (tmp_path / "result").write_text('{"messages": [{"role": "user", "content": "hi"}]}', "utf-8")
+    walk = find_in_places([Place("Pi", tmp_path, ("*.jsonl",))])
+    session, request = gather(walk.files, Reading())
+    assert isinstance(session, Found)
+    assert session.guess.format == "pi"
+    assert isinstance(request, Passed)
+    assert request.reason.endswith("name it to import it")
+    (named,) = gather(find_files([str(tmp_path / "result")]).files, Reading())
+    assert isinstance(named, Found)

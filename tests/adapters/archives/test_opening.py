@@ -48,9 +48,10 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
         (b"\x89PNG\r\n\x1a\n\0\0", "it is binary, not text"),
         (b"Dear diary,\n", "it is not JSON"),
         (b'{"name": "x"', "no line of it is JSON"),
+        (b"[]", "it is an empty list"),
         (b'{\n "name": "x"\n', "line 3 column 1: Expecting ',' delimiter"),
-        (b'{"name": "x"}\n', "the shape of the JSON is unknown: objects with the keys name"),
-        (b"[1]\n", "the shape of the JSON is unknown: lines, the first of them a number"),
+        (b'{"name": "x"}\n', "the shape of the JSON is unknown: an object with the keys name"),
+        (b"[1]\n", "the shape of the JSON is unknown: its first value is a number"),
     ],
 )
 def test_what_holds_no_session_is_passed_over_with_the_reason(
@@ -172,3 +173,38 @@ def test_whoever_asks_hears_how_many_bytes_were_read(tmp_path: Path) -> None:
     assert seen == []
     assert texts(look.tell()) == ["one"]
     assert sum(seen) == file.size == look.size
+
+
+@pytest.mark.parametrize("content", [b"\x28\xb5\x2f\xfd\x00\x00", gzip.compress(b"{}")[:8]])
+def test_a_packed_file_that_holds_nothing_readable_is_closed(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    reason = "it is packed, and nothing of it can be unpacked: it is cut or damaged"
+    assert examine(file_at(path), Reading()) == Closed(file_at(path), reason)
+
+
+def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a.jsonl", "a", "hello")
+    before = path.read_text("utf-8")
+
+    def named(end: str) -> list[int]:
+        path.write_text(before + end, "utf-8")
+        look = examine(file_at(path), Reading(live=True))
+        assert isinstance(look, Found)
+        return [problem.line for problem in problems(look.tell())]
+
+    assert named("garbage") == []
+    assert named("garbage\n") == [3]
+    assert named("garbage\nmore") == [3]
+
+
+def test_a_format_that_no_line_has_is_taken_without_confidence(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "a.jsonl", "a", "hello")
+    look = examine(file_at(path), Reading(format="claude-code"))
+    assert isinstance(look, Found)
+    assert (look.guess.confidence, look.guess.reason) == (
+        0.0,
+        "no line at its beginning is one of claude-code",
+    )

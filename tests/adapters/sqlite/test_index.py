@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from holdfast.adapters.sqlite.index import INDEX_TABLES, WordIndex
+from holdfast.adapters.sqlite.spelling_list import waiting_spellings
 
 
 @pytest.fixture
@@ -25,7 +26,8 @@ def ids(connection: sqlite3.Connection, written: str) -> list[int]:
 
 
 def spellings(connection: sqlite3.Connection) -> list[str]:
-    return [word for (word,) in connection.execute("SELECT word FROM spellings ORDER BY word")]
+    listed = {word for (word,) in connection.execute("SELECT word FROM spellings")}
+    return sorted(listed.union(waiting_spellings(connection).split()))
 
 
 def test_words_are_found_by_id(connection: sqlite3.Connection) -> None:

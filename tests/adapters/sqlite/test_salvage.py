@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
         (first, *_) = store.append(FIRST, drafts("a walrus", LONG, "c"))
         store.pin(FIRST, first.id, pinned=True)
         store.create(Session(id=SECOND, source="cli", started=2_000))
-        store.append(SECOND, [said(f"number {n} {'x' * 50 * (n % 60)}") for n in range(COUNT)])
+        store.append(SECOND, [said(f"number {n} {'x' * 100 * (n % 60)}") for n in range(COUNT)])
         store.remember("window", "8000")
     return path
 

@@ -88,3 +88,22 @@ def test_rewinds_and_sessions_are_marked() -> None:
     page = read(happening_shown(Started(child)))
     assert page.text("p") == "Here begins session , <b> (branch)."
     assert page.text("code") == "s2"
+
+
+def test_what_an_agent_said_of_its_compaction_is_shown_apart_from_the_heading() -> None:
+    said = {"trigger": "auto", "tokens_before": 5000, "tokens_after": None}
+    shown = happening_shown(
+        Compacted(
+            CompactionRecord(at=0, trigger="agent", report={"agent": said}), (), is_undone=False
+        )
+    )
+    assert "</h3> <p>" in shown
+    assert read(shown).text("p") == " auto, 5,000 tokens before."
+    bare = CompactionRecord(at=0, trigger="agent", report={"agent": {"trigger": ""}})
+    assert read(happening_shown(Compacted(bare, (), is_undone=False))).text("p") == " by its agent."
+
+
+def test_what_was_injected_is_not_shown_as_the_user_s() -> None:
+    message = Message(Role.USER, (Text("<system-reminder>x</system-reminder>"),))
+    page = read(happening_shown(Said(entry(message), message, Standing.SEEN)))
+    assert page.text("a") == "Injected"

@@ -34,6 +34,21 @@ def test_everything_that_is_known_stands_in_the_head() -> None:
     ):
         assert each in words
     assert page.text("li") == " Search (delegation)"
+    assert page.text("p") == "What was said in them is not here."
+    assert "$1.50 (this session alone, without those it came from)" in words
+
+
+def test_a_branch_was_where_its_parent_was() -> None:
+    parent = Session(
+        id="s0",
+        source="cli",
+        started=0,
+        metadata={"cwd": "/a", "git_branch": "main", "import": {"file": "/a.jsonl"}},
+    )
+    session = Session(id="s1", source="cli", started=0, metadata={"git_branch": "other"})
+    page = read(head_shown(Family(session, (parent,), ()), NOTHING))
+    assert page.text("dt") == "sessionfromusedfolderbranchfileholdscame from"
+    assert page.text("code") == "s1/aother/a.jsonls0"
 
 
 def test_what_is_unknown_is_left_out() -> None:

@@ -95,7 +95,9 @@ def test_a_summary_says_whose_it_is(origin: str, label: str) -> None:
 
 def test_an_item_of_a_provider_is_shown_where_it_can_be_read_and_named_otherwise() -> None:
     assert shown(Opaque("x", {"type": "search"}, "found")).text("div") == "found"
-    assert shown(Opaque("x", {"type": "<search>"})).text("p") == "[<search>]"
+    assert shown(Opaque("x", {"type": "<search>"})).text("p") == (
+        "[<search> that only its provider can read]"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from holdfast.formats.chronicle import About, Begun, Event, Native, Noted, Rewound, Told
 from holdfast.formats.databases.hermes_state import HERMES_STATE
 from holdfast.formats.document import Problem
-from holdfast.session import Fork
+from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 from tests.formats.databases.tables import Memory
 
@@ -71,8 +71,8 @@ def test_a_session_is_told_from_its_system_prompt_on() -> None:
 
 def test_tokens_and_costs_of_a_session_are_noted_at_its_end() -> None:
     row = session("s", input_tokens=5, output_tokens=0, api_call_count=2, estimated_cost_usd=0.5)
-    usage = {"calls": 2, "input_tokens": 5, "cost": 0.5}
-    assert events([row], [])[-1] == Noted(strand="s", about=About(more={"usage": usage}))
+    usage = Usage(2, 5, cost=0.5)
+    assert events([row], [])[-1] == Noted(strand="s", about=About(usage=usage))
 
 
 def test_a_parent_is_told_before_its_child_that_claims_to_be_older() -> None:

@@ -7,7 +7,7 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats import Document, Problem, read
+from holdfast.formats import Document, Problem, detect, read
 from holdfast.formats.chronicle import About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.replay import replay
 from holdfast.formats.sessions.claude_code import CLAUDE_CODE
@@ -382,8 +382,8 @@ def test_blocks_that_can_be_read_are_told_without_those_that_cannot() -> None:
     events = told(line("user", "u1", [SAID, {"type": "tool_result"}, "stray"]))
     assert [each.message.text for each in messages(events)] == ["hello"]
     assert [each for each in events if isinstance(each, Problem)] == [
-        Problem(1, "a block of the user: tool_use_id: expected text, found nothing"),
-        Problem(1, "a block of the user: expected an object, found text"),
+        Problem(1, "the result of a tool without the id of its call was left out"),
+        Problem(1, "a block of the user was left out: expected an object, found text"),
     ]
 
 
@@ -475,3 +475,16 @@ def cost(count: int) -> float:
 def test_reading_takes_time_in_proportion_to_the_file() -> None:
     small = min(cost(1_000) for _ in range(3))
     assert cost(8_000) < 8 * 3 * small
+
+
+def test_a_file_that_begins_with_lines_of_the_program_alone_is_known() -> None:
+    line = {
+        "type": "progress",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "isSidechain": False,
+        "data": {"type": "hook_progress"},
+    }
+    guess = detect("\n".join([json.dumps(line)] * 3))
+    assert (guess.format, guess.confidence) == ("claude-code", 0.8)

@@ -83,8 +83,25 @@ def folded(*shows: str) -> Folded:
     return Folded(strand="", line=1, id="fold", shows=shows)
 
 
+def folded_in(strand: str, *shows: str) -> Folded:
+    return replace(folded(*shows), strand=strand)
+
+
 def branch(strand: str, after: str) -> Begun:
     return Begun(strand=strand, line=1, about=About(), of="", fork=Fork.BRANCH, after=after)
+
+
+def chain(found: list[Mapping[str, Any]]) -> list[str]:
+    """Return what Claude Code sends when it resumes: the way from the newest line up."""
+    by_id = {line["uuid"]: line for line in found if "uuid" in line}
+    at, said_there = found[-1]["uuid"], list[str]()
+    while at is not None:
+        line = by_id[at]
+        content = line.get("message", {}).get("content", [])
+        blocks = [{"text": content}] if isinstance(content, str) else content
+        said_there += [str(block.get("text") or block) for block in reversed(blocks)]
+        at = line["parentUuid"]
+    return said_there[::-1]
 
 
 def again(events: list[Event]) -> list[Event]:
@@ -124,9 +141,68 @@ def test_each_block_of_an_answer_and_each_result_is_a_line_below_what_it_follows
     found = lines(events)
     place = {line["uuid"]: count for count, line in enumerate(found)}
     parents = [line["parentUuid"] and place[line["parentUuid"]] for line in found]
-    assert parents == [None, 0, 1, 2, 2, 3, 5]
+    assert parents == [None, 0, 1, 2, 3, 4, 5]
+    callers = [place.get(line.get("sourceToolAssistantUUID", "")) for line in found]
+    assert callers == [None, None, None, None, 2, 3, None]
     assert [line["message"]["usage"]["output_tokens"] for line in found[1:4]] == [6, 6, 6]
     assert comparable(again(again(events))) == comparable(again(events))
+
+
+RESUMED = replace(PICTURED, has_rewinds=True, has_branches=False, has_delegations=False)
+
+
+@given(chronicles(RESUMED))
+def test_the_way_up_from_the_newest_line_meets_what_the_model_saw(events: list[Event]) -> None:
+    window: list[str] = []
+    for event in events:
+        match event:
+            case Told(key=key):
+                window.append(key)
+            case Folded(shows=shows) | Rewound(shows=shows):
+                window = list(shows)
+            case _:
+                continue
+    found = lines(events)
+    by_id = {line["uuid"]: line for line in found if "uuid" in line}
+    way: list[str] = []
+    at = found[-1]["uuid"]
+    while at is not None:
+        way.append(by_id[at].get("holdfast", {}).get("copy", at))
+        at = by_id[at]["parentUuid"]
+    seen = [original(by_id, each) for each in way[::-1] if is_message(by_id[each])]
+    assert seen == window
+
+
+def original(by_id: Mapping[str, Mapping[str, Any]], uuid: str) -> str:
+    copied = by_id[uuid].get("holdfast", {}).get("copy")
+    return uuid if copied is None else original(by_id, copied)
+
+
+def is_message(line: Mapping[str, Any]) -> bool:
+    is_unsaid = line.get("holdfast", {}).get("told") is False
+    return line.get("subtype") != "compact_boundary" and not is_unsaid
+
+
+def test_words_and_calls_below_a_summary_are_not_lost() -> None:
+    mixed = (Summary("so far"), Text("on"))
+    for message in (
+        Message(Role.USER, mixed),
+        Message(Role.ASSISTANT, (*mixed, ToolCall("t", "Read"))),
+    ):
+        both = Told(strand="", line=1, key="#2", message=message, native=Native(model="m"))
+        events: list[Event] = [begun(), said("#1", "go"), both, folded("#1", "#2")]
+        found = again(events)
+        told = [part for each in found if isinstance(each, Told) for part in each.message.parts]
+        assert told == [Text("go"), *message.parts]
+        assert [each.shows for each in found if isinstance(each, Folded)] != []
+
+
+def test_a_copy_of_a_line_that_is_not_there_is_told() -> None:
+    kept = said("#2", "two")
+    events: list[Event] = [begun(), said("#1", "one"), kept, summary("#3"), folded("#3", "#2")]
+    written = records(events)
+    told = [each.message for each in CLAUDE_CODE.read(written[2:]) if isinstance(each, Told)]
+    assert [message.text for message in told if message.summary is None] == ["two"]
 
 
 def test_a_compacted_window_is_one_chain_that_the_agent_can_resume() -> None:
@@ -165,24 +241,15 @@ def test_a_compaction_that_hides_something_begins_a_chain_below_a_boundary() -> 
         folded("#3", "#2"),
         said("#4", "on"),
     ]
-    one, two, boundary, summed, on = lines(events)
+    one, two, boundary, summed, copy, on = lines(events)
     assert (boundary["parentUuid"], boundary["logicalParentUuid"]) == (None, two["uuid"])
-    assert boundary["compactMetadata"] == {
-        "trigger": "manual",
-        "preTokens": 0,
-        "preservedSegment": {
-            "headUuid": two["uuid"],
-            "anchorUuid": summed["uuid"],
-            "tailUuid": two["uuid"],
-        },
-        "preservedMessages": {
-            "anchorUuid": summed["uuid"],
-            "uuids": [two["uuid"]],
-            "allUuids": [two["uuid"]],
-        },
-    }
-    assert "holdfast" not in {*one, *two, *boundary, *summed, *on}
-    assert (summed["parentUuid"], on["parentUuid"]) == (boundary["uuid"], summed["uuid"])
+    assert boundary["compactMetadata"] == {"trigger": "manual", "preTokens": 0}
+    assert boundary["holdfast"] == {"shows": [summed["uuid"], two["uuid"]]}
+    assert "holdfast" not in {*one, *two, *summed, *on}
+    assert [line["parentUuid"] for line in (summed, copy, on)] == [
+        line["uuid"] for line in (boundary, summed, copy)
+    ]
+    assert (copy["message"], copy["holdfast"]) == (two["message"], {"copy": two["uuid"]})
     (back,) = replay(again(events))
     assert shape(back.window) == "\n".join(
         ["00 user      [summary] so far", "01 user      two", "02 user      on"]
@@ -231,12 +298,16 @@ def test_what_a_user_took_back_reads_as_a_branch() -> None:
     assert [message.text for message in back.window] == ["a", "c"]
 
 
-def test_a_window_that_changes_without_a_summary_goes_on_from_what_it_shows() -> None:
-    for shows, expected in ((("#1",), ["a", "c"]), ((), ["a", "b", "c"])):
-        events: list[Event] = [begun(), said("#1", "a"), said("#2", "b"), folded(*shows)]
-        events += [said("#3", "c")]
-        (back,) = replay(again(events))
-        assert [message.text for message in back.window] == expected
+def test_a_window_that_changes_without_a_summary_is_written_below_a_boundary() -> None:
+    for shows, expected in ((("#2",), ["b", "c"]), ((), ["c"])):
+        for change in (folded(*shows), Rewound(strand="", line=1, shows=shows)):
+            events: list[Event] = [begun(), said("#1", "a"), said("#2", "b"), change]
+            events += [said("#3", "c")]
+            found = [each for each in again(events) if isinstance(each, type(change))]
+            assert len(found) == 1
+            (back,) = replay(again(events))
+            assert [message.text for message in back.window] == expected
+            assert chain(lines(events)) == ["Earlier messages were left out here.", *expected]
 
 
 def test_a_second_conversation_and_its_branches_are_left_out() -> None:
@@ -244,8 +315,8 @@ def test_a_second_conversation_and_its_branches_are_left_out() -> None:
     part = replace(branch("2", "x"), of="1")
     noted = Noted(strand="1", about=About(title="other"))
     events: list[Event] = [begun(title="mine"), other, said("x", "no", "1"), part, noted]
-    events += [said("y", "no", "2"), replace(summary("z"), strand="1"), folded("z")]
-    events += [replace(folded("x"), strand="1"), said("#1", "go"), Problem(1, "damage")]
+    events += [said("y", "no", "2"), replace(summary("z"), strand="1")]
+    events += [folded_in("1", "z"), folded_in("1", "x"), said("#1", "go"), Problem(1, "damage")]
     kinds = [line.get("customTitle") or line["message"]["content"] for line in lines(events)]
     assert kinds == ["mine", "go"]
 

@@ -150,6 +150,16 @@ def test_a_turn_is_opened_shown_and_closed() -> None:
     ]
 
 
+def test_the_screen_shows_the_texts_of_a_user_as_one_and_those_of_an_answer_apart() -> None:
+    prompt = Message(Role.USER, (Text("one "), Text("two")))
+    events = talk(prompt, answer(Text("1"), Text("2")))
+    assert list(violations(records(events))) == []
+    assert [each["message"] for each in payloads(events, "user_message")] == ["one two"]
+    assert [each["message"] for each in payloads(events, "agent_message")] == ["1", "2"]
+    told = [each.message for each in CODEX.read(records(events)) if isinstance(each, Told)]
+    assert [each.parts for each in told] == [prompt.parts, (Text("1"), Text("2"))]
+
+
 def test_the_first_system_prompt_stands_beside_the_items_and_later_ones_among_them() -> None:
     events = talk(Message(Role.SYSTEM, (Text("Be good."),)), Message(Role.SYSTEM, (Text("Now."),)))
     (meta,) = payloads(events, "session_meta")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Told
+from holdfast.formats.chronicle import MAIN, About, Begun, Noted, Told
 from holdfast.formats.document import Problem
 from holdfast.formats.sessions.droid import DROID
 from holdfast.formats.source import Record
@@ -37,9 +37,14 @@ def test_the_first_line_says_what_is_known_of_the_session() -> None:
     assert next(DROID.read(RECORDS)) == Begun(strand=MAIN, line=1, about=about)
 
 
-def test_what_an_answer_cost_is_told_with_it() -> None:
+def test_what_a_turn_cost_is_noted_whether_its_last_words_were_told_or_not() -> None:
+    said = {"session_id": "s", "type": "message", "role": "assistant", "text": "done"}
+    usage = {"input_tokens": 10, "output_tokens": 5}
+    end = {"session_id": "s", "type": "completion", "finalText": "done", "usage": usage}
+    records = [Record(line, value) for line, value in enumerate((said, end, end), 1)]
+    noted = [each.about for each in DROID.read(records) if isinstance(each, Noted)]
+    assert noted == [About(usage=Usage(1, 10, 5)), About(usage=Usage(2, 20, 10))]
     told = [each for each in DROID.read(RECORDS) if isinstance(each, Told)]
-    assert [each.native.usage for each in told] == [None] * 5 + [Usage(1, 10, 5, 3, 2)]
     assert [each.native.model for each in told] == ["", "droid-2", "", "droid-2", "", "droid-2"]
 
 

@@ -80,6 +80,21 @@ def test_a_chat_without_a_project_is_known_by_its_messages() -> None:
     assert shape(read(json.dumps(chat)).transcript) == "00 assistant hello"
 
 
+def test_the_oldest_files_call_the_model_gemini_and_date_messages_in_seconds() -> None:
+    answer = {"role": "gemini", "parts": [{"text": "a cat"}], "ts": 1_695_000_005}
+    asked = {"role": "user", "parts": [{"text": "what is it?"}], "ts": 1_695_000_000}
+    value = {"history": [asked, answer], "meta": {"model": "m"}, "summary": "cats"}
+    sign = GEMINI_CLI.recognize([Record(1, value)])
+    assert sign is not None
+    assert sign.confidence < 1
+    begun, *_ = tell(value)
+    assert begun == Begun(strand=MAIN, line=1, about=About(title="cats", model="m"))
+    assert [(each.message, each.native.at) for each in told(value)] == [
+        (Message(Role.USER, (Text("what is it?"),)), 1_695_000_000_000),
+        (Message(Role.ASSISTANT, (Text("a cat"),)), 1_695_000_005_000),
+    ]
+
+
 def test_the_head_says_whose_session_it_is_and_what_it_is_about() -> None:
     events = tell(
         HEAD | {"startTime": "2026-01-01T00:00:00.000Z", "kind": "main"},
@@ -195,6 +210,21 @@ def test_parts_are_read_as_the_api_writes_them() -> None:
 def test_notices_for_the_screen_are_passed_over() -> None:
     notices = [{"id": kind, "type": kind, "content": "x"} for kind in ("info", "error", "warning")]
     assert told(HEAD, *notices) == []
+
+
+def test_what_was_told_of_a_document_stays_told_when_its_last_answer_gets_calls() -> None:
+    head = {"sessionId": "s", "projectHash": "h", "startTime": "2026-01-01T00:00:00Z"}
+    asked, answer = user("u", "look"), gemini("g", "I look.")
+    before = told({**head, "messages": [asked, answer]})
+    done = {**answer, "toolCalls": [call("c", "found")]}
+    after = told({**head, "messages": [asked, done, gemini("h", "There.")]})
+    assert after[: len(before)] == before
+    assert [each.message.role for each in after[len(before) :]] == [
+        Role.ASSISTANT,
+        Role.TOOL,
+        Role.ASSISTANT,
+    ]
+    assert after[2].native.reply == after[1].native.reply == "g"
 
 
 def test_what_was_told_stays_told_when_a_file_grows() -> None:

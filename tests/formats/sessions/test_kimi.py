@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.sessions.kimi import KIMI
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
@@ -46,10 +46,14 @@ def test_a_journal_becomes_messages_and_the_window_follows_compaction_and_undo()
     assert document.problems == ()
 
 
-def test_what_a_step_cost_is_told_once_with_the_message_after_it() -> None:
-    told = [each for each in KIMI.read(RECORDS) if isinstance(each, Told)]
-    paid = {each.key: each.native.usage for each in told if each.native.usage}
-    assert paid == {"#14": Usage(1, 7, 3, 2, 1), "#16": Usage(1, 9, 1)}
+def test_what_steps_cost_is_noted_as_it_adds_up_however_often_it_is_written() -> None:
+    noted = [each.about.usage for each in KIMI.read(RECORDS) if isinstance(each, Noted)]
+    costs = [usage for usage in noted if usage is not None]
+    assert costs == [Usage(1, 7, 3, 2, 1), Usage(2, 16, 4, 2, 1)]
+    again = {"type": "usage.record", "usage": {"inputOther": 7, "output": 3}}
+    more = [Record(90 + place, again) for place in range(3)]
+    *_, whole = (each for each in KIMI.read([*RECORDS, *more]) if isinstance(each, Noted))
+    assert whole == Noted(strand=MAIN, about=About(usage=Usage(4, 22, 9)))
 
 
 def test_pieces_of_a_step_share_their_reply_and_the_model_that_was_asked() -> None:

@@ -55,6 +55,13 @@ def test_a_run_is_known_by_its_task_and_its_first_answer() -> None:
     assert about_run({"instance_id": "shop-1"}, []) == About(title="shop-1")
 
 
+def test_a_run_whose_answers_name_no_price_has_the_price_of_the_whole() -> None:
+    info = {"model_stats": {"instance_cost": 0.5, "api_calls": 3}}
+    assert about_run({"info": info}, []).usage == Usage(3, cost=0.5)
+    priced = answers_known(read(json.dumps(RUN)).transcript)
+    assert about_run({"info": info}, priced).usage is None
+
+
 def test_a_trajectory_is_told_as_a_session_and_can_still_be_written_back() -> None:
     text = json.dumps(RUN)
     document = read(text)

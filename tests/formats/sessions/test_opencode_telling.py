@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from holdfast.formats import read
 from holdfast.formats.chronicle import Event, Folded, Native, Rewound, Told
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.opencode_telling import Entry, parents_first, tell
+from holdfast.formats.sessions.opencode_telling import Entry, callers_first, tell
 from holdfast.session import Usage
 from holdfast.transcript import shape
 from tests.formats.samples import sample
@@ -126,7 +126,7 @@ def test_a_failed_summary_is_an_answer_like_any_other() -> None:
 
 def test_parents_go_first_and_the_rest_keeps_its_order() -> None:
     sessions = [{"id": "c", "parentID": "b"}, {"id": "a"}, {"id": "b", "parentID": "a"}]
-    assert [each["id"] for each in parents_first(sessions)] == ["a", "b", "c"]
+    assert [each["id"] for each in callers_first(sessions)] == ["a", "b", "c"]
 
 
 def test_a_compaction_that_the_user_asked_for_says_so() -> None:

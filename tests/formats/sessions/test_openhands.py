@@ -133,20 +133,25 @@ def test_an_answer_costs_what_its_response_says_and_the_task_its_price() -> None
     told = tell({"history": [first, second, later], "metrics": metrics})
     natives = [event.native for event in told if isinstance(event, Told)]
     usages = [native.usage for native in natives]
-    assert usages == [Usage(1, 6, 2, cache_read_tokens=4, cost=0.5), None, None]
-    assert [native.reply for native in natives] == ["g", "g", ""]
+    assert usages == [Usage(1, 6, 2, cache_read_tokens=4), None, None]
+    assert [each.about.usage for each in told if isinstance(each, Begun)] == [Usage(cost=0.5)]
+    assert [(native.id, native.reply) for native in natives] == [("1", "g"), ("2", "g"), ("3", "")]
     parts = [event.message.parts[0] for event in told if isinstance(event, Told)]
     assert (parts[0], parts[2]) == (Thinking("hm"), Text("so"))
 
 
-def test_metrics_name_the_cost_of_each_answer_where_its_response_does_not() -> None:
+def test_metrics_say_what_a_task_cost_where_its_answers_do_not() -> None:
     response = {"id": "g", "choices": []}
     about = {"tool_call_id": "c", "function_name": "run", "model_response": response}
     action = {"id": 1, "action": "run", "args": {}, "tool_call_metadata": about}
-    usages = [{"response_id": "g", "prompt_tokens": 7, "completion_tokens": 1}]
-    (_, told) = tell({"history": [action], "metrics": {"token_usages": usages}})
-    assert isinstance(told, Told)
-    assert told.native.usage == Usage(1, 7, 1)
+    usages = [{"prompt_tokens": 7, "completion_tokens": 1}] * 2
+    listed = {"token_usages": usages, "accumulated_cost": 0.5}
+    added = {"accumulated_token_usage": {"prompt_tokens": 14, "completion_tokens": 2}, **listed}
+    for metrics in (listed, added):
+        (begun, told) = tell({"history": [action], "metrics": metrics})
+        assert isinstance(begun, Begun)
+        assert isinstance(told, Told)
+        assert (begun.about.usage, told.native.usage) == (Usage(2, 14, 2, cost=0.5), None)
 
 
 def test_a_run_is_known_by_its_task_and_its_time() -> None:

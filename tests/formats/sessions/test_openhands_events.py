@@ -1,5 +1,6 @@
 """The event log of the OpenHands SDK reads as a conversation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -88,7 +89,7 @@ def test_a_condensation_without_a_summary_only_forgets() -> None:
     assert folds(says("a"), says("b"), condense("f", "a")) == [("b",)]
 
 
-def test_calls_of_one_answer_say_its_words_and_its_cost_once() -> None:
+def test_calls_of_one_answer_say_its_words_once_and_statistics_what_all_cost() -> None:
     def stats(prompt: int) -> dict[str, object]:
         tokens = {"prompt_tokens": prompt, "completion_tokens": 1, "cache_read_tokens": 2}
         metrics = {"accumulated_cost": 0.5, "accumulated_token_usage": tokens}
@@ -106,8 +107,9 @@ def test_calls_of_one_answer_say_its_words_and_its_cost_once() -> None:
         (ToolCall("b", "terminal", "{}"),),
         (Text("I look."), ToolCall("c", "terminal", "{}")),
     ]
-    usages = [event.native.usage for event in told]
-    assert usages == [Usage(1, 8, 1, 2, 0, 0.5), None, Usage(1, 20)]
+    costs = [event.about.usage for event in events if isinstance(event, Begun | Noted)]
+    assert costs == [Usage(0, 8, 1, 2, 0, 0.5), Usage(0, 28, 1, 2, 0, 0.5)]
+    assert [event.native.usage for event in told] == [None, None, None]
 
 
 def test_a_folder_is_one_conversation_and_its_state_says_what_it_is() -> None:
@@ -131,17 +133,17 @@ def test_a_folder_is_one_conversation_and_its_state_says_what_it_is() -> None:
     assert sign is not None
     assert sign.confidence < 1
     events = list(OPENHANDS_EVENTS.read(records))
-    about = About(id="6f0c", model="m", cwd="/srv")
+    about = About(id="6f0c", model="m", cwd="/srv", usage=Usage(1, 9, 1))
     assert [event for event in events if not isinstance(event, Told)] == [
         Begun(strand="runs/6f0c", line=1, about=about),
         Begun(strand="runs/77aa", line=1, about=About(id="77aa")),
-        Noted(strand="runs/77aa", about=About(id="77aa", model="m", cwd="/srv")),
+        Noted(strand="runs/77aa", about=replace(about, id="77aa")),
         Problem(1, "expected an event, found a number", "runs/77aa/events/event-00001-y.json"),
     ]
     told = [event for event in events if isinstance(event, Told)]
     strands = [(event.strand, event.key) for event in told]
     assert strands == [("runs/6f0c", "a"), ("runs/6f0c", "b"), ("runs/77aa", "x")]
-    assert (told[1].native.usage, told[1].native.model) == (Usage(1, 9, 1), "m")
+    assert told[1].native.model == "m"
 
 
 def test_what_was_added_to_a_prompt_is_part_of_what_was_said() -> None:
@@ -163,12 +165,12 @@ def test_what_was_added_to_a_prompt_is_part_of_what_was_said() -> None:
 def test_the_manifest_counts_changes_of_state_as_messages(shared: Path) -> None:
     path = shared / "data/sessions/openhands/sdk_events.jsonl"
     records = parse(path.read_bytes()).records
-    told = [event for event in OPENHANDS_EVENTS.read(records) if isinstance(event, Told)]
+    events = list(OPENHANDS_EVENTS.read(records))
+    told = [event for event in events if isinstance(event, Told)]
     states = [record for record in records if "key" in record.value]  # type: ignore[operator]
     assert len(told) + len(states) == 10
-    assert sum(bool(event.native.usage) for event in told) == len(
-        {event.native.reply for event in told if event.native.reply}
-    )
+    *_, newest = (event.about.usage for event in events if isinstance(event, Begun | Noted))
+    assert newest == Usage(0, 39_265, 1347, 68_193)
 
 
 SAMPLES = st.sampled_from(("openhands_events.jsonl",))

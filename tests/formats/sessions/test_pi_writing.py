@@ -19,6 +19,7 @@ from holdfast.formats.chronicle import (
     Told,
     without_native,
 )
+from holdfast.formats.loose import mapping, sequence
 from holdfast.formats.sessions.pi import OPENCLAW, PI
 from holdfast.formats.sessions.pi_rules import violations
 from holdfast.formats.sessions.pi_writing import write_openclaw, write_pi
@@ -319,30 +320,122 @@ def context(entries: list[dict[str, object]]) -> list[str]:
         current = path[0]["parentId"]
     places = [place for place, entry in enumerate(path) if entry["type"] == "compaction"]
     if not places:
-        return [str(entry["id"]) for entry in path if entry["type"] == "message"]
+        return [original(entry) for entry in path if entry["type"] in SEEN]
     newest = places[-1]
     ids = [entry["id"] for entry in path]
     first = path[newest]["firstKeptEntryId"]
     kept = path[ids.index(first) : newest] if first in ids[:newest] else []
-    spoken = [entry for entry in (*kept, *path[newest + 1 :]) if entry["type"] == "message"]
-    return [str(path[newest]["id"]), *(str(entry["id"]) for entry in spoken)]
+    spoken = [entry for entry in (*kept, *path[newest + 1 :]) if entry["type"] in SEEN]
+    return [str(path[newest]["id"]), *map(original, spoken)]
 
 
-RESUMED = replace(SAYABLE, has_system=False, has_heads=False, has_rewinds=False)
+def original(entry: dict[str, object]) -> str:
+    """Return the entry that this one is, or is a copy of."""
+    return str(mapping(entry.get("holdfast")).get("copy", entry["id"]))
+
+
+SEEN = ("message", "custom_message")
+RESUMED = replace(SAYABLE, has_system=False, has_rewinds=False)
 
 
 @given(chronicles(replace(RESUMED, has_branches=False)))
-def test_pi_resumes_with_what_the_model_saw(events: list[Event]) -> None:
+def test_pi_resumes_with_what_the_model_saw_below_the_summary(events: list[Event]) -> None:
     window: list[str] = []
+    summary = ""
     for event in events:
         match event:
-            case Told(key=key):
+            case Told(key=key, message=message):
                 window.append(key)
+                summary = key if message.summary is not None else summary
             case Folded(shows=shows):
-                window = list(shows)
+                window = sorted(shows, key=lambda key: key != summary)
             case _:
                 continue
     assert context(entries(events)) == window
+
+
+def test_what_a_window_shows_besides_one_stretch_is_written_again() -> None:
+    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abcd"]
+    events = [
+        begun(),
+        *said[:3],
+        told("s", summarized("so far", "pi"), Native(id="s")),
+        Folded(strand=MAIN, line=1, id="f", shows=("a", "s", "c"), at=7),
+        said[3],
+    ]
+    found = entries(events)
+    assert context(found) == ["s", "a", "c", "d"]
+    assert [each.get("holdfast") for each in found[-3:]] == [{"copy": "a"}, {"copy": "c"}, None]
+    again = list(PI.read(records(write_pi(events))))
+    assert [each.key for each in again if isinstance(each, Told)] == ["a", "b", "c", "s", "d"]
+    (back,) = [each for each in again if isinstance(each, Folded)]
+    assert back.shows == ("a", "s", "c")
+    assert list(PI.read(records(write_pi(again)))) == again
+
+
+def test_a_copy_has_no_call_whose_result_is_hidden() -> None:
+    call, result = ToolCall("t1", "read", "{}"), ToolResult("t1", (Text("x"),))
+    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "ad"]
+    events = [
+        begun(),
+        said[0],
+        told("b", Message(Role.ASSISTANT, (Text("I read."),)), Native(id="b", reply="r")),
+        told("c", Message(Role.ASSISTANT, (call,)), Native(id="c", reply="r")),
+        told("t", Message(Role.TOOL, (result,))),
+        said[1],
+        told("s", summarized("so far", "pi")),
+        Folded(strand=MAIN, line=1, id="f", shows=("s", "b", "d")),
+    ]
+    answer = mapping(entries(events)[-2]["message"])
+    assert [mapping(each)["type"] for each in sequence(answer["content"])] == ["text"]
+
+
+def test_pi_may_keep_copies_when_it_compacts_again() -> None:
+    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abc"]
+    events = [
+        begun(),
+        *said,
+        told("s", summarized("so far", "pi"), Native(id="s")),
+        Folded(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
+    ]
+    lines = list(write_pi(events))
+    copy = json.loads(lines[-1])
+    more = {"type": "compaction", "id": "t", "parentId": copy["id"], "summary": "more"}
+    more |= {"timestamp": copy["timestamp"], "firstKeptEntryId": copy["id"], "tokensBefore": 1}
+    found = [each for each in PI.read(records([*lines, json.dumps(more)]))]
+    assert isinstance(found[-1], Folded)
+    assert found[-1].shows == ("t", "c")
+
+
+def test_a_branch_of_a_copy_is_one_of_what_was_copied() -> None:
+    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abc"]
+    branch = Begun(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="a")
+    events = [
+        begun(),
+        *said,
+        told("s", summarized("so far", "pi"), Native(id="s")),
+        Folded(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
+        branch,
+        told("x", Message(Role.USER, (Text("x"),)), Native(id="x"), "x"),
+    ]
+    assert context(entries(events)) == ["s", "a", "x"]
+    again = list(PI.read(records(write_pi(events))))
+    assert [each.after for each in again if isinstance(each, Begun)] == ["", "a"]
+    assert not [each for each in again if isinstance(each, Rewound)]
+
+
+def test_words_and_calls_below_a_summary_are_not_lost() -> None:
+    call = ToolCall("t1", "read", "{}")
+    summary = summarized("so far", "holdfast").parts
+    for message in (
+        Message(Role.USER, (*summary, Text("Go on"))),
+        Message(Role.ASSISTANT, (*summary, Text("I read."), call)),
+    ):
+        events = [begun(), told("a", message), Folded(strand=MAIN, line=1, id="f", shows=("a",))]
+        again = [
+            each.message for each in PI.read(records(write_pi(events))) if isinstance(each, Told)
+        ]
+        assert [each.parts for each in again] == [summary, message.parts[1:]]
 
 
 @given(chronicles(replace(RESUMED, has_compactions=False)))

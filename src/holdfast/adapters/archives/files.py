@@ -6,6 +6,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import SEEK_END
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, MissingExtra
@@ -20,8 +21,10 @@ __all__ = [
     "Unreadable",
     "begins_database",
     "digest_of",
+    "ends_line",
     "head_of",
     "is_binary",
+    "may_be_session",
     "reason_of",
     "unpacked",
 ]
@@ -30,6 +33,7 @@ BLOCK = 1 << 20
 _PIECE = 4 << 10
 """Packed bytes that are unpacked at a time: a few of them may stand for megabytes."""
 _HEAD = 64 << 10
+_GLANCE = 64
 _DATABASE = b"SQLite format 3\0"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -44,12 +48,17 @@ class Unreadable(HoldfastError):
 class Blocks:
     """The bytes of a file, unpacked, one block at a time; each iteration opens it anew."""
 
-    def __init__(self, path: Path, seen: Callable[[int], None] | None = None) -> None:
-        """Take the path, and who is told how many bytes were read from the disk."""
+    def __init__(
+        self, path: Path, seen: Callable[[int], None] | None = None, *, block: int = BLOCK
+    ) -> None:
+        """Take the path, who hears how many bytes were read, and how many are read at once."""
         self.path = path
         self.damage = ""
         """What the last iteration found wrong with the packing, once it has ended."""
+        self.ends_line = True
+        """Whether the last iteration ended where a line does."""
         self._seen = seen
+        self._block = block
 
     def __iter__(self) -> Iterator[bytes]:
         """Read the file from its beginning.
@@ -58,13 +67,16 @@ class Blocks:
             Unreadable: when the system does not let it be read.
             MissingExtra: when it is packed with zstd and nothing here can unpack that.
         """
-        self.damage = ""
-        yield from self._unpacked(self._raw())
+        self.damage, self.ends_line = "", True
+        for block in self._unpacked(self._raw()):
+            if block:
+                self.ends_line = block.endswith(b"\n")
+            yield block
 
     def _raw(self) -> Iterator[bytes]:
         try:
             with self.path.open("rb") as stream:
-                while block := stream.read(BLOCK):
+                while block := stream.read(self._block):
                     if self._seen is not None:
                         self._seen(len(block))
                     yield block
@@ -139,15 +151,33 @@ def head_of(path: Path) -> bytes:
     """Return the beginning of a file, unpacked; empty for an empty file.
 
     Raises:
-        Unreadable: when the system does not let it be read.
+        Unreadable: when the system does not let it be read, or nothing of it can be unpacked.
         MissingExtra: when it is packed with zstd and nothing here can unpack that.
     """
     head = bytearray()
-    for block in Blocks(path):
+    blocks = Blocks(path, block=_HEAD)
+    for block in blocks:
         head += block
         if len(head) >= _HEAD:
             break
+    if blocks.damage and not head:
+        raise Unreadable("it is packed, and nothing of it can be unpacked: it is cut or damaged")
     return bytes(head[:_HEAD])
+
+
+def ends_line(path: Path) -> bool:
+    """Say whether a file ends where a line does, as it lies on the disk; an empty one does.
+
+    Raises:
+        Unreadable: when the system does not let it be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, SEEK_END)
+            stream.seek(max(size - 1, 0))
+            return stream.read(1) in {b"", b"\n"}
+    except OSError as error:
+        raise Unreadable(f"cannot read {path}: {reason_of(error)}") from error
 
 
 def digest_of(path: Path) -> str:
@@ -183,6 +213,21 @@ def unpacked(content: bytes) -> bytes:
 def begins_database(head: bytes) -> bool:
     """Say whether a file is an SQLite database, by its beginning."""
     return head.startswith(_DATABASE)
+
+
+def may_be_session(path: Path) -> bool:
+    """Say whether a file begins like JSON, a packed file or a database.
+
+    It takes a few bytes of each file, so that a folder of thousands is looked through at once.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_GLANCE)
+    except OSError:
+        return True  # whoever opens it is told why that does not work
+    if begins_database(head) or head.startswith((_GZIP, _ZSTD)):
+        return True
+    return head.removeprefix(_TEXT_MARK).lstrip().startswith((b"{", b"["))
 
 
 def is_binary(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Finds files in what a person names: files, folders and patterns, in an order that stays."""
+"""Finds files in what a person names, or where agents keep theirs, in an order that stays."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import stat
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.adapters.archives.files import reason_of
+from holdfast.adapters.archives.files import may_be_session, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,6 +43,15 @@ class File:
     """In bytes; with what a database has written beside itself, as below."""
     modified: int
     """In nanoseconds since the epoch."""
+    is_stray: bool = False
+    """Whether it lies where an agent keeps sessions, under a name that the agent gives to none."""
+    alias: str = ""
+    """What people know it by, where its path tells them nothing."""
+
+    @property
+    def shown(self) -> str:
+        """Return what people know it by."""
+        return self.alias or str(self.path)
 
     @property
     def is_named(self) -> bool:
@@ -69,6 +79,8 @@ class Walk:
 
     files: tuple[File, ...]
     refused: tuple[Refused, ...] = ()
+    others: int = 0
+    """How many files were there besides, which hold no session."""
 
 
 def find_files(names: Iterable[str], *, limit: int | None = None) -> Walk:
@@ -87,24 +99,35 @@ def find_files(names: Iterable[str], *, limit: int | None = None) -> Walk:
 
 
 def find_in_places(places: Iterable[Place]) -> Walk:
-    """Return the files in agents' usual places that may be sessions; places may be absent."""
-    walks = [
-        _walk([place.path], lambda name, place=place: _matches(name, place))
-        for place in places
-        # Not the method of the path, which raises where it may not look.
-        if os.path.exists(place.path)
-    ]
+    """Return the files in agents' usual places that may be sessions; places may be absent.
+
+    Where the names of an agent's sessions are not all there is to know, a file of any name is found
+    if it begins like one.
+    """
+    # Not the method of the path, which raises where it may not look.
+    walks = [_walk_place(place) for place in places if os.path.exists(place.path)]
     return Walk(
         tuple(file for walk in walks for file in walk.files),
         tuple(each for walk in walks for each in walk.refused),
+        sum(walk.others for walk in walks),
     )
 
 
-def _walk(roots: Iterable[Path], wanted: Callable[[str], bool], limit: int | None = None) -> Walk:
+def _walk_place(place: Place) -> Walk:
+    walk = _walk([place.path], lambda file: _matches(file, place))
+    files = (
+        file if _is_any(file.path.name, place.names) else replace(file, is_stray=True)
+        for file in walk.files
+    )
+    return replace(walk, files=tuple(files))
+
+
+def _walk(roots: Iterable[Path], wanted: Callable[[File], bool], limit: int | None = None) -> Walk:
     found: dict[_Place, File] = {}
     beside: dict[_Place, File] = {}
     refused: list[Refused] = []
     entered: set[_Place] = set()
+    others = 0
     below = (each for root in roots for each in _below(root, entered))
     for each in islice(below, limit):
         match each:
@@ -112,23 +135,24 @@ def _walk(roots: Iterable[Path], wanted: Callable[[str], bool], limit: int | Non
                 refused.append(each)
             case place, file if file.path.name.endswith(_BESIDE):
                 beside.setdefault(place, file)
-            case place, file if wanted(file.path.name):
+            case place, file if wanted(file):
                 found.setdefault(place, file)
             case _:
-                pass
+                others += 1
     _join(beside, found, wanted)
-    return Walk(tuple(sorted(found.values(), key=lambda file: str(file.path))), tuple(refused))
+    files = tuple(sorted(found.values(), key=lambda file: str(file.path)))
+    return Walk(files, tuple(refused), others)
 
 
 def _join(
-    beside: Mapping[_Place, File], found: dict[_Place, File], wanted: Callable[[str], bool]
+    beside: Mapping[_Place, File], found: dict[_Place, File], wanted: Callable[[File], bool]
 ) -> None:
     """Let a database be as new as what it wrote beside itself; else it would look unchanged."""
     places = {file.path: place for place, file in found.items()}
     for place, file in beside.items():
         whole = places.get(file.path.with_name(file.path.name.rpartition("-")[0]))
         if whole is None:
-            if wanted(file.path.name):
+            if wanted(file):
                 found.setdefault(place, file)
         elif not file.path.name.endswith(_READERS):
             database = found[whole]
@@ -136,9 +160,21 @@ def _join(
             found[whole] = replace(database, size=database.size + file.size, modified=newest)
 
 
-def _matches(name: str, place: Place) -> bool:
-    is_wanted = any(fnmatchcase(name, each) for each in place.names)
-    return is_wanted and not any(fnmatchcase(name, each) for each in place.except_names)
+def _matches(file: File, place: Place) -> bool:
+    name = file.path.name
+    if _is_any(name, place.except_names):
+        return False
+    return _is_any(name, place.names) or (place.any_name and _begins_like_one(file))
+
+
+@lru_cache(maxsize=1 << 16)
+def _begins_like_one(file: File) -> bool:
+    """Look at a file once for as long as it stays as it is: a watch asks every second."""
+    return may_be_session(file.path)
+
+
+def _is_any(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, each) for each in patterns)
 
 
 def _roots(names: Iterable[str]) -> Iterator[Path]:

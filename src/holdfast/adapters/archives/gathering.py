@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.opening import Found, examine, tell_files
+from holdfast.adapters.archives.opening import Found, Passed, examine, tell_files
+from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.adapters.archives.opening import Look, Reading
 
 __all__ = ["gather"]
+
+_REQUEST = "it holds messages for a provider, and no agent's session; name it to import it"
 
 
 def gather(files: Iterable[File], reading: Reading) -> tuple[Look, ...]:
@@ -25,7 +29,7 @@ def gather(files: Iterable[File], reading: Reading) -> tuple[Look, ...]:
     looks: list[Look] = []
     spread: dict[tuple[str, str], list[Found]] = {}
     for file in files:
-        look = examine(file, reading)
+        look = _own(examine(file, reading))
         if isinstance(look, Found) and look.is_spread:
             spread.setdefault((look.guess.format, file.group), []).append(look)
         else:
@@ -34,11 +38,19 @@ def gather(files: Iterable[File], reading: Reading) -> tuple[Look, ...]:
     return tuple(_parents_first(looks))
 
 
+def _own(look: Look) -> Look:
+    """Pass over what lies among an agent's sessions and is of no agent: tools leave such files."""
+    if not isinstance(look, Found) or look.guess.format not in DIALECTS:
+        return look
+    (file,) = look.files
+    return Passed(file, _REQUEST) if file.is_stray else look
+
+
 def _together(parts: Sequence[Found], reading: Reading) -> Found:
     files = tuple(file for part in parts for file in part.files)
     surest = max(parts, key=lambda part: part.guess.confidence)
     name = surest.guess.format
-    return replace(surest, files=files, tell=lambda: tell_files(files, name, reading))
+    return replace(surest, files=files, tell=partial(tell_files, files, name, reading))
 
 
 def _parents_first(looks: Sequence[Look]) -> list[Look]:

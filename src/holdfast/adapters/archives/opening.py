@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.adapters.archives.files import (
@@ -47,12 +48,19 @@ class Reading:
     live: bool = False
     """Whether files are still written, so that half a line at their end is no problem."""
     seen: Callable[[int], None] | None = None
-    """Hears how many bytes were read, again and again."""
+    """Hears how many bytes were read, again and again; nobody hears what another process reads."""
+
+    def __reduce__(self) -> tuple[Callable[..., Reading], tuple[()]]:
+        """Leave who hears behind."""
+        return partial(Reading, format=self.format, live=self.live), ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A file with conversations in a known format, or the files of one that is spread."""
+    """A file with conversations in a known format, or the files of one that is spread.
+
+    It can be sent to another process.
+    """
 
     files: tuple[File, ...]
     guess: Guess
@@ -116,7 +124,7 @@ def tell_files(files: Iterable[File], format_name: str, reading: Reading) -> Ite
     Raises:
         Unreadable: when a file cannot be read to its end.
     """
-    stream = (each for file in files for each in _stream(file, reading))
+    stream = chain.from_iterable(_stream(file, reading) for file in files)
     reader = _READERS.get(format_name)
     if reader is None:
         return listen_to_documents(format_name, stream)
@@ -135,21 +143,35 @@ def _no_session(head: bytes) -> str:
 
 
 def _json(file: File, reading: Reading) -> Look:
-    stream = _placed(Blocks(file.path))
-    records = tuple(islice((each for each in stream if isinstance(each, Record)), HEAD))
-    guess = detect_source(Source("lines", records, Style())) if records else Guess("", 0.0, "")
-    if reading.format in IN_DATABASES:
-        guess = Guess("", 0.0, f"it is text; {reading.format} is a database")
-    elif reading.format != AUTO:
-        guess = Guess(reading.format, 1.0, "--format says so")
+    blocks = Blocks(file.path)
+    records = tuple(islice((each for each in _records(blocks) if isinstance(each, Record)), HEAD))
+    guess = _guess(records, reading)
     if not guess.format:
-        return Passed(file, guess.reason or "no line of it is JSON")
+        return Passed(file, guess.reason or _nothing(blocks))
     return Found(
         files=(file,),
         guess=guess,
         about=_about(records, guess.format),
-        tell=lambda: tell_files((file,), guess.format, reading),
+        tell=partial(tell_files, (file,), guess.format, reading),
     )
+
+
+def _guess(records: tuple[Record, ...], reading: Reading) -> Guess:
+    """Return what records are, or are to be taken for; without a reason when there are none."""
+    if reading.format in IN_DATABASES:
+        return Guess("", 0.0, f"it is text; {reading.format} is a database")
+    if reading.format == AUTO:
+        return detect_source(Source("lines", records, Style())) if records else Guess("", 0.0, "")
+    reader = _READERS.get(reading.format)
+    if reader is None or reader.recognize(records) is not None:
+        return Guess(reading.format, 1.0, "--format says so")
+    return Guess(reading.format, 0.0, f"no line at its beginning is one of {reading.format}")
+
+
+def _nothing(blocks: Blocks) -> str:
+    """Return why a file holds no value: it is an empty list, or damaged throughout."""
+    is_bare = next(_records(blocks), None) is None
+    return "it is an empty list" if is_bare else "no line of it is JSON"
 
 
 def _about(records: tuple[Record, ...], format_name: str) -> About:
@@ -170,14 +192,14 @@ def _database(file: File) -> Look:
         return Closed(file, error.problem)
     if not guess.format:
         return Passed(file, guess.reason)
-    return Found(files=(file,), guess=guess, tell=lambda: tell_database(file.path))
+    return Found(files=(file,), guess=guess, tell=partial(tell_database, file.path))
 
 
 def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
     """Return the values of a file, with what is wrong with its packing at the end."""
     blocks = Blocks(file.path, reading.seen)
     line = 1
-    for each in _patient(_values(blocks)) if reading.live else _values(blocks):
+    for each in _patient(blocks) if reading.live else _values(blocks):
         line = each.line
         yield each
     if blocks.damage and not reading.live:
@@ -186,35 +208,31 @@ def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
 
 def _values(blocks: Blocks) -> Iterator[Record | Problem]:
     try:
-        yield from _placed(blocks)
+        yield from _records(blocks)
     except DecodeError as error:
         yield Problem(1, f"{error.path}: {error.problem}", _name(blocks))
 
 
-def _placed(blocks: Blocks) -> Iterator[Record | Problem]:
+def _records(blocks: Blocks) -> Iterator[Record | Problem]:
     """Return the values of a file with its path: some agents say who is who by that alone.
 
     Raises:
         DecodeError: when the file as a whole is not JSON, with the place.
     """
-    name = _name(blocks)
-    for each in stream_records(blocks):
-        match each:
-            case Record(line, value):
-                yield Record(line, value, name)
-            case Problem(line, reason):
-                yield Problem(line, reason, name)
+    return stream_records(blocks, _name(blocks))
 
 
-def _patient(stream: Iterator[Record | Problem]) -> Iterator[Record | Problem]:
-    """Hold back what is wrong with the last line: its writer may be about to end it."""
+def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
+    """Hold back what is wrong with a last line that was not ended: its writer may be about to."""
     held: Problem | None = None
-    for each in stream:
+    for each in _values(blocks):
         if held is not None:
             yield held
         held = each if isinstance(each, Problem) else None
         if held is None:
             yield each
+    if held is not None and blocks.ends_line:
+        yield held
 
 
 def _name(blocks: Blocks) -> str:

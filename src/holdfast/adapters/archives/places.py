@@ -23,9 +23,11 @@ class Place:
     """The name of the agent, as people write it."""
     path: Path
     names: tuple[str, ...]
-    """Patterns, one of which the name of a file there matches if it may be a session."""
+    """Patterns for the names that the agent gives to its sessions."""
     except_names: tuple[str, ...] = ()
-    """Patterns for files there that tell the same again."""
+    """Patterns for files there that are no sessions, or tell the same again."""
+    any_name: bool = True
+    """Whether files of other names may be sessions too, if they begin like one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class _Agent:
     """Below a root."""
     names: tuple[str, ...] = _LINES
     except_names: tuple[str, ...] = ()
+    any_name: bool = True
     variables: tuple[tuple[str, _Means], ...] = ()
     on_windows: str = ""
     """Another root there, below the folder for what programs keep."""
@@ -67,7 +70,11 @@ class _Agent:
 
 _AGENTS = (
     _Agent(
-        "Claude Code", (".claude",), ("projects",), variables=(("CLAUDE_CONFIG_DIR", _Means.ROOT),)
+        "Claude Code",
+        (".claude",),
+        ("projects",),
+        except_names=("sessions-index.json",),
+        variables=(("CLAUDE_CONFIG_DIR", _Means.ROOT),),
     ),
     _Agent(
         "Codex",
@@ -90,8 +97,8 @@ _AGENTS = (
         (".openclaw", ".clawdbot", ".moldbot", ".moltbot"),
         ("agents",),
         ("*.jsonl", "*.jsonl.reset.*", "*.jsonl.deleted.*"),
-        ("*.trajectory.jsonl",),
-        (
+        ("*.trajectory.jsonl", "sessions.json"),
+        variables=(
             ("OPENCLAW_STATE_DIR", _Means.ROOT),
             ("CLAWDBOT_STATE_DIR", _Means.ROOT),
             ("OPENCLAW_HOME", _Means.HOME),
@@ -100,8 +107,18 @@ _AGENTS = (
     _Agent(
         "Hermes",
         (".hermes",),
-        ("state.db", "profiles", "sessions"),
+        ("state.db", "sessions"),
         ("state.db", "session_*.json", "*.jsonl"),
+        ("sessions.json", "request_dump_*"),
+        variables=(("HERMES_HOME", _Means.ROOT),),
+        on_windows="hermes",
+    ),
+    _Agent(
+        "Hermes",
+        (".hermes",),
+        ("profiles",),
+        ("state.db", "session_*.json", "*.jsonl"),
+        any_name=False,
         variables=(("HERMES_HOME", _Means.ROOT),),
         on_windows="hermes",
     ),
@@ -110,6 +127,7 @@ _AGENTS = (
         (".gemini",),
         ("tmp",),
         ("session-*.json", "session-*.jsonl"),
+        ("logs.json",),
         variables=(("GEMINI_CLI_HOME", _Means.HOME),),
     ),
     _Agent(
@@ -131,6 +149,7 @@ _AGENTS = (
         "Droid",
         (".factory",),
         ("sessions", "projects"),
+        except_names=("*.settings.json",),
         variables=(("FACTORY_HOME_OVERRIDE", _Means.HOME),),
     ),
     _Agent(
@@ -138,6 +157,7 @@ _AGENTS = (
         (".grok",),
         ("sessions",),
         ("chat_history.jsonl", "summary.json", "meta.json"),
+        any_name=False,
         variables=(("GROK_HOME", _Means.ROOT),),
     ),
     _Agent(
@@ -145,6 +165,7 @@ _AGENTS = (
         (".kimi-code",),
         ("sessions",),
         ("wire.jsonl", "state.json"),
+        any_name=False,
         variables=(("KIMI_CODE_HOME", _Means.ROOT),),
     ),
     _Agent(
@@ -152,6 +173,7 @@ _AGENTS = (
         (".kimi",),
         ("sessions", "imported_sessions"),
         ("context.jsonl", "state.json"),
+        any_name=False,
         variables=(("KIMI_SHARE_DIR", _Means.ROOT),),
     ),
     _Agent(
@@ -161,7 +183,13 @@ _AGENTS = (
         ("*.jsonl", "session-*.json"),
         variables=(("QWEN_RUNTIME_DIR", _Means.ROOT), ("QWEN_HOME", _Means.ROOT)),
     ),
-    _Agent("Antigravity CLI", (".gemini/antigravity-cli",), ("brain",), ("transcript.jsonl",)),
+    _Agent(
+        "Antigravity CLI",
+        (".gemini/antigravity-cli",),
+        ("brain",),
+        ("transcript.jsonl",),
+        any_name=False,
+    ),
     _Agent(
         "OpenHands",
         (".openhands",),
@@ -176,7 +204,11 @@ _AGENTS = (
         "SWE-agent", (), (), ("*.traj",), variables=(("SWE_AGENT_TRAJECTORY_DIR", _Means.SESSIONS),)
     ),
 )
-"""What the programs' own sources and documentation say; docs/import.md has it as a table."""
+"""What the programs' own sources and documentation say; docs/import.md has it as a table.
+
+Only the names of an agent count where its other files tell the same again, or where its folder
+holds more than sessions.
+"""
 
 
 def usual_places(machine: Machine) -> tuple[Place, ...]:
@@ -186,13 +218,13 @@ def usual_places(machine: Machine) -> tuple[Place, ...]:
     stayed there.
     """
     found = [place for agent in _AGENTS for place in _places(agent, machine)]
-    found.append(Place("mini-swe-agent", _mini_folder(machine), ("*.traj.json",)))
+    found.append(Place("mini-swe-agent", _mini_folder(machine), ("*.traj.json",), any_name=False))
     return tuple(dict.fromkeys(found))
 
 
 def _places(agent: _Agent, machine: Machine) -> Iterator[Place]:
     for path in _paths(agent, machine):
-        yield Place(agent.name, path, agent.names, agent.except_names)
+        yield Place(agent.name, path, agent.names, agent.except_names, agent.any_name)
 
 
 def _paths(agent: _Agent, machine: Machine) -> Iterator[Path]:

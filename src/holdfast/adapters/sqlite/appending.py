@@ -14,7 +14,7 @@ from holdfast.session import Usage
 if TYPE_CHECKING:
     import sqlite3
 
-    from holdfast.adapters.sqlite.index import WordIndex
+    from holdfast.adapters.sqlite.log import Words
     from holdfast.session import Entry
 
 __all__ = ["NONE_USED", "append_batch", "grown_by"]
@@ -30,7 +30,7 @@ _GROW = f"""
 
 
 def append_batch(
-    connection: sqlite3.Connection, place: Place, batch: Batch, usage: Usage, index: WordIndex
+    connection: sqlite3.Connection, place: Place, batch: Batch, usage: Usage, index: Words
 ) -> tuple[Entry, ...]:
     """Write a batch where `grown_by` made room for it, its words to the index."""
     entries = write(connection, place, batch, index)

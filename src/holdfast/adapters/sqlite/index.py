@@ -2,7 +2,7 @@
 
 It holds no text. The table is contentless, with one row for each message that was said, and the
 store gives the text again when a row must go. Ranking reads lengths from the log, so the index
-does not keep them either. A second table holds each distinct word once: a part of a word is
+does not keep them either. Beside it there is a list of each distinct word: a part of a word is
 looked up there, which costs a hundredth of an index over all parts of all texts.
 """
 
@@ -10,22 +10,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.sqlite.spelling_list import (
+    LIST_TABLES,
+    WAITING_TABLES,
+    add_spellings,
+    clear_spellings,
+)
 from holdfast.recall.folding import fold, index_forms
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-__all__ = ["INDEX_TABLES", "WordIndex"]
+__all__ = ["FIRST_TABLES", "INDEX_TABLES", "WordIndex"]
 
-INDEX_TABLES = (
+FIRST_TABLES = (
     """
     CREATE VIRTUAL TABLE message_words USING fts5(
         text, content='', columnsize=0, tokenize='porter unicode61 remove_diacritics 2'
     )
     """,
-    "CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",
+    *LIST_TABLES,
 )
+"""The statements that created the index in the first version."""
+INDEX_TABLES = (*FIRST_TABLES, *WAITING_TABLES)
 """The statements that create the index."""
 
 _MOST_KNOWN = 200_000
@@ -55,13 +63,10 @@ class WordIndex:
             "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
             zip([id_ for id_, _ in spoken], folded, strict=True),
         )
-        unknown = sorted(fresh)
-        if not unknown:
-            return
-        connection.executemany("INSERT OR IGNORE INTO spellings(word) VALUES (?)", zip(unknown))
-        if len(self._known) + len(unknown) > _MOST_KNOWN:
+        add_spellings(connection, fresh)
+        if len(self._known) + len(fresh) > _MOST_KNOWN:
             self._known.clear()
-        self._known.update(unknown)
+        self._known.update(fresh)
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Take messages out of the index, with the very text that they were indexed with.
@@ -77,7 +82,7 @@ class WordIndex:
     def rebuild(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> int:
         """Index everything anew from the log and return how many messages that were."""
         connection.execute("INSERT INTO message_words(message_words) VALUES ('delete-all')")
-        connection.execute("DELETE FROM spellings")
+        clear_spellings(connection)
         self.forget()
         count = 0
         batch: list[tuple[int, str]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.adapters.sqlite.blobs import put_blobs, stored_whole
 from holdfast.adapters.sqlite.rows import KINDS, ROLES
@@ -17,13 +17,12 @@ from holdfast.transcript import Text, ToolResult
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.adapters.sqlite.index import WordIndex
     from holdfast.session import Draft
     from holdfast.transcript import Content, Message, Part
 
-__all__ = ["NEWEST_ID", "Batch", "Place", "prepare", "put_message_blobs", "write"]
+__all__ = ["NEWEST_ID", "Batch", "Place", "Words", "prepare", "put_message_blobs", "write"]
 
 NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
 """Gives the newest id that any message had: nothing when there never was one."""
@@ -31,6 +30,14 @@ _INSERT = """
     INSERT INTO messages (id, session, position, role, kind, at, tokens, body, whole, stands_for)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+
+class Words(Protocol):
+    """Where the words of messages go."""
+
+    def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
+        """Take what messages say, by their ids."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
 
 
 def write(
-    connection: sqlite3.Connection, place: Place, batch: Batch, index: WordIndex | None
+    connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None
 ) -> tuple[Entry, ...]:
     """Add the rows of a batch; the caller's transaction moves the size of the session.
 

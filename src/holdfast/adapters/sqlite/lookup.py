@@ -7,8 +7,10 @@ not make a search slow.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.adapters.sqlite.spelling_list import waiting_spellings, words_with
 from holdfast.recall.ranking import Candidate, stands
 
 if TYPE_CHECKING:
@@ -153,7 +155,13 @@ class Lookup:
             (_MOST_SCANNED, *parts, MOST_HOLDING * len(parts)),
         )
         words = [word for (word,) in rows]
-        return {part: [word for word in words if part in word] for part in parts}
+        return {
+            part: [
+                *(word for word in words if part in word),
+                *words_with(self._waiting, part, MOST_HOLDING),
+            ]
+            for part in parts
+        }
 
     def words_beginning(self, prefix: str) -> list[str]:
         """Return stored words that begin with a prefix."""
@@ -161,11 +169,17 @@ class Lookup:
             "SELECT word FROM spellings WHERE word >= ? AND word < ? LIMIT ?",
             (prefix, f"{prefix}\U0010ffff", _MOST_BEGINNING),
         )
-        return [word for (word,) in rows]
+        waiting = words_with(self._waiting, prefix, _MOST_BEGINNING)
+        found = [*(word for (word,) in rows), *(w for w in waiting if w.startswith(prefix))]
+        return list(dict.fromkeys(found))
 
     def words_going_on(self, beginning: str) -> list[str]:
         """Return stored words that begin so, the shortest first."""
         return sorted(self.words_beginning(beginning), key=_shortest_first)
+
+    @cached_property
+    def _waiting(self) -> str:
+        return waiting_spellings(self._connection)
 
 
 def _shortest_first(word: str) -> tuple[int, str]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.sqlite.index import INDEX_TABLES
+from holdfast.adapters.sqlite.index import FIRST_TABLES
+from holdfast.adapters.sqlite.spelling_list import WAITING_TABLES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -129,7 +130,7 @@ _TABLES = (
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    for statement in (*_TABLES, *INDEX_TABLES):
+    for statement in (*_TABLES, *FIRST_TABLES):
         connection.execute(statement)
 
 
@@ -147,7 +148,17 @@ def _index_references(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_create, _index_references)
+def _let_words_wait(connection: sqlite3.Connection) -> None:
+    """Give new words a table to wait in."""
+    for statement in WAITING_TABLES:
+        connection.execute(statement)
+
+
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
+    _create,
+    _index_references,
+    _let_words_wait,
+)
 """The steps in order; a step that was released never changes."""
 
 VERSION = len(MIGRATIONS)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
+from holdfast.adapters.sqlite.adding import add_all
 from holdfast.adapters.sqlite.appending import NONE_USED, append_batch, grown_by
 from holdfast.adapters.sqlite.backup import copy_to
 from holdfast.adapters.sqlite.checkup import examine
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Amendment, Health, Lease, Listing
     from holdfast.recall import Filters, Hit
     from holdfast.session import (
+        Addition,
         Change,
         CompactionRecord,
         Draft,
@@ -121,6 +123,12 @@ class SqliteStore:
         with self._database.write(self._index.forget) as connection:
             place = grown_by(connection, id_, batch, size)
             return append_batch(connection, place, batch, usage, self._index)
+
+    def add(self, additions: Sequence[Addition]) -> None:
+        """Write to many sessions in one step, which creates those that are new."""
+        batch = prepare([draft for each in additions for draft in each.drafts], Kind.SAID)
+        with self._database.write(self._index.forget) as connection:
+            add_all(connection, additions, batch, self._index)
 
     def head(self, id_: str) -> Head:
         """Return where the session stands."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.sqlite.spelling_list import SEPARATOR, waiting_spellings, words_with
 from holdfast.errors import StoreDamaged
 from holdfast.recall.folding import unknown_spellings
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "Vocabulary"]
 
-_SEPARATOR = "\n"
-"""Stands between words; no word holds one."""
 _MOST_WORDS = 1_000_000
 """Words up to which they are held: some 12 MB, or 24 MB when one of them is not Latin."""
 _MOST_NEW = 100
@@ -78,7 +77,7 @@ class Vocabulary:
         if held is None:
             held = _whole(reading)
         self._held = held
-        return None if held is None else {part: _found(held.text, part, most) for part in parts}
+        return None if held is None else {part: words_with(held.text, part, most) for part in parts}
 
 
 def _continued(reading: Reading, held: _Held) -> _Held | None:
@@ -102,7 +101,7 @@ def _continued(reading: Reading, held: _Held) -> _Held | None:
     added = held.added | fresh
     if len(added) > _MOST_ADDED:
         return None
-    text = _SEPARATOR.join([held.text[:-1], *sorted(fresh), ""])
+    text = SEPARATOR.join([held.text[:-1], *sorted(fresh), ""])
     return _Held(held.file, ids[-1], text, added)
 
 
@@ -113,18 +112,7 @@ def _whole(reading: Reading) -> _Held | None:
     if count > _MOST_WORDS:
         return None
     (joined,) = reading.connection.execute(
-        "SELECT group_concat(word, ?) FROM spellings", (_SEPARATOR,)
+        "SELECT group_concat(word, ?) FROM spellings", (SEPARATOR,)
     ).fetchone()
-    text = f"{_SEPARATOR}{joined}{_SEPARATOR}" if joined else _SEPARATOR
-    return _Held(reading.file, newest or 0, text)
-
-
-def _found(text: str, part: str, most: int) -> list[str]:
-    """Return the first distinct words of the text that hold a part."""
-    found: dict[str, None] = {}
-    at = text.find(part)
-    while at >= 0 and len(found) < most:
-        end = text.index(_SEPARATOR, at)
-        found[text[text.rindex(_SEPARATOR, 0, at) + 1 : end]] = None
-        at = text.find(part, end)
-    return list(found)
+    listed = f"{SEPARATOR}{joined}" if joined else ""
+    return _Held(reading.file, newest or 0, listed + waiting_spellings(reading.connection))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.cli.html.escape import escaped, line_of
 from holdfast.cli.html.parts import part_shown, summary_shown
 from holdfast.cli.lines import counted
 from holdfast.cli.session_fields import iso_time, title_of
+from holdfast.cli.speakers import speaker_of
 from holdfast.cli.story import Compacted, Rewound, Said, Standing, Started
 from holdfast.cli.times import clock_time
+from holdfast.exchange import FOLD
 from holdfast.formats.chronicle import native_of
-from holdfast.transcript import Role, Summary
+from holdfast.transcript import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["anchor", "happening_shown", "time_shown"]
 
-_SPEAKERS = {
-    Role.SYSTEM: "System",
-    Role.USER: "User",
-    Role.ASSISTANT: "Assistant",
-    Role.TOOL: "Tool",
-}
 _WIDEST = 120
 _NOTHING = '<p class="aside">[nothing]</p>'
 
@@ -45,13 +41,13 @@ def happening_shown(happening: Happening) -> str:
             return _compacted(happening)
         case Rewound(at, is_undone):
             words = f"{time_shown(at)} The last turns were taken back{_since(is_undone=is_undone)}."
-            return f'<section class="mark"><h3>Rewind</h3><p>{words}</p></section>'
+            return f'<section class="mark"><h3>Rewind</h3> <p>{words}</p></section>'
         case Started(session):
             words = (
                 f"Here begins session <code>{escaped(session.id)}</code>, "
                 f"{escaped(title_of(session))} ({escaped(str(session.fork or 'another'))})."
             )
-            return f'<section class="mark"><h3>Session</h3><p>{words}</p></section>'
+            return f'<section class="mark"><h3>Session</h3> <p>{words}</p></section>'
         case _:
             assert_never(happening)
 
@@ -64,7 +60,7 @@ def time_shown(at: int) -> str:
 def _said(said: Said) -> str:
     entry, message = said.entry, said.message
     role = "summary" if message.summary else str(message.role)
-    speaker = "Summary" if message.summary else _SPEAKERS[message.role]
+    speaker = speaker_of(message).capitalize()
     seen = "" if said.standing is Standing.GONE else " seen"
     parts = "".join(part_shown(part, message.role) for part in message.parts)
     name = anchor(entry.id)
@@ -94,14 +90,17 @@ def _compacted(compacted: Compacted) -> str:
     figures = ", ".join(_figures(record))
     words = f"{time_shown(record.at)} {escaped(figures)}{_since(is_undone=compacted.is_undone)}"
     return (
-        f'<section class="compaction mark"><h3>Compaction</h3><p>{words}.</p>'
+        f'<section class="compaction mark"><h3>Compaction</h3> <p>{words}.</p>'
         f"{''.join(map(_record, compacted.summaries)) or _told_again(record)}</section>"
     )
 
 
 def _figures(record: CompactionRecord) -> Iterator[str]:
-    report = record.report
-    yield record.trigger or "without a known cause"
+    said = record.report.get(FOLD)
+    agent = cast("dict[str, object]", said if isinstance(said, dict) else {})
+    report = {**agent, **record.report}
+    cause = agent.get("trigger") or record.trigger
+    yield "by its agent" if cause == FOLD else str(cause or "without a known cause")
     for name in ("messages", "tokens"):
         before, after = report.get(f"{name}_before"), report.get(f"{name}_after")
         if isinstance(before, int) and isinstance(after, int):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.cli.html.escape import escaped
 from holdfast.cli.html.happenings import time_shown
 from holdfast.cli.lines import counted
-from holdfast.cli.session_fields import state_of, title_of
+from holdfast.cli.session_fields import places_of, state_of, title_of
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def _facts(family: Family, survey: Survey) -> Iterator[tuple[str, str]]:
     yield "model", escaped(", ".join(survey.models) or session.model)
     yield "goal", escaped(session.goal)
     yield "used", f"{time_shown(session.started)} to {time_shown(session.touched)}"
-    for key, label in (("cwd", "folder"), ("git_branch", "branch")):
-        value = session.metadata.get(key)
-        yield label, f"<code>{escaped(value)}</code>" if isinstance(value, str) and value else ""
+    for label, place in places_of((*family.ancestors, session)).items():
+        yield label, f"<code>{escaped(place)}</code>"
     counts = (counted(number, name) for name, number in survey.counts.items())
     yield "holds", ", ".join([counted(survey.messages, "message"), *counts])
-    yield "usage", "" if session.usage == Usage() else _usage(session.usage)
+    alone = " (this session alone, without those it came from)" if family.ancestors else ""
+    yield "usage", "" if session.usage == Usage() else _usage(session.usage) + alone
     yield "came from", ", ".join(map(_named, family.ancestors))
     children = "".join(map(_child, family.children))
-    yield "led to", children and f"<ul>{children}</ul>"
+    yield "led to", children and f"<ul>{children}</ul><p>What was said in them is not here.</p>"
 
 
 def _usage(usage: Usage) -> str:

@@ -9,6 +9,7 @@ from holdfast.cli.html.escape import escaped, line_of
 from holdfast.cli.html.media import media_shown
 from holdfast.cli.html.prose import preformatted, prose
 from holdfast.cli.lines import counted
+from holdfast.cli.sessions_message_view import sealed
 from holdfast.transcript import (
     Media,
     Opaque,
@@ -62,8 +63,8 @@ def part_shown(part: Part, role: Role) -> str:
         case Recalled(text):
             return _folded_words("recalled from memory", text)
         case Opaque():
-            name = str(part.value.get("type", "item"))
-            return prose(part.readable) or f'<p class="aside">[{line_of(name, _PREVIEW)}]</p>'
+            words = line_of(sealed(part), _PREVIEW)
+            return prose(part.readable) or f'<p class="aside">[{words}]</p>'
         case _:
             assert_never(part)
 

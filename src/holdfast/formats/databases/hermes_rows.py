@@ -7,13 +7,12 @@ the same message with what memory added for one request.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import Native
-from holdfast.formats.loose import is_array, is_object, string
+from holdfast.formats.loose import is_array, is_object, parsed, string
 from holdfast.formats.moments import moment
 from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
@@ -21,7 +20,7 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from holdfast.formats.databases.reader import Row
 
-__all__ = ["COLUMNS", "ROLES", "fingerprint", "message_of", "native_of", "parsed"]
+__all__ = ["COLUMNS", "ROLES", "fingerprint", "message_of", "native_of"]
 
 COLUMNS = (
     "id",
@@ -64,6 +63,9 @@ def message_of(row: Row) -> tuple[Message, str]:
     """
     try:
         (message,) = DIALECTS["openai"].decode(Body([_wire(row)]))
+        calls = row.get("tool_calls")
+        if calls and not is_array(parsed(calls)):
+            return message, "its tool calls are no JSON list"
     except DecodeError as error:
         role = ROLES.get(string(row.get("role")), Role.USER)
         spoken = Role.USER if role is Role.TOOL else role
@@ -87,18 +89,12 @@ def native_of(row: Row) -> Native:
 
 
 def fingerprint(row: Row) -> int:
-    """Return what rows with the same message have in common, as long as the program runs."""
-    return hash(tuple(row.get(name) for name in _SAME))
+    """Return what rows with the same message have in common, as long as the program runs.
 
-
-def parsed(text: object) -> object:
-    """Return the JSON value of a column; None for what is none."""
-    if not isinstance(text, str | bytes):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    A session that Hermes opens again has its words without the space around them.
+    """
+    values = (row.get(name) for name in _SAME)
+    return hash(tuple(each.strip() if isinstance(each, str) else each for each in values))
 
 
 def _wire(row: Row) -> dict[str, object]:

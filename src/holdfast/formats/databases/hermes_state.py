@@ -2,11 +2,12 @@
 
 Columns were only ever added, so a row is read by the columns that it has. Each session is a
 conversation of its own, told from its system prompt on; the session that it came from is named
-by its id. Tokens and costs are known per session only and are noted at its end, under `usage`.
+by its id. Tokens and costs are known per session only and are noted at its end.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import About, Begun, Native, Noted, Told
@@ -16,13 +17,14 @@ from holdfast.formats.databases.hermes_rows import (
     fingerprint,
     message_of,
     native_of,
-    parsed,
 )
 from holdfast.formats.databases.hermes_window import Fate, Written, tell_rows
 from holdfast.formats.databases.reader import DatabaseReader
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import mapping, string
+from holdfast.formats.lineage import parents_first
+from holdfast.formats.loose import mapping, parsed, string
 from holdfast.formats.moments import moment
+from holdfast.formats.sessions.figures import count, usage_in
 from holdfast.formats.sessions.reader import SURE, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.databases.reader import Query, Row, Tables
+    from holdfast.session import Usage
 
 __all__ = ["HERMES_STATE"]
 
@@ -53,15 +56,7 @@ _KNOWN = (
     "actual_cost_usd",
     "estimated_cost_usd",
 )
-_COUNTS = {
-    "calls": ("api_call_count",),
-    "input_tokens": ("input_tokens",),
-    "output_tokens": ("output_tokens",),
-    "cache_read_tokens": ("cache_read_tokens",),
-    "cache_write_tokens": ("cache_write_tokens",),
-    "cost": ("actual_cost_usd", "estimated_cost_usd"),
-}
-"""What usage is made of; of several columns the first that is not empty counts."""
+_COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 def _recognize(tables: Tables) -> Sign | None:
@@ -84,7 +79,8 @@ def _read(query: Query) -> Iterator[Event]:
         for row in query.rows("sessions", _KIN, order=("started_at", "id"))
         if string(row.get("id"))
     }
-    for id_ in _parents_first(kin):
+    parents = {id_: string(row.get("parent_session_id")) for id_, row in kin.items()}
+    for id_ in parents_first(parents):
         for row in query.rows("sessions", _KNOWN, where={"id": id_}):
             yield from _session(query, row, _about(row, kin))
     orphans: dict[str, None] = {}
@@ -95,19 +91,6 @@ def _read(query: Query) -> Iterator[Event]:
     for id_ in orphans:
         yield Problem(1, f"the messages of session {id_!r} have no session; they are kept alone")
         yield from _session(query, {"id": id_}, About(id=id_))
-
-
-def _parents_first(kin: Mapping[str, Row]) -> Iterator[str]:
-    """Return the ids of sessions, oldest first, but a parent before its children."""
-    done: set[str] = set()
-    for id_ in kin:
-        path: list[str] = []
-        at = id_
-        while at in kin and at not in done:
-            done.add(at)
-            path.append(at)
-            at = string(kin[at].get("parent_session_id"))
-        yield from reversed(path)
 
 
 def _about(row: Row, kin: Mapping[str, Row]) -> About:
@@ -167,8 +150,8 @@ def _session(query: Query, row: Row, about: About) -> Iterator[Event]:
         yield from problems
         problems.clear()
     yield from problems
-    if usage := _usage(row):
-        yield Noted(strand=strand, about=About(more={"usage": usage}))
+    if (usage := _usage(row)) is not None:
+        yield Noted(strand=strand, about=About(usage=usage))
 
 
 def _written(query: Query, strand: str, problems: list[Problem]) -> Iterator[Written]:
@@ -201,14 +184,9 @@ def _fate(row: Row) -> Fate:
     return Fate.FOLDED if row.get("compacted") == 1 else Fate.TAKEN_BACK
 
 
-def _usage(row: Row) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for name, columns in _COUNTS.items():
-        values = (row.get(column) for column in columns)
-        value = next((each for each in values if isinstance(each, int | float) and each), None)
-        if value is not None:
-            found[name] = value
-    return found
+def _usage(row: Row) -> Usage | None:
+    whole = usage_in(row, _COUNTS, row.get("actual_cost_usd") or row.get("estimated_cost_usd"))
+    return None if whole is None else replace(whole, calls=count(row.get("api_call_count")))
 
 
 HERMES_STATE = DatabaseReader(

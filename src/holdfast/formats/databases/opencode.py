@@ -7,14 +7,13 @@ The table `session_message`, which newer versions fill beside these, is not read
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from holdfast.formats.databases.reader import DatabaseReader
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import is_object, string
+from holdfast.formats.loose import is_object, parsed, string
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.opencode_telling import Entry, parents_first, tell
+from holdfast.formats.sessions.opencode_telling import Entry, callers_first, tell
 from holdfast.formats.sessions.reader import Sign
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _read(query: Query) -> Iterator[Event]:
     keys = Keys()
     order = ("time_created", "id")
     rows = query.rows("session", _SESSION, order=order)
-    for session in parents_first([_session(row) for row in rows]):
+    for session in callers_first([_session(row) for row in rows]):
         problems: list[Problem] = []
         entries = _entries(query, string(session.get("id")), problems)
         yield from tell(session, entries, keys)
@@ -70,7 +69,7 @@ def _session(row: Row) -> Mapping[str, object]:
         "directory": row.get("directory"),
         "title": row.get("title"),
         "version": row.get("version"),
-        "revert": _json(row.get("revert")),
+        "revert": parsed(row.get("revert")),
         "time": {"created": row.get("time_created")},
     }
 
@@ -87,18 +86,11 @@ def _entries(query: Query, session: str, problems: list[Problem]) -> list[Entry]
 
 
 def _fields(row: Row, problems: list[Problem]) -> Mapping[str, object]:
-    found = _json(row.get("data"))
+    found = parsed(row.get("data"))
     if not is_object(found):
         problems.append(Problem(1, f"what is stored as {row.get('id')!r} is no JSON object"))
         found = {}
     return {**found, "id": row.get("id")}
-
-
-def _json(value: object) -> object:
-    try:
-        return json.loads(value) if isinstance(value, str | bytes) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 OPENCODE_DATABASE = DatabaseReader(

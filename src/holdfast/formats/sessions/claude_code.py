@@ -6,8 +6,9 @@ that share a message id are one answer.
 
 A file is known by the first session id in it: a session that is resumed may begin with the lines
 of the one that it goes on from, and then both files are one conversation. What the model never
-saw is not told: errors of the API, answers that the program made up, notes for the screen. A
-line with the id of one that was told is a copy of it.
+saw is not told: errors of the API, answers that the program made up, notes for the screen. Nor
+is what the program adds to a request by itself, such as reminders and lists of skills; what a
+user typed while the agent was busy is. A line with the id of one that was told is a copy of it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["CLAUDE_CODE"]
 
 _SIDE = frozenset(["file-history-snapshot", "queue-operation", "summary"])
+_OF_A_CHAIN = frozenset(["uuid", "parentUuid", "sessionId", "isSidechain"])
+"""What every line of a conversation has, also those that are not messages."""
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -46,7 +49,9 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
         kind, message = string(entry.get("type")), mapping(entry.get("message"))
         if kind in SPOKEN and "sessionId" in entry and "content" in message:
             return Sign(f"a line of type {kind} with a session id")
-        if kind in _SIDE and not entry.keys().isdisjoint(("leafUuid", "snapshot", "operation")):
+        if entry.keys() >= _OF_A_CHAIN or (
+            kind in _SIDE and not entry.keys().isdisjoint(("leafUuid", "snapshot", "operation"))
+        ):
             weak = Sign(f"a line of type {kind}", LIKELY)
     return weak
 
@@ -72,11 +77,17 @@ class _Desk:
 
     def take(self, line: Line) -> Iterator[Event]:
         """Tell what a line adds."""
+        if line.original and line.original in self._told:
+            self._copied(line)
+            return
         if (about := self._header.see(line)) is not None:
             yield Noted(strand=MAIN, about=about)
         if line.uuid and line.uuid in self._told:
             return
         match line.kind:
+            case "user" if line.is_summary and line.marks.get("told") is False:
+                strand = self._tree.passed(line)
+                yield from self._folds.end(line, strand, "")
             case "user" | "assistant":
                 yield from self._spoken(line)
             case "attachment" if line.is_queued and line.has_content:
@@ -135,7 +146,14 @@ class _Desk:
         self._folds.tell(line.uuid, keys, place.strand)
         self._last[place.strand] = keys[-1]
         if line.is_summary:
-            yield self._folds.end(line, place.strand, name)
+            yield from self._folds.end(line, place.strand, name)
+
+    def _copied(self, line: Line) -> None:
+        """Let a line stand for the one that it repeats: what comes below it follows that."""
+        strand, key = self._tree.copied(line)
+        self._folds.copied(line.uuid, line.original)
+        self._told.add(line.uuid)
+        self._last[strand] = key
 
     def _native(self, line: Line, place: Place) -> Native:
         follows = place.follows

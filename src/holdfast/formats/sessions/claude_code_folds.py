@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import Folded
+from holdfast.formats.chronicle import Folded, Rewound
 from holdfast.formats.loose import mapping, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.claude_code_lines import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from holdfast.formats.sessions.claude_code_lines import Line
 
@@ -32,6 +32,16 @@ class _Boundary:
     entry: Mapping[str, object]
     since: int
     """How many messages had been told."""
+
+    @property
+    def marks(self) -> Mapping[str, object]:
+        """Return what our own writer added."""
+        return mapping(self.entry.get(MARK))
+
+    @property
+    def at(self) -> int | None:
+        """Return when it was written."""
+        return moment(self.entry.get("timestamp"))
 
 
 class Folds:
@@ -60,27 +70,43 @@ class Folds:
         if keys != (uuid,):
             self._pieces[uuid] = keys
 
+    def copied(self, uuid: str, original: str) -> None:
+        """Take note of a line that stands for another."""
+        self._pieces[uuid] = self._pieces.get(original, (original,))
+
     def begin(self, line: Line, strand: str) -> None:
         """Take note of a boundary."""
         self._open[strand] = _Boundary(line.uuid or f"#{line.number}", line.entry, len(self._told))
 
-    def end(self, line: Line, strand: str, summary: str) -> Folded:
-        """Return the compaction that a summary, which was told, belongs to."""
+    def end(self, line: Line, strand: str, summary: str) -> Iterator[Folded | Rewound]:
+        """Return the compaction that a summary belongs to.
+
+        Args:
+            line: The line of the summary.
+            strand: Whose compaction it is.
+            summary: The key of the summary; empty for one that was not told, because it only
+                stands where the program wants one.
+        """
         inline = mapping(line.marks.get("boundary"))
         boundary = self._open.pop(strand, None)
-        if inline or boundary is None:
+        if summary and (inline or boundary is None):
             boundary = _Boundary(f"{summary}/fold", inline, self._order[summary])
-        about = mapping(boundary.entry.get("compactMetadata"))
-        named = sequence(mapping(boundary.entry.get(MARK)).get("shows"))
+        if boundary is None:
+            return
+        about, marks = mapping(boundary.entry.get("compactMetadata")), boundary.marks
         between = [key for key, of in self._told[boundary.since :] if of == strand]
-        shows = self._known(named) or [*between, *self._kept(about, strand)]
+        found = self._known(sequence(marks.get("shows"))) or [*between, *self._kept(about, strand)]
+        shows, at = tuple(dict.fromkeys(found)), boundary.at or line.at
+        if marks.get("rewound") is True:
+            yield Rewound(strand=strand, line=line.number, shows=shows, at=at)
+            return
         before, after = about.get("preTokens"), about.get("postTokens")
-        return Folded(
+        yield Folded(
             strand=strand,
             line=line.number,
             id=boundary.id,
-            shows=tuple(dict.fromkeys(shows)),
-            at=moment(boundary.entry.get("timestamp")) or line.at,
+            shows=shows,
+            at=at,
             trigger=string(about.get("trigger")),
             tokens_before=before if isinstance(before, int) and before else None,
             tokens_after=after if isinstance(after, int) and after else None,

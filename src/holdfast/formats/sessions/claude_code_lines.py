@@ -53,6 +53,14 @@ KEPT = (
 )
 """The small fields of a line that are written back."""
 _DIALECT = "anthropic"
+_BLOCKS = {
+    "tool_use": "a tool call",
+    "tool_result": "the result of a tool",
+    "thinking": "a thought",
+    "image": "an image",
+}
+"""What people call the blocks of a message."""
+_FIELDS = {"id": "an id", "tool_use_id": "the id of its call", "name": "the name of the tool"}
 _COUNTED = (
     "input_tokens",
     "output_tokens",
@@ -80,6 +88,11 @@ class Line:
     def marks(self) -> Mapping[str, object]:
         """Return what our own writer added."""
         return mapping(self.entry.get(MARK))
+
+    @property
+    def original(self) -> str:
+        """Return the line that our own writer wrote again here; nothing for all others."""
+        return string(self.marks.get("copy"))
 
     @property
     def at(self) -> int | None:
@@ -164,7 +177,7 @@ class Line:
             found = decoded(_DIALECT, {"role": role, "content": [block]})
             if isinstance(found, str):
                 reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
-                problems.append(Problem(self.number, f"a block of the {role}: {reason}", self.file))
+                problems.append(Problem(self.number, _refusal(block, role, reason), self.file))
             else:
                 kept.append(block)
         whole = decoded(_DIALECT, {"role": role, "content": kept})
@@ -181,6 +194,15 @@ def line_of(record: Record) -> Line:
         content = mapping(entry.get("attachment")).get("prompt")
     parent = string(entry.get("parentUuid"))
     return Line(record.line, kind, uuid, parent, entry, message, content, record.file)
+
+
+def _refusal(block: object, role: str, reason: str) -> str:
+    """Say in plain words what was left out of a line, and why."""
+    name = _BLOCKS.get(string(mapping(block).get("type")), f"a block of the {role}")
+    field, _, problem = reason.partition(": ")
+    if problem.endswith("found nothing"):
+        return f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
+    return f"{name} was left out: {reason}"
 
 
 def _summary(text: str) -> Message:

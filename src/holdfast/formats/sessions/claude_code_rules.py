@@ -53,7 +53,9 @@ class _Desk:
         self._models: dict[str, str] = {}
         """The model of each answer."""
         self._boundary: Line | None = None
-        """A boundary whose summary has to come next."""
+        """A boundary whose summary has to come next, below copies at most."""
+        self._below = ""
+        """The line before."""
 
     def look(self, line: Line) -> Iterator[str]:
         """Return what is wrong with a line."""
@@ -88,14 +90,22 @@ class _Desk:
             yield "a line without a parent says so with null"
 
     def _folds(self, line: Line) -> Iterator[str]:
-        boundary, self._boundary = self._boundary, None
-        if boundary is not None and not (line.is_summary and line.parent == boundary.uuid):
+        boundary, below = self._boundary, self._below
+        self._below = line.uuid
+        if line.original:
+            if line.parent != below:
+                yield "a copy follows the line before it"
+            return
+        self._boundary = None
+        if boundary is not None and not (line.is_summary and line.parent == below):
             yield "the line after a boundary is its summary"
-        if line.is_summary:
-            if boundary is None and "boundary" not in line.marks:
-                yield "a summary stands below a boundary"
-            if line.entry.get("isVisibleInTranscriptOnly") is not True:
-                yield "a summary is visible in the transcript only"
+        if line.is_summary and boundary is None and "boundary" not in line.marks:
+            yield "a summary stands below a boundary"
+        if line.is_summary and line.entry.get("isVisibleInTranscriptOnly") is not True:
+            yield "a summary is visible in the transcript only"
+        yield from self._bounds(line)
+
+    def _bounds(self, line: Line) -> Iterator[str]:
         if line.entry.get("subtype") == "compact_boundary":
             self._boundary = line
             about = mapping(line.entry.get("compactMetadata"))

@@ -117,6 +117,14 @@ class Tree:
             self._enter(line, strand, follows)
         return strand
 
+    def copied(self, line: Line) -> tuple[str, str]:
+        """Take note of a copy, and return its strand and the message it stands for."""
+        strand, _ = self._known.get(line.parent) or (self._current, "")
+        _, key = self._known[line.original]
+        self._followed.add(line.parent)
+        self._enter(line, strand, key)
+        return strand, key
+
     def problems(self) -> Iterable[Problem]:
         """Report lines whose parents are not in the file; they are told where they stand."""
         missing = [line for uuid, line in self._missing.items() if uuid not in self._known]

@@ -1,9 +1,13 @@
 """Writes sessions as Claude Code does, so that it can resume them.
 
 One block of an answer a line, parents that stand before their children, a boundary and a summary
-for each compaction, sub-agents as side chains. What the format has no word for stands under a
-key that its program skips, and our reader honors it: the order of a window that is not
-"summary, then what was kept"; a branch that no user's words begin; a system prompt.
+for each compaction, sub-agents as side chains. To resume, the program walks from the newest line
+up to a boundary; so the walk meets what the model sees, and nothing else: messages that a
+compaction left are written again below its boundary, as copies that our reader does not tell.
+
+What the format has no word for stands under a key that its program skips, and our reader honors
+it: what a compaction shows, and which lines are copies; a branch that no user's words begin; a
+system prompt.
 
 What it cannot say: that a user took something back in the same strand (it reads as a branch), an
 answer told whole (it reads in pieces), reasoning signed by another provider, several
@@ -17,12 +21,22 @@ import json
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.loose import mapping
 from holdfast.formats.replay import merged
-from holdfast.formats.sessions.claude_code_content import Contents, Piece, summary_text
-from holdfast.formats.sessions.claude_code_lines import ABOUT, KEPT, MARK, PROMPT, QUEUED
+from holdfast.formats.sessions.claude_code_content import (
+    Contents,
+    Piece,
+    compaction,
+    counts,
+    kept,
+    said,
+    summed,
+)
+from holdfast.formats.sessions.claude_code_lines import ABOUT, MARK
 from holdfast.formats.sessions.claude_code_stamps import Stamps
-from holdfast.formats.sessions.claude_code_threads import Threads
-from holdfast.formats.sessions.derived import is_uuid
+from holdfast.formats.sessions.claude_code_threads import Threads, Written
+from holdfast.formats.sessions.summaries import folds, with_lone_summaries
+from holdfast.session import Usage
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -39,7 +53,7 @@ _Fields: TypeAlias = "dict[str, object]"
 def write(events: Iterable[Event]) -> Iterator[str]:
     """Return the lines of a session file; the same events give the same lines."""
     desk = _Desk()
-    for event in events:
+    for event in with_lone_summaries(events):
         yield from map(_dumped, desk.take(event))
     yield from map(_dumped, desk.end())
 
@@ -75,8 +89,8 @@ class _Desk:
         """Return the lines that an event adds."""
         held, self._held = self._held, None
         if held is not None:
-            if isinstance(event, Folded) and held.key in event.shows:
-                yield from self._fold(held, event)
+            if folds(event, held):
+                yield from self._show(event, held)
                 return
             yield from self._tell(held)
         match event:
@@ -85,12 +99,12 @@ class _Desk:
             case Noted(about=about) if self._threads.is_main(event.strand):
                 self._about = merged(self._about, about)
             case Told(message=message):
-                if message.summary is None or len(message.parts) > 1:
+                if message.summary is None:
                     yield from self._tell(event)
                 else:
                     self._held = event
             case Folded() | Rewound():
-                self._show(event)
+                yield from self._show(event, None)
             case _:
                 # What is damaged, or noted of a strand that has no words for it.
                 pass
@@ -106,14 +120,6 @@ class _Desk:
             self._about = begun.about
             self._stamps = Stamps(begun.about)
 
-    def _show(self, event: Folded | Rewound) -> None:
-        """Go on from the last message that is shown: only a summary has a line of its own."""
-        thread = self._threads.of(event.strand)
-        if thread is not None:
-            thread.show(event.shows)
-            shown = [line for key in event.shows for line in self._threads.book.lines(key)]
-            thread.last = shown[-1] if shown else ""
-
     def _titled(self) -> Iterator[_Fields]:
         if self._about.title != self._title:
             self._title = self._about.title
@@ -126,17 +132,15 @@ class _Desk:
             return
         reply = self._reply(thread, told) if told.message.role is Role.ASSISTANT else {}
         for count, piece in enumerate(self._contents.of(told.message)):
-            parent = thread.parent_for(told, piece)
+            parent = thread.parent_for(told)
             wanted, key = ("", f"{told.key}.{count}") if count else (told.native.id, told.key)
-            uuid = self._stamps.uuid(wanted, key)
-            line = self._envelope(thread, parent, uuid, told.native.at)
-            line |= _kept(told.native.more)
+            fields = kept(told.native.more) | said(told, piece.content, reply)
+            written = Written(self._stamps.uuid(wanted, key), piece, fields)
+            line = self._line(thread, written, parent, told.native.at)
             if marks := thread.marks(told, parent):
                 line[MARK] = marks
-            if caller := thread.caller(piece):
-                line["sourceToolAssistantUUID"] = caller
-            thread.wrote(told, piece, uuid, parent)
-            yield line | _said(told, piece.content, reply)
+            thread.wrote(told.key, written, parent)
+            yield line
         thread.told(told.key)
 
     def _reply(self, thread: Thread, told: Told) -> _Fields:
@@ -151,13 +155,15 @@ class _Desk:
             "model": native.model or self._about.model or "unknown",
             "stop_reason": native.more.get("stop_reason"),
             "stop_sequence": None,
-            "usage": {
-                "input_tokens": usage.input_tokens,
-                "cache_creation_input_tokens": usage.cache_write_tokens,
-                "cache_read_input_tokens": usage.cache_read_tokens,
-                "output_tokens": usage.output_tokens,
-            },
+            "usage": counts(usage),
         }
+
+    def _line(self, thread: Thread, written: Written, parent: str, at: int | None) -> _Fields:
+        """Return a line of a message in its place; a result names the line of its call."""
+        line = self._envelope(thread, parent, written.uuid, at)
+        if caller := thread.caller(written.piece):
+            line["sourceToolAssistantUUID"] = caller
+        return line | dict(written.fields)
 
     def _envelope(self, thread: Thread, parent: str, uuid: str, at: int | None) -> _Fields:
         about = self._about
@@ -175,78 +181,85 @@ class _Desk:
             line["agentId"] = self._stamps.agent
         return line | {"uuid": uuid, "timestamp": self._stamps.time(at)}
 
-    def _fold(self, told: Told, folded: Folded) -> Iterator[_Fields]:
-        """Write a compaction: a boundary, which is a new root, and the summary below it.
+    def _show(self, event: Folded | Rewound, held: Told | None) -> Iterator[_Fields]:
+        """Write that the model sees other messages from here on; `held` is the summary of them.
 
-        A window that goes on as it was needs no new root: its summary is one more message.
+        A window that goes on as it was, or that goes back on its own way, needs no boundary.
         """
-        thread, summary = self._threads.of(told.strand), told.message.summary
-        if thread is None or summary is None:
+        thread = self._threads.of(event.strand)
+        if thread is None:
             return
-        before, shown = thread.last, thread.shown
-        is_inline = shown is not None and folded.shows == (*shown, told.key)
-        place = self._stamps.uuid(folded.id, folded.id)
-        uuid = self._stamps.uuid(told.native.id, told.key)
-        parent = before if is_inline else place
-        thread.wrote(told, Piece(""), uuid, parent)
-        thread.show(folded.shows)
-        about = self._compaction(folded, uuid)
-        line = self._envelope(thread, parent, uuid, told.native.at) | {
-            "type": "user",
-            "message": {"role": "user", "content": summary_text(summary)},
-            "isVisibleInTranscriptOnly": True,
-            "isCompactSummary": True,
-        }
-        if is_inline:
-            yield line | {MARK: {"boundary": {"timestamp": self._stamps.time(folded.at), **about}}}
-            return
-        yield self._envelope(thread, "", place, folded.at) | {
-            "logicalParentUuid": before or None,
+        shown = thread.shown
+        thread.show(event.shows)
+        if held is not None and shown is not None and event.shows == (*shown, held.key):
+            uuid = self._stamps.uuid(held.native.id, held.key)
+            line = self._summary(thread, held, uuid)
+            about = compaction(event) | self._marks(event, held, uuid)
+            about["timestamp"] = self._stamps.time(event.at)
+            yield line | {MARK: {"boundary": about}}
+        elif isinstance(event, Folded) or not thread.goes_back(event.shows):
+            yield from self._bounded(thread, event, held)
+
+    def _bounded(
+        self, thread: Thread, event: Folded | Rewound, held: Told | None
+    ) -> Iterator[_Fields]:
+        """Write a boundary, which is a new root, and below it everything that the model sees."""
+        name = event.id if isinstance(event, Folded) else f"back from {thread.last}"
+        root = self._stamps.uuid(name, name)
+        summary = self._stamps.uuid("" if held is None else held.native.id, f"{name}/summary")
+        yield self._envelope(thread, "", root, event.at) | {
+            "logicalParentUuid": thread.last or None,
             "type": "system",
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
             "isMeta": False,
             "level": "info",
-            **about,
+            **compaction(event),
+            **self._marks(event, held, summary),
         }
-        yield line
+        thread.begin_chain(root)
+        if held is None:
+            yield self._envelope(thread, root, summary, event.at) | summed(None)
+            thread.begin_chain(summary)
+        for key in event.shows:
+            if held is not None and key == held.key:
+                yield self._summary(thread, held, summary)
+            else:
+                yield from self._again(thread, key, event.at)
 
-    def _compaction(self, folded: Folded, summary: str) -> _Fields:
-        """Return what a boundary says about a compaction."""
-        book = self._threads.book
-        # Where nobody says, a person asked for it: that is how a file comes to be compacted here.
-        trigger, before = folded.trigger or "manual", folded.tokens_before or 0
-        about: _Fields = {"trigger": trigger, "preTokens": before}
-        if folded.tokens_after is not None:
-            about["postTokens"] = folded.tokens_after
-        shown = [line for key in folded.shows for line in book.lines(key)]
-        kept = [line for line in shown if line != summary]
-        if kept:
-            ends = {"headUuid": kept[0], "anchorUuid": summary, "tailUuid": kept[-1]}
-            about["preservedSegment"] = ends
-            about["preservedMessages"] = {"anchorUuid": summary, "uuids": kept, "allUuids": kept}
-        if shown == [summary, *kept]:
-            return {"compactMetadata": about}
-        return {"compactMetadata": about, MARK: {"shows": shown}}
+    def _summary(self, thread: Thread, held: Told, uuid: str) -> _Fields:
+        written = Written(uuid, Piece(""), summed(held))
+        line = self._line(thread, written, thread.last, held.native.at)
+        thread.wrote(held.key, written, thread.last)
+        return line
 
+    def _again(self, thread: Thread, key: str, at: int | None) -> Iterator[_Fields]:
+        """Write copies of the lines of a message, at the time of the compaction.
 
-def _kept(more: Mapping[str, object]) -> _Fields:
-    """Return the small fields of a line; a session id only where it is one."""
-    kept = {key: more[key] for key in KEPT if key in more}
-    if not is_uuid(str(kept.get("sessionId"))):
-        kept.pop("sessionId", None)
-    return kept
+        They are other answers to the program, which counts what an answer cost by its id.
+        """
+        for line in self._threads.book.clear(key):
+            uuid = self._stamps.uuid("", f"{line.uuid} again")
+            fields = dict(line.fields)
+            if fields["type"] == "assistant":
+                message = mapping(fields["message"])
+                reply = self._stamps.reply(f"{message['id']} below {thread.root}")
+                fields["message"] = {**message, "id": reply, "usage": counts(Usage())}
+            written = Written(uuid, line.piece, fields)
+            yield self._line(thread, written, thread.last, at) | {MARK: {"copy": line.uuid}}
+            thread.wrote(key, written, thread.last)
 
-
-def _said(told: Told, content: object, reply: _Fields) -> _Fields:
-    """Return what a line says, in the shape of its kind."""
-    if told.message.role is Role.ASSISTANT:
-        return {"type": "assistant", "message": {**reply, "content": content}}
-    if told.message.role is Role.SYSTEM:
-        text = told.message.text
-        return {"type": "system", "subtype": PROMPT, "content": text, "level": "info"}
-    mode = told.native.more.get(QUEUED)
-    if mode is not None:
-        queued = {"type": "queued_command", "prompt": content, "commandMode": mode}
-        return {"type": "attachment", "attachment": queued}
-    return {"type": "user", "message": {"role": "user", "content": content}}
+    def _marks(self, event: Folded | Rewound, held: Told | None, summary: str) -> _Fields:
+        """Return what a boundary says to our reader: what is shown, where that is not plain."""
+        own = "" if held is None else held.key
+        marks: _Fields = {}
+        if event.shows != (own,):
+            lines = self._threads.book.lines
+            marks["shows"] = [
+                uuid
+                for key in event.shows
+                for uuid in ((summary,) if key == own else (line.uuid for line in lines(key)))
+            ]
+        if isinstance(event, Rewound):
+            marks["rewound"] = True
+        return {MARK: marks} if marks else {}

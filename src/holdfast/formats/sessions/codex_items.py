@@ -19,7 +19,15 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CONVERSATION", "agent_item", "is_failure", "is_prompt", "message_of", "spoken"]
+__all__ = [
+    "CONVERSATION",
+    "agent_item",
+    "is_failure",
+    "is_prompt",
+    "message_of",
+    "spoken",
+    "texts_of",
+]
 
 CONVERSATION = frozenset(
     [
@@ -111,14 +119,20 @@ def is_prompt(message: Message) -> bool:
     """Say whether the user wrote a message, rather than Codex in the user's name."""
     if message.role is not Role.USER or message.summary is not None:
         return False
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    return not any(text.lstrip()[:_LONGEST].lower().startswith(_INJECTED) for text in texts)
+    return not any(
+        text.lstrip()[:_LONGEST].lower().startswith(_INJECTED) for text in texts_of(message)
+    )
 
 
 def spoken(message: Message) -> frozenset[int]:
     """Return what tells the words of a message from all others, as a whole and each by itself."""
-    texts = [part.text for part in message.parts if isinstance(part, Text)]
-    return frozenset(hash(text.strip()) for text in (message.text, *texts))
+    texts = texts_of(message)
+    return frozenset(hash(text.strip()) for text in (message.text, "".join(texts), *texts))
+
+
+def texts_of(message: Message) -> list[str]:
+    """Return the texts of a message; the screen shows those of a user as one, without a break."""
+    return [part.text for part in message.parts if isinstance(part, Text)]
 
 
 def agent_item(communication: Mapping[str, object]) -> Mapping[str, object]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import About
@@ -11,18 +9,18 @@ from holdfast.formats.container import dump
 from holdfast.formats.document import Style
 from holdfast.formats.moments import iso
 from holdfast.formats.sessions.codex_about import NOTED, about_of
+from holdfast.formats.sessions.derived import derived_uuid, is_uuid
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Page", "derived_id"]
+__all__ = ["Page"]
 
 _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000
 """The first moment of the year 2000, for a session that nobody knows the time of."""
 _STEP = 1000
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -40,7 +38,7 @@ class Page:
     def id(self) -> str:
         """Return the id of the session, which is a UUID in Codex."""
         known = self.about.id
-        return known if _UUID.fullmatch(known) else derived_id(f"session {known}")
+        return known if is_uuid(known) else derived_uuid(f"session {known}")
 
     def tick(self, at: int | None) -> None:
         """Go on to the time of what is written next; one that is unknown is a little later."""
@@ -93,17 +91,10 @@ class Page:
             payload["git"] = git
         elif about.git_branch:
             payload["git"] = {"branch": about.git_branch}
-        if about.fork is not None and _UUID.fullmatch(about.parent):
+        if about.fork is not None and is_uuid(about.parent):
             is_task = about.fork is Fork.DELEGATION
             payload["parent_thread_id" if is_task else "forked_from_id"] = about.parent
         return payload
-
-
-def derived_id(text: str) -> str:
-    """Return a UUID that is always the same for the same text."""
-    digits = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    ends = f"8{digits[16:19]}-{digits[20:32]}"
-    return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}-{ends}"
 
 
 def _missing(about: About, read: About) -> dict[str, object]:

@@ -13,7 +13,6 @@ from holdfast.formats.document import Problem
 from holdfast.formats.loose import is_array, mapping, mappings, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.codex_items import CONVERSATION
-from holdfast.formats.sessions.reader import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -61,8 +60,8 @@ class _Inspector:
         self._turn = ""
         self._said: list[str] = []
         """What the newest items said."""
-        self._announced = ""
-        """What the screen said an item would say."""
+        self._announced: list[str] = []
+        """What the screen said that the next item of the model would say."""
 
     def take(self, entry: Mapping[str, object]) -> Iterator[str]:
         """Return what is wrong with a line."""
@@ -95,12 +94,12 @@ class _Inspector:
         yield from _shape(item)
         kind, call = string(item.get("type")), string(item.get("call_id"))
         if kind == "message":
-            said = words(item.get("content"))
+            texts = [string(part.get("text")) for part in mappings(item.get("content"))]
             if self._announced and item.get("role") == "assistant":
-                if self._announced != said:
+                if self._announced != list(filter(None, texts)):
                     yield "the screen said something else than the item after it"
-                self._announced = ""
-            self._said = [*self._said, said][-_NEAR:]
+                self._announced = []
+            self._said = [*self._said, "".join(texts)][-_NEAR:]
         elif kind in ("function_call", "custom_tool_call"):
             if call in self._calls:
                 yield f"the call {call!r} is made twice"
@@ -122,7 +121,7 @@ class _Inspector:
                 if string(event.get("message")) not in self._said:
                     yield "the screen shows a prompt that no item holds"
             case "agent_message":
-                self._announced = string(event.get("message"))
+                self._announced.append(string(event.get("message")))
             case "token_count" if event.get("info") is not None:
                 yield from _costs(mapping(event.get("info")))
             case _:

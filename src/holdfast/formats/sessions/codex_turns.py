@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.sessions.codex_items import is_prompt
-from holdfast.formats.sessions.codex_page import derived_id
+from holdfast.formats.sessions.codex_items import is_prompt, texts_of
+from holdfast.formats.sessions.derived import derived_uuid
 from holdfast.session import Usage
 from holdfast.transcript import Role
 
@@ -79,15 +79,18 @@ class Turns:
         if model and model != self._model:
             self._model = model
             yield self._context(self._turn)
-        if message.text:
-            self._turn = replace(self._turn, said=message.text)
-            yield self._event("agent_message", message=message.text)
+        texts = [text for text in texts_of(message) if text]
+        if texts:
+            self._turn = replace(self._turn, said=texts[-1])
+        for text in texts:
+            yield self._event("agent_message", message=text)
 
     def after(self, message: Message) -> Iterator[str]:
         """Write what stands after an item."""
         if is_prompt(message):
+            said = "".join(texts_of(message))
             yield self._event(
-                "user_message", message=message.text, images=[], local_images=[], text_elements=[]
+                "user_message", message=said, images=[], local_images=[], text_elements=[]
             )
 
     def owe(self, usage: Usage, answer: str) -> None:
@@ -123,7 +126,7 @@ class Turns:
 
     def _next(self) -> _Turn:
         self._count += 1
-        return _Turn(derived_id(f"turn {self._count} of {self._page.id}"))
+        return _Turn(derived_uuid(f"turn {self._count} of {self._page.id}"))
 
     def _context(self, turn: _Turn) -> str:
         # Nobody knows any more what was allowed; on resuming, the user's settings count.

@@ -21,6 +21,7 @@ from holdfast.formats.sessions.codex_page import Page
 from holdfast.formats.sessions.codex_pieces import Piece, pieces
 from holdfast.formats.sessions.codex_turns import Turns
 from holdfast.formats.sessions.reader import words
+from holdfast.formats.sessions.summaries import folds, with_lone_summaries
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def write(events: Iterable[Event]) -> Iterator[str]:
     """Return the lines of a rollout."""
     writer = _Writer()
     strand: str | None = None
-    for event in events:
+    for event in with_lone_summaries(events):
         match event:
             case Begun(strand=name) if strand is None:
                 strand = name
@@ -79,7 +80,7 @@ class _Writer:
             return
         yield from self._head(None)
         held, self._summary = self._summary, None
-        if held is not None and not (isinstance(event, Folded) and held.key in event.shows):
+        if held is not None and not folds(event, held):
             yield from self._told(held)
             held = None
         match event:

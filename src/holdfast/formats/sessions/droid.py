@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import mapping, string
+from holdfast.formats.loose import mapping, mappings, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.decoding import decoded
 from holdfast.formats.sessions.droid_stream import StreamDesk, is_stream_line, session_of
@@ -30,21 +30,30 @@ if TYPE_CHECKING:
 
 __all__ = ["DROID"]
 
-_HEADER = "session_start"
+_HEADER = frozenset(["title", "cwd", "owner", "session"])
+"""What a header has, and no other event of its type."""
+_TOOLS = frozenset(["tool_use", "tool_result"])
+_WEAK = 0.6
 _KNOWN = ("owner", "sessionTitle", "callingToolUseId")
 """What else a header says that its own agent may want back."""
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
+    weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
-        if entry.get("type") == _HEADER and ("id" in entry or "session" in entry):
+        if entry.get("type") == "session_start" and not _HEADER.isdisjoint(entry):
             return Sign("a header of type session_start")
         if is_stream_line(entry):
             return Sign(f"a line of type {entry['type']} of Droid's event stream")
         if "tokenUsage" in entry and "providerLock" in entry:
             return Sign("Droid's settings of a session, which stand beside it and say nothing")
-    return None
+        blocks = mappings(mapping(entry.get("message")).get("content"))
+        if entry.get("type") == "message" and any(
+            string(each.get("type")) in _TOOLS for each in blocks
+        ):
+            weak = weak or Sign("a line of type message with tools as Anthropic has them", _WEAK)
+    return weak
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:

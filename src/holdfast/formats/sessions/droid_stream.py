@@ -1,19 +1,21 @@
 """Reads what `droid exec` prints as a stream of events, one a line.
 
 The last words of a turn come once as a message and once more in `completion`, or only there; they
-are told once. A line of type `error` is a notice to the screen and no model ever saw it.
+are told once. What the turn cost stands there too, and adds up to what is noted of the session. A
+line of type `error` is a notice to the screen and no model ever saw it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
+from holdfast.formats.chronicle import MAIN, About, Begun, Native, Noted, Told
 from holdfast.formats.document import Problem
 from holdfast.formats.loose import as_json, is_object, mapping, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.figures import count, usage_in
 from holdfast.formats.sessions.keys import Keys
+from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class StreamDesk:
         self._model = ""
         self._words = ""
         """What the model said last since the user spoke."""
+        self._spent = Usage()
 
     def take(self, record: Record) -> Iterator[Event]:
         """Tell what one line says."""
@@ -68,9 +71,9 @@ class StreamDesk:
                 yield self._told(record, Message(Role.ASSISTANT, (_call(entry),)))
             case "tool_result":
                 yield self._told(record, Message(Role.TOOL, (_result(entry),)))
-            case "completion" if (text := string(entry.get("finalText"))) not in {"", self._words}:
-                yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
-            case "system" | "completion" | "error":
+            case "completion":
+                yield from self._complete(record, entry)
+            case "system" | "error":
                 return
             case kind if string(entry.get("text")):
                 yield Problem(record.line, f"a line of type {kind!r} is not known", record.file)
@@ -99,6 +102,14 @@ class StreamDesk:
             self._words = text if role is Role.ASSISTANT else ""
             yield self._told(record, Message(role, (Text(text),)))
 
+    def _complete(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+        text = string(entry.get("finalText"))
+        if text not in {"", self._words}:
+            yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
+        if (usage := usage_in(mapping(entry.get("usage")), _USAGE)) is not None:
+            self._spent += usage
+            yield Noted(strand=MAIN, about=About(usage=self._spent))
+
     def _told(self, record: Record, message: Message) -> Told:
         entry = mapping(record.value)
         own = string(entry.get("id"))
@@ -111,7 +122,6 @@ class StreamDesk:
             native=Native(
                 id=own,
                 model=self._model if is_answer else "",
-                usage=usage_in(mapping(entry.get("usage")), _USAGE) if is_answer else None,
                 at=moment(entry.get("timestamp")),
             ),
         )

@@ -9,7 +9,7 @@ from holdfast.session import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["count", "usage_in"]
+__all__ = ["count", "dollars", "usage_in"]
 
 _MOST = 1 << 53
 _DEAREST = 1e9
@@ -33,11 +33,12 @@ def usage_in(
         cost: What it wrote as the price in dollars.
     """
     counts = [count(fields.get(name)) for name in names]
-    price = _dollars(cost)
+    price = dollars(cost)
     return Usage(1, *counts, cost=price) if price or any(counts) else None
 
 
-def _dollars(value: object) -> float:
+def dollars(value: object) -> float:
+    """Return the value when it is a price, else nothing."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return float(value) if 0 <= value < _DEAREST else 0.0

@@ -3,6 +3,7 @@
 A message is written again when it grows: what was added is told as another message of the same
 answer. Calls hold their results, which are told after the message. A record may replace all
 messages, after a compression, or take the newest back. Notices for the screen are passed over.
+The oldest files hold a `history` in which the model's role is `gemini`, which no provider takes.
 """
 
 from __future__ import annotations
@@ -33,8 +34,13 @@ _MORE = ("projectHash", "kind")
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
+    likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
+        if any(_is_oldest(each) for each in mappings(entry.get("history"))):
+            return Sign("a history with messages of role gemini", LIKELY)
+        if entry.get("type") == "gemini" and "content" in entry:
+            likely = likely or Sign("a message of type gemini", LIKELY)
         if "sessionId" not in entry:
             continue
         if "projectHash" in entry:
@@ -42,7 +48,11 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
             return Sign("a session with a project hash", SURE if is_whole else LIKELY)
         if any(each.get("type") == "gemini" for each in mappings(entry.get("messages"))):
             return Sign("a session with messages of type gemini", LIKELY)
-    return None
+    return likely
+
+
+def _is_oldest(message: Mapping[str, object]) -> bool:
+    return message.get("role") == "gemini" and "parts" in message
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:
@@ -81,6 +91,11 @@ class _Reader:
             yield from self._head(line, entry)
             for message in mappings(entry.get("messages")):
                 yield from self.take(line, message)
+        elif "history" in entry:
+            yield from self._head(line, entry)
+            for message in mappings(entry["history"]):
+                dated = {"timestamp": message.get("ts"), **message}
+                yield from self.take(line, {**dated, "type": message.get("role")})
 
     def _begin(self, line: int, about: About) -> Iterator[Event]:
         if self._about is None:
@@ -91,7 +106,8 @@ class _Reader:
         about = About(
             id=string(fields.get("sessionId")),
             title=string(fields.get("summary")),
-            started=moment(fields.get("startTime")),
+            model=string(mapping(fields.get("meta")).get("model")),
+            started=moment(fields.get("startTime")) or moment(fields.get("start_time")),
             more={name: fields[name] for name in _MORE if isinstance(fields.get(name), str)},
         )
         if self._about is None:

@@ -36,12 +36,18 @@ class Growth:
         self._answered: set[str] = set()
 
     def added(self, entry: Mapping[str, object]) -> list[Message]:
-        """Return what is new in a version of the message: what was said, then the results."""
+        """Return what is new in a version of the message: what was said, the calls, the results.
+
+        Words are written first and the calls of the same answer when they are done, so each is a
+        message of its own: what was told of a file stays told when it grows.
+        """
         role = Role.USER if entry.get("type") == "user" else Role.ASSISTANT
-        said = tuple(self._said(entry, role))
-        results = tuple(self._results(entry))
-        found = [Message(role, said)] if said else []
-        return [*found, Message(Role.TOOL, results)] if results else found
+        pieces: tuple[tuple[Role, tuple[Part, ...]], ...] = (
+            (role, tuple(self._said(entry, role))),
+            (role, tuple(self._made(entry))),
+            (Role.TOOL, tuple(self._results(entry))),
+        )
+        return [Message(speaker, parts) for speaker, parts in pieces if parts]
 
     def _said(self, entry: Mapping[str, object], role: Role) -> Iterator[Part]:
         thoughts = mappings(entry.get("thoughts"))
@@ -53,6 +59,8 @@ class Growth:
         told_before, self._content = self._content, hash(as_json(content)) if content else None
         if content and self._content != told_before:
             yield from (part for part in _parts(content, role) if not self._is_known(part))
+
+    def _made(self, entry: Mapping[str, object]) -> Iterator[ToolCall]:
         for call in mappings(entry.get("toolCalls")):
             made = ToolCall(
                 string(call.get("id")), string(call.get("name")), as_json(call.get("args"))

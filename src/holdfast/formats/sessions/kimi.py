@@ -4,9 +4,9 @@ Kimi Code writes a journal `wire.jsonl` for each agent of a session: messages, t
 step of the model, results, compactions. That is shown by files; what `context.clear` and
 `context.undo` do, and what a compaction leaves, by its source. Kimi CLI kept `context.jsonl` with a
 message a line and marks between them, which only its source shows. What a step cost is written when
-it ends, after its words, so it is told with the message that comes next, and the last step's not
-until something follows. A session has no id but the name of its folder. `state.json` beside the
-journals, and the journal that Kimi CLI kept for its screen, hold no conversation.
+it ends, after its words, so costs are noted of the whole session as they add up. A session has no
+id but the name of its folder. `state.json` beside the journals, and the journal that Kimi CLI kept
+for its screen, hold no conversation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.kimi_content import call_of, content_of, result_of, spoken
 from holdfast.formats.sessions.kimi_window import Kept, Window
 from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, summarized
-from holdfast.session import Fork
+from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
-    from holdfast.session import Usage
 
 __all__ = ["KIMI"]
 
@@ -86,8 +85,8 @@ class _Desk:
         self._about = About()
         """What is known of the session so far."""
         self._trigger = ""
-        self._usage: Usage | None = None
-        """What a step cost that nothing was told after."""
+        self._spent = {"step.end": Usage(), "usage.record": Usage()}
+        """What was written as a cost so far; the same cost may be written as either or as both."""
         self._window = Window()
         self._keys = Keys()
         self._key = ""
@@ -106,6 +105,8 @@ class _Desk:
                 yield from self._message(record, mapping(entry.get("message")))
             case "context.append_loop_event":
                 yield from self._step(record, mapping(entry.get("event")))
+            case "usage.record" as kind:
+                yield from self._pay(kind, entry)
             case "full_compaction.begin":
                 self._trigger = string(entry.get("source"))
             case "context.apply_compaction":
@@ -118,12 +119,11 @@ class _Desk:
                 return
 
     def _told(self, record: Record, message: Message, native: Native) -> Iterator[Event]:
-        """Tell a message, the session before the first, with what the step before it cost."""
+        """Tell a message, and the session before the first."""
         if not self._begun:
             self._begun = True
             about = merged(self._about, _about(record.file))
             yield Begun(strand=MAIN, line=record.line, about=about)
-        usage, self._usage = self._usage, None
         at = moment(mapping(record.value).get("time"))
         yield Told(
             strand=MAIN,
@@ -134,7 +134,6 @@ class _Desk:
                 id=native.id,
                 reply=native.reply,
                 model=self._about.model if message.role is Role.ASSISTANT else "",
-                usage=usage,
                 at=at,
                 more=native.more,
             ),
@@ -169,11 +168,11 @@ class _Desk:
     def _step(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
         step = string(event.get("stepUuid"))
         native = Native(id=string(event.get("uuid")), reply=step)
-        match event.get("type"):
+        match string(event.get("type")):
             case "step.begin":
                 self._window.begin_step(string(event.get("uuid")))
-            case "step.end":
-                self._usage = usage_in(mapping(event.get("usage")), _USAGE) or self._usage
+            case "step.end" as kind:
+                yield from self._pay(kind, event)
             case "content.part":
                 if parts := tuple(content_of([event.get("part")])):
                     self._window.add_to_step(step, self._key)
@@ -186,6 +185,14 @@ class _Desk:
                 yield from self._told(record, Message(Role.TOOL, (result_of(event),)), Native())
             case _:
                 return
+
+    def _pay(self, kind: str, fields: Mapping[str, object]) -> Iterator[Event]:
+        """Note what the session cost so far."""
+        self._spent[kind] += usage_in(mapping(fields.get("usage")), _USAGE) or Usage()
+        found = About(usage=max(self._spent.values(), key=lambda spent: spent.calls))
+        known, self._about = self._about, merged(self._about, found)
+        if self._begun and self._about != known:
+            yield Noted(strand=MAIN, about=found)
 
     def _fold(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
         summary = summarized(string(entry.get("summary")), "kimi")

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from holdfast.formats.chronicle import About, Native, native_of, with_native
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
+from holdfast.formats.sessions.figures import count, usage_in
 from holdfast.formats.sessions.litellm import answer_in, thoughts, tokens_in
 from holdfast.transcript import NO_EXTRAS, Role, Thinking, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from holdfast.session import Usage
     from holdfast.transcript import Message, Part
 
 __all__ = ["about_run", "answers_known"]
@@ -56,8 +58,16 @@ def about_run(rest: Mapping[str, object], messages: Iterable[Message]) -> About:
         model=string(configured) or next((each.model for each in natives if each.model), ""),
         version=string(info.get("mini_version")),
         started=next((each.at for each in natives if each.at is not None), None),
+        usage=None if any(each.usage for each in natives) else _usage(info),
         more={key: found for key, value in more.items() if (found := string(value))},
     )
+
+
+def _usage(info: Mapping[str, object]) -> Usage | None:
+    """Return what a whole run cost, for answers that do not say it themselves."""
+    stats = mapping(info.get("model_stats"))
+    whole = usage_in({}, (), stats.get("instance_cost"))
+    return None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
 
 
 def _known(message: Message) -> Message:

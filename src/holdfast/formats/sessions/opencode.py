@@ -22,7 +22,7 @@ from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.opencode_parts import KINDS
-from holdfast.formats.sessions.opencode_telling import Entry, parents_first, tell
+from holdfast.formats.sessions.opencode_telling import Entry, callers_first, tell
 from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Storage:
         named: dict[str, Mapping[str, object]] = {own: {"id": own} for own in self._in_session}
         named |= self._sessions
         ordered = sorted(named.values(), key=lambda each: (_created(each), string(each["id"])))
-        return parents_first(ordered)
+        return callers_first(ordered)
 
     def entries(self, session: str) -> list[Entry]:
         """Return the messages of a session in their order."""

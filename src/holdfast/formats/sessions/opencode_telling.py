@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.lineage import parents_first
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.opencode_parts import is_settled, pieces, said, usage_of, words_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.formats.sessions.keys import Keys
     from holdfast.session import Usage
 
-__all__ = ["Entry", "parents_first", "tell"]
+__all__ = ["Entry", "callers_first", "tell"]
 
 _SAVED = ("projectID", "slug")
 _SPEECH = frozenset(["text", "reasoning"])
@@ -97,20 +98,11 @@ def tell(session: Mapping[str, object], entries: Sequence[Entry], keys: Keys) ->
     yield from desk.rewind(string(mapping(session.get("revert")).get("messageID")), entries)
 
 
-def parents_first(sessions: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+def callers_first(sessions: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
     """Return sessions in their order, save that one goes before those that work for it."""
     named = {string(session.get("id")): session for session in sessions}
-    done: set[str] = set()
-    for own in named:
-        line = {own: None}
-        above = string(named[own].get("parentID"))
-        while above in named and above not in done and above not in line:
-            line[above] = None
-            above = string(named[above].get("parentID"))
-        for each in reversed(line):
-            if each not in done:
-                done.add(each)
-                yield named[each]
+    parents = {own: string(session.get("parentID")) for own, session in named.items()}
+    return (named[own] for own in parents_first(parents))
 
 
 class _Desk:

@@ -2,24 +2,25 @@
 
 Newer files name the call that an event belongs to; older ones name the action that caused an
 observation; the oldest pair them by order alone. Each line is a conversation of its own. An
-observation that answers no action is told as a user's message, as the model gets it. Events that
-no model sees are not told: recalls, changes of the agent's state, requests for a condensation.
+observation that answers no action is told as a user's message, as the model gets it. Not told are
+changes of the agent's state, requests for a condensation, and recalls: what the model saw of those
+was put together by the agent and is not in the file as such.
 
-The price of a whole task stands with its first answer, because files do not divide it.
+Answers say how many tokens they took, in newer files. Everything else is known of the task only.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
 from holdfast.formats.document import Format
 from holdfast.formats.loose import as_json, is_array, mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
-from holdfast.formats.sessions.figures import usage_in
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.litellm import answer_in, thoughts, tokens_in
-from holdfast.formats.sessions.openhands_view import View, usages_in
+from holdfast.formats.sessions.openhands_view import View, total_of
 from holdfast.formats.sessions.reader import SessionReader, Sign, contents, summarized
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
@@ -65,7 +66,7 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
         entry = mapping(record.value)
         past = _events(entry)
         yield Begun(strand=strand, line=record.line, about=_about(entry, past))
-        desk = _Desk(strand, record.line, keys, mapping(entry.get("metrics")))
+        desk = _Desk(strand, record.line, keys)
         for event in past:
             yield from desk.take(event)
 
@@ -89,17 +90,26 @@ def _about(entry: Mapping[str, object], past: Sequence[Mapping[str, object]]) ->
         model=string(mapping(metadata.get("llm_config")).get("model")),
         version=string(mapping(first.get("args")).get("openhands_version")),
         started=moment(first.get("timestamp")),
+        usage=_undivided(total_of(mapping(entry.get("metrics"))), past),
         more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
     )
+
+
+def _undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
+    """Return what a task cost, without what its answers say themselves."""
+    if any(_response(event).get("usage") for event in past):
+        whole = Usage(cost=whole.cost)
+    return None if whole == Usage() else whole
 
 
 class _Desk:
     """Tells the events of one task."""
 
-    def __init__(self, strand: str, line: int, keys: Keys, metrics: Mapping[str, object]) -> None:
+    def __init__(self, strand: str, line: int, keys: Keys) -> None:
         self._place = (strand, line)
         self._keys = keys
-        self._costs = _Costs(metrics)
+        self._replies: set[str] = set()
+        """The answers that a part was told of."""
         self._calls = _Calls()
         self._view = View()
         self._number = 0
@@ -131,13 +141,15 @@ class _Desk:
             case _:
                 parts = tuple(self._called(event, arguments))
         response = _response(event)
-        reply = string(response.get("id"))
+        reply, usage = string(response.get("id")), mapping(response.get("usage"))
         native = Native(
             reply=reply,
             model=string(response.get("model")),
-            usage=self._costs.of(reply, mapping(response.get("usage"))),
+            usage=None if reply in self._replies else tokens_in(usage),
             at=_time(event),
         )
+        if reply:
+            self._replies.add(reply)
         return self._tell(event, Message(Role.ASSISTANT, tuple(parts)), native)
 
     def _called(
@@ -146,7 +158,7 @@ class _Desk:
         """Return a call, after what the model thought and said before its first."""
         response = _response(event)
         answer = answer_in(response)
-        if not self._costs.is_known(string(response.get("id"))):
+        if string(response.get("id")) not in self._replies:
             yield from thoughts(answer)
             told = string(answer.get("content")) or _thought_of(event)
             yield from (Text(told),) if told else ()
@@ -193,6 +205,8 @@ class _Desk:
     def _message(self, event: Mapping[str, object], message: Message, native: Native) -> Told:
         strand, line = self._place
         key = self._keys.take(f"{strand}#{self._id(event)}", line)
+        own = event.get("id")
+        native = replace(native, id=str(own) if isinstance(own, int) else "")
         return Told(strand=strand, line=line, key=key, message=message, native=native)
 
     def _id(self, event: Mapping[str, object]) -> object:
@@ -202,30 +216,6 @@ class _Desk:
     def _is_users(self, event: Mapping[str, object]) -> bool:
         source = event.get("source")
         return source == "user" or (source is None and not self._view.shows)
-
-
-class _Costs:
-    """Knows what each answer cost, and tells it once."""
-
-    def __init__(self, metrics: Mapping[str, object]) -> None:
-        self._usages = usages_in(metrics)
-        self._told: set[str] = set()
-        self._whole = usage_in({}, (), metrics.get("accumulated_cost"))
-
-    def is_known(self, reply: str) -> bool:
-        """Say whether a part of that answer was told."""
-        return bool(reply) and reply in self._told
-
-    def of(self, reply: str, written: Mapping[str, object]) -> Usage | None:
-        """Return what an answer cost, for its first message."""
-        if self.is_known(reply):
-            return None
-        self._told.add(reply)
-        own = tokens_in(written) or self._usages.get(reply)
-        whole, self._whole = self._whole, None
-        if own is None or whole is None:
-            return own or whole
-        return own + Usage(cost=whole.cost)
 
 
 class _Calls:

@@ -4,8 +4,8 @@ On disk a conversation is a folder: `base_state.json` with what is known of it, 
 event under `events`, whose names sort by time. Logs of one event a line are read as well. The
 layout of the folder is known from the SDK's source, the events from a file.
 
-Not told: changes of state, pauses, requests, and tokens; the model sees none of them. Costs come
-from the newest statistics before an answer, less what earlier answers were charged.
+Not told: changes of state, pauses, requests, and tokens; the model sees none of them. What it all
+cost is known of the conversation, from its newest statistics.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.loose import as_json, is_object, kind_of, mapping, sequence, string
 from holdfast.formats.moments import moment
+from holdfast.formats.replay import merged
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.litellm import thoughts, tokens_in
-from holdfast.formats.sessions.openhands_view import View, usages_in
+from holdfast.formats.sessions.litellm import thoughts
+from holdfast.formats.sessions.openhands_view import View, total_of
 from holdfast.formats.sessions.reader import (
     LIKELY,
     SessionReader,
@@ -95,25 +96,28 @@ class _Desk:
         self._strand = strand or MAIN
         self._keys = keys
         self._view = View()
-        self._costs = _Costs()
+        self._model = ""
+        self._replies: set[str] = set()
+        """The answers that a part was told of."""
         self._is_begun = False
 
     def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
         """Tell one event."""
-        about = self._costs.learn(event)
+        about = _about(event)
+        self._model = about.model or self._model
         if not self._is_begun:
             self._is_begun = True
             started = moment(event.get("timestamp"))
-            first = about or About(id=self._strand.rpartition("/")[2], started=started)
-            yield Begun(strand=self._strand, line=line, about=first)
-        elif about is not None:
+            known = About(id=self._strand.rpartition("/")[2], started=started)
+            yield Begun(strand=self._strand, line=line, about=merged(known, about))
+        elif about != About():
             yield Noted(strand=self._strand, about=about)
         if event.get("kind") == "Condensation":
             yield from self._condense(event, line)
             return
         message = _message(event)
         if message is not None and message.parts:
-            if string(event.get("llm_response_id")) in self._costs and message.calls:
+            if string(event.get("llm_response_id")) in self._replies and message.calls:
                 # Parallel calls repeat nothing of the answer but its id.
                 message = Message(Role.ASSISTANT, message.calls)
             told = self._tell(event, message, line)
@@ -126,10 +130,11 @@ class _Desk:
         native = Native(
             id=name,
             reply=reply if is_answer else "",
-            model=self._costs.model if is_answer else "",
-            usage=self._costs.of(reply) if is_answer else None,
+            model=self._model if is_answer else "",
             at=moment(event.get("timestamp")),
         )
+        if is_answer and reply:
+            self._replies.add(reply)
         key = self._keys.take(name, line)
         return Told(strand=self._strand, line=line, key=key, message=message, native=native)
 
@@ -150,68 +155,27 @@ class _Desk:
         yield Folded(strand=self._strand, line=line, id=fold, shows=shows, at=at)
 
 
-class _Costs:
-    """Knows what answers cost, from the state of a conversation or from its statistics."""
-
-    def __init__(self) -> None:
-        self.model = ""
-        self._usages: dict[str, Usage] = {}
-        self._whole = Usage()
-        self._charged = Usage()
-        self._told: set[str] = set()
-
-    def __contains__(self, reply: str) -> bool:
-        """Say whether a part of that answer was told."""
-        return bool(reply) and reply in self._told
-
-    def learn(self, event: Mapping[str, object]) -> About | None:
-        """Take what an event says of costs; return what it says of the conversation."""
-        if event.get("key") == "stats":
-            self._add(mapping(event.get("value")))
-        if not _is_state(event):
-            return None
-        self._add(mapping(event.get("stats")))
-        agent, workspace = mapping(event.get("agent")), mapping(event.get("workspace"))
-        self.model = string(mapping(agent.get("llm")).get("model"))
-        return About(
-            id=string(event.get("id")),
-            model=self.model,
-            cwd=string(workspace.get("working_dir")),
-            title=string(mapping(event.get("tags")).get("title")),
-        )
-
-    def of(self, reply: str) -> Usage | None:
-        """Return what an answer cost, for its first message."""
-        if reply in self:
-            return None
-        self._told.add(reply)
-        if reply in self._usages:
-            return self._usages[reply]
-        if self._whole == self._charged:
-            return None
-        usage, self._charged = _less(self._whole, self._charged), self._whole
-        return usage
-
-    def _add(self, stats: Mapping[str, object]) -> None:
-        whole = Usage()
-        for metrics in mapping(stats.get("usage_to_metrics")).values():
-            fields = mapping(metrics)
-            self._usages |= usages_in(fields)
-            tokens = mapping(fields.get("accumulated_token_usage"))
-            whole += tokens_in(tokens, fields.get("accumulated_cost")) or Usage()
-        # With the price of each answer at hand, the sum would charge all of them again.
-        self._whole = self._charged if self._usages else whole
-
-
-def _less(whole: Usage, part: Usage) -> Usage:
-    return Usage(
-        1,
-        max(whole.input_tokens - part.input_tokens, 0),
-        max(whole.output_tokens - part.output_tokens, 0),
-        max(whole.cache_read_tokens - part.cache_read_tokens, 0),
-        max(whole.cache_write_tokens - part.cache_write_tokens, 0),
-        max(whole.cost - part.cost, 0.0),
+def _about(event: Mapping[str, object]) -> About:
+    """Return what an event says of the conversation as a whole."""
+    if event.get("key") == "stats":
+        return About(usage=_usage(mapping(event.get("value"))))
+    if not _is_state(event):
+        return About()
+    agent, workspace = mapping(event.get("agent")), mapping(event.get("workspace"))
+    return About(
+        id=string(event.get("id")),
+        model=string(mapping(agent.get("llm")).get("model")),
+        cwd=string(workspace.get("working_dir")),
+        title=string(mapping(event.get("tags")).get("title")),
+        usage=_usage(mapping(event.get("stats"))),
     )
+
+
+def _usage(stats: Mapping[str, object]) -> Usage | None:
+    """Return what everything cost, by every model that took part."""
+    several = mapping(stats.get("usage_to_metrics")).values()
+    whole = sum((total_of(mapping(each)) for each in several), Usage())
+    return None if whole == Usage() else whole
 
 
 def _message(event: Mapping[str, object]) -> Message | None:

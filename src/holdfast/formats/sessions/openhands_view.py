@@ -1,18 +1,19 @@
-"""What both generations of OpenHands share: the events that an agent sees, and costs."""
+"""What both generations of OpenHands share: the events that an agent sees, and totals."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import mappings, string
+from holdfast.formats.loose import mapping, mappings, sequence
+from holdfast.formats.sessions.figures import dollars
 from holdfast.formats.sessions.litellm import tokens_in
+from holdfast.session import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from holdfast.session import Usage
-
-__all__ = ["View", "usages_in"]
+__all__ = ["View", "total_of"]
 
 
 class View:
@@ -41,11 +42,11 @@ class View:
         return tuple(key for _, key in self._seen if key)
 
 
-def usages_in(metrics: Mapping[str, object]) -> dict[str, Usage]:
-    """Return what each answer cost, by its id, as far as metrics tell answers apart."""
-    found: dict[str, Usage] = {}
-    for each in mappings(metrics.get("token_usages")):
-        usage = tokens_in(each)
-        if usage is not None:
-            found[string(each.get("response_id"))] = usage
-    return found
+def total_of(metrics: Mapping[str, object]) -> Usage:
+    """Return what metrics add up to; calls count as far as they are listed."""
+    each = mappings(metrics.get("token_usages"))
+    added = mapping(metrics.get("accumulated_token_usage"))
+    several = [added] if added else each
+    whole = sum((tokens_in(fields) or Usage() for fields in several), Usage())
+    calls = max(len(each), len(sequence(metrics.get("costs"))))
+    return replace(whole, calls=calls, cost=dollars(metrics.get("accumulated_cost")))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.formats.chronicle import Native
     from holdfast.transcript import Message, Part
 
-__all__ = ["answer", "blocks", "command", "result", "user"]
+__all__ = ["answer", "blocks", "command", "result", "usage_of", "user"]
 
 _APIS = {
     "anthropic": ("anthropic-messages", "anthropic"),
@@ -57,7 +57,7 @@ def answer(message: Message, native: Native, at: int) -> dict[str, object]:
         "api": string(more.get("api")) or api,
         "provider": string(more.get("provider")) or provider,
         "model": native.model,
-        "usage": _usage(native.usage),
+        "usage": usage_of(native.usage),
         "stopReason": reason if reason in _REASONS else usual,
         "timestamp": at,
     }
@@ -150,8 +150,8 @@ def _api(message: Message) -> tuple[str, str]:
     return _NOBODY
 
 
-def _usage(usage: Usage | None) -> dict[str, object]:
-    # Pi adds up the usage of every answer, so one that nobody knows is nothing.
+def usage_of(usage: Usage | None) -> dict[str, object]:
+    """Return what an answer cost; Pi adds it up, so what nobody knows is nothing."""
     known = Usage() if usage is None else usage
     counts = {
         "input": known.input_tokens,

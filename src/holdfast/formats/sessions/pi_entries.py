@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import mapping, string
+from holdfast.formats.loose import mapping, mappings, string
 from holdfast.formats.moments import iso
-from holdfast.formats.sessions.pi_blocks import answer, blocks, command, result, user
+from holdfast.formats.sessions.derived import derived_uuid, digest
+from holdfast.formats.sessions.pi_blocks import (
+    answer,
+    blocks,
+    command,
+    result,
+    usage_of,
+    user,
+)
 from holdfast.formats.sessions.pi_content import SUMMARY, SYSTEM
 from holdfast.transcript import Role, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from holdfast.formats.chronicle import About, Told
 
-__all__ = ["Content", "Names", "contents_of", "header", "notes"]
+__all__ = [
+    "Content",
+    "Names",
+    "Written",
+    "contents_of",
+    "copied",
+    "header",
+    "notes",
+    "summary_content",
+]
 
 _START = 946_684_800_000
 """The first moment of 2000, for what has no time."""
@@ -41,9 +57,7 @@ class Names:
         self.session = about.id
         if not _SOUND.fullmatch(about.id):
             known = f"{about.id}\n{about.title}\n{about.cwd}\n{about.started}"
-            digest = _digest(known)
-            parts = (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])
-            self.session = "-".join(parts)
+            self.session = derived_uuid(known)
         self._used: set[str] = set()
         self._now = _START if about.started is None else about.started
 
@@ -51,7 +65,7 @@ class Names:
         """Return the wanted name, or one that is made of the key."""
         found, count = wanted, 0
         while not found or found in self._used:
-            found = _digest(f"{self.session}\n{key}\n{count}")[: 8 + count]
+            found = digest(f"{self.session}\n{key}\n{count}")[: 8 + count]
             count += 1
         self._used.add(found)
         return found
@@ -64,6 +78,39 @@ class Names:
         """Return a time; what has none comes a moment after what was written before."""
         self._now = self._now + 1 if at is None else at
         return self._now
+
+
+class Written:
+    """Knows which entries messages became, and what those say."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, Content] = {}
+        self.copies: dict[str, str] = {}
+        """The newest copies of entries."""
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def enter(self, keys: Iterable[str], names: Iterable[str]) -> None:
+        """Take note of the entries that messages became together."""
+        self._names |= dict.fromkeys(keys, tuple(names))
+
+    def names(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the entries of messages, each once."""
+        return tuple(dict.fromkeys(name for key in keys for name in self._names.get(key, ())))
+
+    def hidden_calls(self, shows: Iterable[str]) -> frozenset[str]:
+        """Return the calls whose results stand in the file and not among these entries.
+
+        A window may show a piece of an answer without its calls; an entry holds the whole answer.
+        """
+        messages = {
+            name: mapping(each.fields.get("message")) for name, each in self.contents.items()
+        }
+        answered = {name: string(each.get("toolCallId")) for name, each in messages.items()}
+        return frozenset(answered.values()) - {answered[name] for name in shows} - {""}
+
+    def newest(self, name: str | None) -> str | None:
+        """Return the newest copy of an entry, or the entry itself."""
+        return None if name is None else self.copies.get(name, name)
 
 
 def header(about: About, names: Names) -> dict[str, object]:
@@ -114,6 +161,22 @@ def contents_of(told: Told, calls: dict[str, str], at: int) -> Iterator[Content]
             yield _of_user(told, at)
 
 
+def summary_content(text: str) -> Content:
+    """Return a summary that stands among the messages."""
+    return Content("custom_message", {"customType": SUMMARY, "content": text, "display": True})
+
+
+def copied(content: Content, hidden: Container[str]) -> Content:
+    """Return an entry to be written again: it costs nothing, and its hidden calls are left out."""
+    message = mapping(content.fields.get("message"))
+    if message.get("role") != "assistant":
+        return content
+    kept = [
+        each for each in mappings(message.get("content")) if string(each.get("id")) not in hidden
+    ]
+    return _message({**message, "content": kept, "usage": usage_of(None)})
+
+
 def _message(fields: Mapping[str, object]) -> Content:
     return Content("message", {"message": fields})
 
@@ -128,8 +191,7 @@ def _of_user(told: Told, at: int) -> Content:
     }
     match (more.get("entry"), more.get("role")):
         case _ if message.summary is not None:
-            fields = {"customType": SUMMARY, "content": message.summary.text, "display": True}
-            return Content("custom_message", fields)
+            return summary_content(message.summary.text)
         case ("branch_summary", _):
             origin = string(more.get("fromId")) or "root"
             return Content("branch_summary", {"fromId": origin, "summary": message.text})
@@ -141,7 +203,3 @@ def _of_user(told: Told, at: int) -> Content:
             return _message(command(message, more, at))
         case _:
             return _message(user(message, at))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

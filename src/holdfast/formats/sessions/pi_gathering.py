@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.sessions.summaries import folds, with_lone_summaries
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -45,7 +46,7 @@ Gathered: TypeAlias = Begun | Noted | Told | Folded | Rewound | Answer | Compact
 def gathered(events: Iterable[Event]) -> Iterator[Gathered]:
     """Return the events of the first conversation, its branches among them, put together."""
     desk = _Desk()
-    for event in _of_one(events):
+    for event in _of_one(with_lone_summaries(events)):
         yield from desk.take(event)
     yield from desk.flush()
 
@@ -75,14 +76,11 @@ class _Desk:
     def take(self, event: Begun | Noted | Told | Folded | Rewound) -> Iterator[Gathered]:
         """Return what is complete now."""
         summary = self._summary
+        if summary is not None and folds(event, summary):
+            self._summary = None
+            yield Compaction(summary, event)
+            return
         match event:
-            case Folded() if (
-                summary is not None
-                and summary.strand == event.strand
-                and summary.key in event.shows
-            ):
-                self._summary = None
-                yield Compaction(summary, event)
             case Told() if self._goes_on(event):
                 self._add(event)
             case Told():

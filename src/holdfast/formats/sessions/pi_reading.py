@@ -63,6 +63,12 @@ class _Desk:
         if self._about is None:
             yield self._begin(About())
         above = self._above(entry)
+        original = mapping(entry.get("holdfast")).get("copy")
+        if isinstance(original, str) and self._tells(original):
+            strand = _strand_of(above)
+            self._tree.add(string(entry.get("id")), self._tree.copy(above, strand, original))
+            self._order.append(self._tree.newest)
+            return
         match entry.get("type"):
             case "compaction":
                 yield from self._compaction(entry, above)
@@ -157,7 +163,9 @@ class _Desk:
             tokens_before=_whole(entry.get("tokensBefore")) or None,
             tokens_after=_whole(own.get("tokensAfter")),
         )
-        node = replace(self._tree.below(above, strand, told), window=shows, forks=False)
+        node = self._tree.below(above, strand, told)
+        again = own.get("again") is True
+        node = replace(node, window=shows, forks=False, again=again)
         self._tree.add(string(entry.get("id")), node)
 
     def _window(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:

@@ -6,7 +6,7 @@ by its structure alone, so that it writes nothing twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN
@@ -32,6 +32,10 @@ class Node:
     """What the model sees from here on, where the entry changes that."""
     forks: bool = False
     """Whether what follows is a branch, even where nothing else follows."""
+    copies: str = ""
+    """The message that our writer wrote again here, below a compaction."""
+    again: bool = False
+    """Whether copies of all that the window shows follow."""
 
 
 class Tree:
@@ -74,7 +78,7 @@ class Tree:
         if name:
             self._nodes[name] = node
         self._newest = node
-        if node.key or (node.window is not None and not node.forks):
+        if node.key or node.copies or (node.window is not None and not node.forks):
             self._ends[node.strand] = node
         self._is_folded = self._is_folded or node.window is not None
         return node
@@ -93,12 +97,20 @@ class Tree:
             forks=forks and not key,
         )
 
+    def copy(self, above: Node | None, strand: str, original: str) -> Node:
+        """Return an entry that stands for one that was told before, not yet added."""
+        return replace(self.below(above, strand), last=original, copies=original)
+
     def window_at(self, node: Node | None) -> tuple[str, ...]:
         """Return what the model sees when an entry is the newest of its conversation."""
         later: list[str] = []
+        copied: set[str] = set()
         for each in _upwards(node):
             if each.window is not None:
-                return (*each.window, *reversed(later))
+                hidden = set(each.window) - copied - {each.key} if each.again else set[str]()
+                shown = (key for key in each.window if key not in hidden)
+                return (*shown, *reversed(later))
+            copied.add(each.copies)
             if each.key:
                 later.append(each.key)
         return tuple(reversed(later))
@@ -115,8 +127,8 @@ class Tree:
         for each in _upwards(above):
             if each.depth < first.depth:
                 return ()
-            if each.key and each.window is None:
-                found.append(each.key)
+            if (name := each.key or each.copies) and each.window is None:
+                found.append(name)
             if each is first:
                 break
         else:
@@ -127,6 +139,9 @@ class Tree:
         """Return where the longest end of the way to `above` begins that is shown as it was."""
         first: Node | None = None
         for each in _upwards(above):
+            if each.copies:
+                # From here on the file holds what is shown twice.
+                break
             if each.key and each.window is None:
                 if each.key not in shows:
                     break

@@ -1,6 +1,8 @@
 """Writes sessions that Pi and OpenClaw can go on with, in version 3 of Pi's format.
 
-A file holds one conversation with its branches. What Pi has no word for stands in entries and
+A file holds one conversation with its branches. Pi shows the summary of a compaction and one
+stretch of entries before it; messages that a window shows besides are written again below the
+compaction, as copies that our reader does not tell. What Pi has no word for stands in entries and
 fields that it passes over, under names that begin with `holdfast`: a system prompt, turns that
 were taken back, a window in another order than Pi's, who asked for a compaction.
 
@@ -20,7 +22,16 @@ from holdfast.formats.document import Style
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import iso
 from holdfast.formats.sessions.pi_content import ORIGIN, WINDOW
-from holdfast.formats.sessions.pi_entries import Content, Names, contents_of, header, notes
+from holdfast.formats.sessions.pi_entries import (
+    Content,
+    Names,
+    Written,
+    contents_of,
+    copied,
+    header,
+    notes,
+    summary_content,
+)
 from holdfast.formats.sessions.pi_gathering import Answer, Compaction, gathered
 from holdfast.formats.sessions.pi_tree import Tree
 
@@ -77,8 +88,7 @@ class _Scribe:
         self._names = Names(About())
         self._tree = Tree()
         self._tips: dict[str, _Tip] = {}
-        self._ids: dict[str, tuple[str, ...]] = {}
-        """The entries that each message became."""
+        self._written = Written()
         self._calls: dict[str, str] = {}
         self._labels: dict[str, str] = {}
 
@@ -88,8 +98,8 @@ class _Scribe:
             case Begun(of=None):
                 yield from self._begin(each)
             case Begun():
-                shared = self._ids.get(each.after, (None,))[-1]
-                self._tips[each.strand] = _Tip(self._tree.find(shared), shared)
+                place = self._written.newest((None, *self._written.names((each.after,)))[-1])
+                self._tips[each.strand] = _Tip(self._tree.find(place), place)
             case Noted():
                 yield from self._note(self._tips[each.strand], each.about)
             case Answer(told=told, pieces=pieces):
@@ -138,9 +148,10 @@ class _Scribe:
             name = self._names.name(wanted, f"{told.key}\n{len(names)}")
             tip.strand = name if tip.strand is None else tip.strand
             tip.node = self._tree.add(name, self._tree.below(tip.node, tip.strand, name))
+            self._written.contents[name] = content
             yield self._entry(tip, content, name, at)
             names.append(name)
-        self._ids |= dict.fromkeys(pieces, tuple(names))
+        self._written.enter(pieces, names)
 
     def _fold(self, folded: Folded, told: Told | None) -> Iterator[dict[str, object]]:
         """Write a compaction; one without a summary shows Pi that something is missing."""
@@ -148,14 +159,18 @@ class _Scribe:
         yield from self._open(tip, None)
         name = self._names.name("" if told is None else told.native.id, folded.id)
         if told is not None:
-            self._ids[told.key] = (name,)
+            self._written.enter((told.key,), (name,))
         at = self._names.time(folded.at if told is None else told.native.at)
-        shows = self._shown(folded.shows)
+        shows = self._written.names(folded.shows)
         first = self._tree.first_kept(tip.node, frozenset(shows))
         kept = self._tree.kept(tip.node, first)
         own = _own(folded, told, at)
-        if shows != (kept if told is None else (name, *kept)):
+        again = self._is_apart(shows, (name, *kept))
+        if again or shows != (kept if told is None else (name, *kept)):
             own["shows"] = list(shows)
+        if again:
+            own["again"] = True
+            first = None
         details: dict[str, object] = {"readFiles": [], "modifiedFiles": []}
         if told is not None:
             details |= {key: told.native.more.get(key) or found for key, found in details.items()}
@@ -167,16 +182,33 @@ class _Scribe:
         }
         tip.strand = name if tip.strand is None else tip.strand
         node = self._tree.below(tip.node, tip.strand, "" if told is None else name)
-        tip.node = self._tree.add(name, replace(node, window=shows, forks=False))
+        tip.node = self._tree.add(name, replace(node, window=shows, forks=False, again=again))
         yield self._entry(tip, Content("compaction", fields), name, at)
+        self._written.contents[name] = summary_content(_summary_of(told))
+        if again:
+            yield from self._copies(tip, [each for each in shows if each != name], at)
+
+    def _is_apart(self, shows: Sequence[str], kept: Sequence[str]) -> bool:
+        """Say whether a window shows what Pi would not; a system prompt is Pi's own matter."""
+        missing = set(shows) - set(kept)
+        return any(self._written.contents[name].kind != "custom" for name in missing)
+
+    def _copies(self, tip: _Tip, originals: Sequence[str], at: int) -> Iterator[dict[str, object]]:
+        hidden = self._written.hidden_calls(originals)
+        for original in originals:
+            name = self._names.name("", f"{original}\nagain")
+            tip.node = self._tree.add(name, self._tree.copy(tip.node, _strand_at(tip), original))
+            self._written.copies[original] = name
+            content = copied(self._written.contents[original], hidden)
+            yield self._entry(tip, content, name, at) | {"holdfast": {"copy": original}}
 
     def _rewind(self, rewound: Rewound) -> Iterator[dict[str, object]]:
         """Write what the user went back to, so that Pi goes on from there as well."""
-        tip, shows = self._tips[rewound.strand], self._shown(rewound.shows)
+        tip, shows = self._tips[rewound.strand], self._written.names(rewound.shows)
         if tip.strand is None:
             yield from self._open(tip, shows)
             return
-        tip.id = shows[-1] if shows else None
+        tip.id = self._end_of(shows)
         tip.node = self._tree.find(tip.id)
         content = Content(
             "custom",
@@ -216,9 +248,13 @@ class _Scribe:
         tip.node = self._tree.add(name, self._tree.below(tip.node, _strand_at(tip)))
         return self._entry(tip, content, name, None)
 
-    def _shown(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Return the entries of messages, each once."""
-        return tuple(dict.fromkeys(name for key in keys for name in self._ids.get(key, ())))
+    def _end_of(self, shows: Sequence[str]) -> str | None:
+        """Return the entry at which Pi shows these messages, or at least the last of them."""
+        if not shows:
+            return None
+        newest = self._written.newest(shows[-1])
+        seen = self._tree.window_at(self._tree.find(newest))
+        return newest if seen == shows else shows[-1]
 
 
 def _strand_at(tip: _Tip) -> str:
@@ -241,6 +277,6 @@ def _own(folded: Folded, told: Told | None, at: int) -> dict[str, object]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _summary_of(told: Told) -> str:
-    summary = told.message.summary
+def _summary_of(told: Told | None) -> str:
+    summary = None if told is None else told.message.summary
     return "" if summary is None else summary.text

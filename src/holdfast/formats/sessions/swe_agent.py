@@ -6,21 +6,20 @@ their command into the text and get its output as a user's message: it is told a
 Demonstrations are told as well, marked by `is_demo`, because the model saw them.
 
 Nothing in a file tells one run of a task from another, so a session has no id of its own. What
-the run cost as a whole stands with its first answer.
+it cost is known of the whole run only.
 """
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
+from holdfast.formats.loose import as_json, mapping, mappings, parsed, sequence, string
 from holdfast.formats.sessions.figures import count, usage_in
 from holdfast.formats.sessions.litellm import thoughts
 from holdfast.formats.sessions.reader import SessionReader, Sign, contents
-from holdfast.session import Usage
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
+    from holdfast.session import Usage
 
 __all__ = ["SWE_AGENT"]
 
@@ -51,7 +51,6 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
 def _task(record: Record, strand: str) -> Iterator[Event]:
     entry = mapping(record.value)
     yield Begun(strand=strand, line=record.line, about=_about(entry))
-    usage = _usage(entry)
     for place, each in enumerate(sequence(entry.get("history"))):
         fields = mapping(each)
         message = _message(fields)
@@ -60,12 +59,9 @@ def _task(record: Record, strand: str) -> Iterator[Event]:
             continue
         if not message.parts:
             continue
-        is_answer = message.role is Role.ASSISTANT
-        more = {key: fields[key] for key in _KEPT if fields.get(key)}
-        native = Native(usage=usage if is_answer else None, more=more)
+        native = Native(more={key: fields[key] for key in _KEPT if fields.get(key)})
         key = f"{strand}#{place}"
         yield Told(strand=strand, line=record.line, key=key, message=message, native=native)
-        usage = None if is_answer else usage
 
 
 def _about(entry: Mapping[str, object]) -> About:
@@ -76,6 +72,7 @@ def _about(entry: Mapping[str, object]) -> About:
         title=string(problem.get("id")),
         model=string(mapping(model.get("model")).get("name")),
         version=string(info.get("swe_agent_version")),
+        usage=_usage(mapping(info.get("model_stats"))),
         more={
             key: found
             for key, value in (
@@ -90,22 +87,13 @@ def _about(entry: Mapping[str, object]) -> About:
 def _config(entry: Mapping[str, object]) -> Mapping[str, object]:
     """Return how the run was set up, which newer files hold as text."""
     written = entry.get("replay_config")
-    if not isinstance(written, str):
-        return mapping(written)
-    try:
-        return mapping(json.loads(written))
-    except (ValueError, RecursionError):
-        return {}
+    return mapping(parsed(written) if isinstance(written, str) else written)
 
 
-def _usage(entry: Mapping[str, object]) -> Usage | None:
-    stats = mapping(mapping(entry.get("info")).get("model_stats"))
+def _usage(stats: Mapping[str, object]) -> Usage | None:
     names = ("tokens_sent", "tokens_received", "", "")
     whole = usage_in(stats, names, stats.get("instance_cost"))
-    calls = count(stats.get("api_calls"))
-    if whole is None or not calls:
-        return whole
-    return Usage(calls - 1) + whole
+    return None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
 
 
 def _message(entry: Mapping[str, object]) -> Message | None:
