@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.archives.files import place_of
 from holdfast.cli.exits import Exit
 from holdfast.exchange import Tally
 from holdfast.wiring.importing import Status, Taken
@@ -88,7 +90,7 @@ class Imported:
             yield Trouble(each.file.shown, 0, each.reason)
         for taken in self.taken:
             # Readers are told where a file really is; people named it in their own way.
-            names = {file.path.absolute().as_posix(): file.shown for file in taken.found.files}
+            names = {Path(place_of(file.path)).as_posix(): file.shown for file in taken.found.files}
             first = taken.found.files[0].shown
             if taken.status is Status.FAILED:
                 yield Trouble(first, 0, taken.reason)

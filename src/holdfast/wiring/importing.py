@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line
+from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line, place_of
 from holdfast.adapters.archives.places import Machine, usual_places
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally
@@ -76,7 +76,7 @@ class Intake:
 
     def is_known(self, file: File) -> bool:
         """Say whether a file was imported as it is now, so that nobody has to open it."""
-        return self._ledger.is_known(str(file.path.absolute()), Stamp(file.size, file.modified))
+        return self._ledger.is_known(place_of(file.path), Stamp(file.size, file.modified))
 
     def take(self, found: Found) -> Taken:
         """Import one find; a file that cannot be read to its end is no error."""
@@ -120,7 +120,7 @@ def _origin(found: Found) -> Origin:
     """Return where the find comes from: its file, or the folder over which it is spread."""
     first = found.files[0]
     spread = found.is_spread and not first.is_named
-    place = str((first.root if spread else first.path).absolute())
+    place = place_of(first.root if spread else first.path)
     if first.alias:
         # What comes through a pipe is known by nothing but what it is.
         place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"

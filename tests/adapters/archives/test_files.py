@@ -16,6 +16,7 @@ from holdfast.adapters.archives.files import (
     Unreadable,
     head_of,
     is_binary,
+    place_of,
     unpacked,
 )
 from holdfast.errors import MissingExtra
@@ -120,3 +121,8 @@ def test_zstd_without_its_extra_says_what_to_install(
         list(Blocks(path))
     path.write_bytes(gzip.compress(LINES) + b"junk")
     assert b"".join(Blocks(path)) == LINES
+
+
+def test_a_place_is_the_same_however_it_was_named(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    assert place_of(tmp_path / "inside" / ".." / "file") == str(tmp_path / "file")

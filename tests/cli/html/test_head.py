@@ -45,10 +45,10 @@ def test_a_branch_was_where_its_parent_was() -> None:
         started=0,
         metadata={"cwd": "/a", "git_branch": "main", "import": {"file": "/a.jsonl"}},
     )
-    session = Session(id="s1", source="cli", started=0, metadata={"git_branch": "other"})
+    session = Session(id="s1", source="cli", started=0, metadata={"git_branch": "next"})
     page = read(head_shown(Family(session, (parent,), ()), NOTHING))
     assert page.text("dt") == "sessionfromusedfolderbranchfileholdscame from"
-    assert page.text("code") == "s1/aother/a.jsonls0"
+    assert page.text("code") == "s1/anext/a.jsonls0"
 
 
 def test_what_is_unknown_is_left_out() -> None:

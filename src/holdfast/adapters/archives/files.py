@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import zlib
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ __all__ = [
     "head_of",
     "is_binary",
     "may_be_session",
+    "place_of",
     "reason_of",
     "unpacked",
 ]
@@ -145,6 +147,11 @@ class _Members:
             piece = self._member.rest() if self._member.is_over() else b""
             if plain:
                 yield plain
+
+
+def place_of(path: Path) -> str:
+    """Return where a file is, the same words however somebody named it."""
+    return os.path.abspath(path)
 
 
 def head_of(path: Path) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.adapters.archives.files import (
@@ -13,6 +14,7 @@ from holdfast.adapters.archives.files import (
     begins_database,
     head_of,
     is_binary,
+    place_of,
 )
 from holdfast.errors import DecodeError, MissingExtra
 from holdfast.formats.catalog import IN_DATABASES
@@ -236,4 +238,4 @@ def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
 
 
 def _name(blocks: Blocks) -> str:
-    return blocks.path.absolute().as_posix()
+    return Path(place_of(blocks.path)).as_posix()
