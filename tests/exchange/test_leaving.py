@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.exchange import tell_session
-from holdfast.formats.chronicle import MAIN, Begun, Folded, Rewound, Told
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Rewound, Told
 from holdfast.formats.replay import replay
 from holdfast.session import (
     Cause,
@@ -17,10 +17,11 @@ from holdfast.session import (
     Fork,
     Session,
     Spawn,
+    Usage,
 )
 from holdfast.testing.builders import assistant, user
 from holdfast.transcript import Message, Role, Summary, Synthetic
-from tests.exchange.taking import NOW, folded, opened, sessions, take, talk
+from tests.exchange.taking import NOW, START, begun, folded, opened, sessions, take, talk, told
 
 if TYPE_CHECKING:
     from holdfast.ports import Store
@@ -211,3 +212,27 @@ def test_what_is_told_can_be_taken_by_another_store() -> None:
         assert events[0].strand == MAIN
         take(other, events)
         assert list(tell_session(other, session.id)) == events
+
+
+def test_a_branch_that_is_told_alone_has_the_name_and_the_folder_of_what_it_left() -> None:
+    branch = Begun(strand="b", line=4, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    events = (
+        begun(cwd="/srv/shop", git_branch="main", version="2.0", usage=Usage(3, 30)),
+        told("u1"),
+        told("a1"),
+        branch,
+        told("a2", strand="b"),
+    )
+    with opened() as store:
+        take(store, events)
+        child = next(each for each in sessions(store) if each.fork is Fork.BRANCH)
+        first = next(iter(tell_session(store, child.id)))
+        assert isinstance(first, Begun)
+        assert first.about == About(
+            id="native-1",
+            title=child.title,
+            cwd="/srv/shop",
+            git_branch="main",
+            version="2.0",
+            started=START,
+        )

@@ -25,6 +25,7 @@ from holdfast.formats.chronicle import (
     native_of,
     without_native,
 )
+from holdfast.formats.replay import merged
 from holdfast.session import Cause, Fork, Kind, children_of, path_to
 from holdfast.transcript import Role
 
@@ -112,7 +113,7 @@ class _Teller:
         """Return the events of a strand; `of` is how it begins as part of another."""
         first, last = sessions[0], sessions[-1]
         self._line += 1
-        begun = Begun(strand=strand, line=self._line, about=_about(first, last))
+        begun = Begun(strand=strand, line=self._line, about=self._about(first, last))
         yield begun if of is None else replace(of, line=self._line)
         if of is None and first.fork is not Fork.DELEGATION:
             for entry in self._shared(first):
@@ -121,6 +122,20 @@ class _Teller:
             children = self._children(session, sessions) if family else ()
             yield from self._own(session, strand, _Children(children))
         yield from self._undone(last, strand)
+
+    def _about(self, first: Session, last: Session) -> About:
+        """Return what is known of a strand that is told by itself.
+
+        A branch is where the conversation goes on that it left: it has its name and its folder.
+        """
+        about = _about(first, last)
+        session = first
+        for ancestor in reversed(path_to(self._lineage, first.id)[:-1]):
+            if session.fork is not Fork.BRANCH:
+                break
+            about = replace(merged(_about(ancestor, ancestor), about), usage=about.usage)
+            session = ancestor
+        return about if session is first else replace(about, title=first.title)
 
     def _own(self, session: Session, strand: str, children: _Children) -> Iterator[Event]:
         """Tell what was said in the session itself, with its changes and children between."""
