@@ -126,9 +126,10 @@ class Landing:
         """Show other messages from here on; says whether that was not done before."""
         fold = event if isinstance(event, Folded) else None
         session = self.made("" if fold is None else f"fold:{fold.id}")
-        if not self.is_fresh and self._is_done(session, fold, pieces):
-            return False
+        # In this order: who makes the same change after the look finds another generation.
         head = self._store.head(session.id)
+        if self._is_done(session, fold, pieces):
+            return False
         size = self._base + self._log.written
         if head.size != size:
             raise Conflict(f"session {session.id} was written to by somebody else")
