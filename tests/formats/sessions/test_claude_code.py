@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -462,19 +461,6 @@ def test_no_shape_of_a_line_is_fatal_and_what_was_told_stays_told(
     for count in range(len(lines)):
         part = [each for each in told(*lines[:count]) if isinstance(each, Told | Folded)]
         assert part == whole[: len(part)]
-
-
-def cost(count: int) -> float:
-    """Return what it takes to read a user who goes back again and again, in seconds."""
-    lines = [line("user", f"u{place}", "go", parentUuid=f"u{place // 2}") for place in range(count)]
-    started = process_time()
-    assert len(messages(told(*lines))) == count
-    return process_time() - started
-
-
-def test_reading_takes_time_in_proportion_to_the_file() -> None:
-    small = min(cost(1_000) for _ in range(3))
-    assert cost(8_000) < 8 * 3 * small
 
 
 def test_a_file_that_begins_with_lines_of_the_program_alone_is_known() -> None:
