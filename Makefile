@@ -22,7 +22,7 @@ BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill)
 
-.PHONY: help setup check format format-check lint types layers test cover soak run sample bench bench-peers clean
+.PHONY: help setup check format format-check lint types layers test slow cover soak run sample bench bench-peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 endif
 
-check: format-check lint types layers test ## Everything a change must pass (the default)
+check: format-check lint types layers test slow ## Everything a change must pass (the default)
 
 format: $(STAMP) ## Rewrite the code in the house format and apply safe fixes
 	@$(BIN)/ruff check --quiet --fix-only .
@@ -66,8 +66,11 @@ types: $(STAMP) ## basedpyright, strict
 layers: $(STAMP) ## The import contracts
 	@$(BIN)/lint-imports --no-logo --no-cache
 
-test: $(STAMP) ## The test suite
-	@$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+test: $(STAMP) ## The test suite, without what takes minutes
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m 'not slow' $(ARGS)
+
+slow: $(STAMP) ## What takes minutes: a long conversation with a real model
+	@$(BIN)/python -m pytest -q -m slow $(ARGS)
 
 cover: $(STAMP) ## The test suite with branch coverage of the pure core
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)

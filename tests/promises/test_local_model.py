@@ -83,6 +83,7 @@ def check_undo(chat: Conversation) -> None:
     assert shown(chat) == latest
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1_200)
 def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
