@@ -93,16 +93,17 @@ def _calibrated(
 
 
 def _before_and_after(session: Transcript, exact: ExactCounter) -> tuple[float, float]:
-    messages = DIALECTS["openai"].encode(session).messages
+    openai, real = DIALECTS["openai"], Scale(exact)
+    messages = openai.encode(session).messages
     half = len(messages) // 2
-    real = Scale(exact)
-    truth = real.total(session)
+    # What the dialect cannot say, such as another provider's thinking, is not estimated either.
+    truth = real.total(openai.decode(Body(list(messages))))
     compressor = Compressor(context_length=100_000_000)
     compressor.should_compress(messages)
     fresh = compressor.expected_tokens
     compressor = Compressor(context_length=100_000_000)
     compressor.should_compress(messages[:half])
-    reported = real.total(DIALECTS["openai"].decode(Body(list(messages[:half]))))
+    reported = real.total(openai.decode(Body(list(messages[:half]))))
     compressor.update_from_response(reported)
     compressor.should_compress(messages)
     learned = compressor.expected_tokens
