@@ -26,6 +26,7 @@ FORMAT_OF: dict[str, str] = {
     "openhands.jsonl": "openhands",
     "openhands_events.jsonl": "openhands-events",
     "openhands_flat.jsonl": "openhands",
+    "openhands_folder.json": "openhands-folder",
     "pi_v1.jsonl": "pi",
     "pi_v3.jsonl": "pi",
     "qwen.jsonl": "qwen",

@@ -192,7 +192,7 @@ _AGENTS = (
     ),
     _Agent(
         "OpenHands",
-        (".openhands",),
+        (".openhands", ".openhands-state"),
         ("conversations", "sessions"),
         ("*.json",),
         variables=(

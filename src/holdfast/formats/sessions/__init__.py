@@ -20,6 +20,7 @@ from holdfast.formats.sessions.mini_swe_agent_log import MINI_SWE_AGENT_LOG
 from holdfast.formats.sessions.opencode import OPENCODE
 from holdfast.formats.sessions.openhands import OPENHANDS
 from holdfast.formats.sessions.openhands_events import OPENHANDS_EVENTS
+from holdfast.formats.sessions.openhands_folder import OPENHANDS_FOLDER
 from holdfast.formats.sessions.pi import OPENCLAW, PI
 from holdfast.formats.sessions.qwen import QWEN
 from holdfast.formats.sessions.reader import SessionReader, Sign
@@ -43,6 +44,7 @@ SESSIONS: tuple[SessionReader, ...] = (
     SWE_AGENT,
     OPENHANDS,
     OPENHANDS_EVENTS,
+    OPENHANDS_FOLDER,
     MINI_SWE_AGENT_LOG,
     GEMINI_CLI,
     COPILOT,

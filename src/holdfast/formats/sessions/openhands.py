@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
-__all__ = ["OPENHANDS"]
+__all__ = ["OPENHANDS", "Desk", "is_telling", "undivided"]
 
 _STATE = frozenset(["change_agent_state", "agent_state_changed", "null"])
 """Events that are not part of what an agent condenses."""
@@ -46,12 +46,12 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         past = _events(mapping(record.value))
         is_known = all("action" in each or "observation" in each for each in past)
-        if is_known and any(_is_telling(each) for each in past):
+        if is_known and any(is_telling(each) for each in past):
             return Sign("an object with a `history` of actions and observations")
     return None
 
 
-def _is_telling(event: Mapping[str, object]) -> bool:
+def is_telling(event: Mapping[str, object]) -> bool:
     """Say whether an event is one of OpenHands: others keep a history of actions too."""
     if "observation" in event:
         return isinstance(event["observation"], str) and "content" in event
@@ -66,7 +66,7 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
         entry = mapping(record.value)
         past = _events(entry)
         yield Begun(strand=strand, line=record.line, about=_about(entry, past))
-        desk = _Desk(strand, record.line, keys)
+        desk = Desk(strand, record.line, keys)
         for event in past:
             yield from desk.take(event)
 
@@ -90,22 +90,29 @@ def _about(entry: Mapping[str, object], past: Sequence[Mapping[str, object]]) ->
         model=string(mapping(metadata.get("llm_config")).get("model")),
         version=string(mapping(first.get("args")).get("openhands_version")),
         started=moment(first.get("timestamp")),
-        usage=_undivided(total_of(mapping(entry.get("metrics"))), past),
+        usage=undivided(total_of(mapping(entry.get("metrics"))), past),
         more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
     )
 
 
-def _undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
+def undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
     """Return what a task cost, without what its answers say themselves."""
     if any(_response(event).get("usage") for event in past):
         whole = Usage(cost=whole.cost)
     return None if whole == Usage() else whole
 
 
-class _Desk:
+class Desk:
     """Tells the events of one task."""
 
     def __init__(self, strand: str, line: int, keys: Keys) -> None:
+        """Begin with no event.
+
+        Args:
+            strand: What the task is called in what is told.
+            line: Where it stands.
+            keys: Names its messages.
+        """
         self._place = (strand, line)
         self._keys = keys
         self._replies: set[str] = set()
