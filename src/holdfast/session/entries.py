@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from holdfast.transcript.quickly import quickly_made
+
 if TYPE_CHECKING:
     from holdfast.transcript import Message, Transcript
 
@@ -27,6 +29,7 @@ class Kind(IntEnum):
     """A compaction: a summary, or a shortened stand-in for something that was said."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A message on its way into the log."""
@@ -43,6 +46,7 @@ class Draft:
     """Whether the session pins it from the beginning."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A message in the log."""

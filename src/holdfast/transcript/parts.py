@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from holdfast.transcript.quickly import quickly_made
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -69,6 +71,7 @@ class Synthetic(StrEnum):
     NOTE = "note"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Text:
     """Words."""
@@ -87,6 +90,7 @@ class Thinking:
     extras: Extras = NO_EXTRAS
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A request to run a tool."""
@@ -125,6 +129,7 @@ Content: TypeAlias = Text | Media | Opaque
 """What a tool result may hold."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool answered."""
@@ -141,7 +146,7 @@ class ToolResult:
         """Return the words of the result, parts separated by a line break."""
         if len(self.content) == 1 and isinstance(self.content[0], Text):
             return self.content[0].text
-        return "\n".join(part.text for part in self.content if isinstance(part, Text))
+        return "\n".join([part.text for part in self.content if isinstance(part, Text)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,7 @@ class Recalled:
 Part: TypeAlias = Text | Thinking | ToolCall | ToolResult | Media | Summary | Recalled | Opaque
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Message:
     """One speaker's contribution."""
@@ -188,17 +194,17 @@ class Message:
         if len(self.parts) == 1:
             only = self.parts[0]
             return only.text if isinstance(only, Text) else ""
-        return "\n\n".join(part.text for part in self.parts if isinstance(part, Text))
+        return "\n\n".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls of the message, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """Return the tool results of the message, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+        return tuple([part for part in self.parts if isinstance(part, ToolResult)])
 
     @property
     def summary(self) -> Summary | None:

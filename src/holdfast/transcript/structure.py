@@ -25,6 +25,8 @@ __all__ = [
     "turns",
 ]
 
+_NOT_SAID = (Summary, Recalled)
+
 
 def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
     """Return every index at which the transcript can be split.
@@ -82,7 +84,7 @@ def is_user_word(message: Message) -> bool:
     return (
         message.role is Role.USER
         and message.synthetic is None
-        and any(not isinstance(part, Summary | Recalled) for part in message.parts)
+        and any(not isinstance(part, _NOT_SAID) for part in message.parts)
     )
 
 
