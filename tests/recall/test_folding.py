@@ -1,21 +1,11 @@
 """The form in which text enters the index."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall import fold, normal, plain, spellings
-from holdfast.recall.folding import (
-    WORD,
-    index_forms,
-    is_paired,
-    pairs,
-    query_words,
-    root_of,
-    unknown_spellings,
-)
+from holdfast.recall import fold, normal, plain
+from holdfast.recall.folding import is_paired, pairs, query_words, root_of
 
 IDEOGRAPHS = st.text(alphabet="東京塔去吃拉面あいアイ서울", min_size=1, max_size=9)
 
@@ -79,19 +69,6 @@ def test_the_words_of_a_part_follow_each_other_in_the_whole(
     assert found
 
 
-def test_spellings_leave_out_short_words_hashes_and_ideographs() -> None:
-    text = "We saw Zürich at 1699999999 with 9f3c2ab77d10 and file42 in 东京 of getUserName"
-    assert spellings(text) == {"saw", "zurich", "with", "and", "file42", "getusername"}
-
-
-@given(st.lists(st.text(alphabet="aB9 _-é東\n", max_size=12)), st.sets(st.text("ab9", min_size=3)))
-def test_texts_read_together_have_the_spellings_of_each_but_the_known(
-    texts: list[str], known: set[str]
-) -> None:
-    apart: set[str] = set().union(*map(spellings, texts))
-    assert unknown_spellings(texts, known) == apart - known
-
-
 def test_forms_of_a_word_are_normal_to_each_other() -> None:
     assert normal("Running") == normal("runs") == normal("RUN") == "run"
     assert normal("Résumés") == normal("resume")
@@ -115,35 +92,3 @@ def test_pairs_of_a_lone_character_are_itself() -> None:
 
 def test_plain_drops_lone_surrogates() -> None:
     assert plain("\ud800Fox") == " fox"
-
-
-@given(
-    st.lists(st.text() | st.from_regex(r"[A-Za-z0-9_. é-]{0,150}", fullmatch=True), max_size=4),
-    st.sets(st.sampled_from(["abc", "main", "a1b2", "x" * 64])),
-)
-def test_the_quick_way_lists_the_words_that_the_slow_way_does(
-    texts: list[str], known: set[str]
-) -> None:
-    slow = {
-        word
-        for text in texts
-        for run in WORD.findall(plain(text))
-        if not is_paired(run)
-        for word in re.findall(r"[^\W_]{3,64}", run)
-        if sum(map(str.isdigit, word)) <= 4
-    }
-    assert unknown_spellings(texts, known) == slow - known
-
-
-def test_a_word_that_is_too_long_is_listed_in_pieces() -> None:
-    assert unknown_spellings(["Q" * 70 + " " + "7" * 60 + "abcd" * 3], set()) == {
-        "q" * 64,
-        "q" * 6,
-        "abcdabcd",
-    }
-
-
-@given(st.lists(st.text(st.one_of(st.characters(), st.sampled_from("c#+\n \u0301"))), max_size=4))
-def test_texts_that_are_folded_together_are_folded_as_each_alone(texts: list[str]) -> None:
-    forms, _ = index_forms(texts, frozenset())
-    assert forms == [fold(text) for text in texts]

@@ -1,19 +1,16 @@
 """Sessions as values: the log, the views that make windows of it, and the tree of lineage.
 
-Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout`, `packing`.
+Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout`,
+`squeezing`, `packing`.
 """
 
 from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
 from holdfast.session.lineage import children_of, latest_leaf, next_title, path_to, siblings_of
 from holdfast.session.packing import (
-    Packed,
-    bare_text,
+    Packer,
     blob_hashes,
     likely_hashes,
-    pack,
-    squeeze,
     unpack,
-    unsqueeze,
 )
 from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
@@ -24,6 +21,7 @@ from holdfast.session.sessions import (
     Usage,
     session_id,
 )
+from holdfast.session.squeezing import squeeze, unsqueeze
 from holdfast.session.titles import title_from
 from holdfast.session.views import (
     Addition,
@@ -51,7 +49,7 @@ __all__ = [
     "Fork",
     "Head",
     "Kind",
-    "Packed",
+    "Packer",
     "Piece",
     "Session",
     "Span",
@@ -59,13 +57,11 @@ __all__ = [
     "Usage",
     "View",
     "Window",
-    "bare_text",
     "blob_hashes",
     "children_of",
     "latest_leaf",
     "likely_hashes",
     "next_title",
-    "pack",
     "path_to",
     "redo_target",
     "searchable",

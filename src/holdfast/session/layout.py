@@ -21,7 +21,7 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.transcript import Content, Part
+    from holdfast.transcript import Content, Extras, Part
 
 __all__ = ["Fetch", "Keep", "from_fields", "to_fields"]
 
@@ -31,24 +31,34 @@ Fetch: TypeAlias = Callable[[Mapping[str, object]], str]
 
 
 class Keep(Protocol):
-    """Takes a text out of a message where it is long, and returns what refers to it."""
+    """Sees what is written of a message, and may take long texts out of it."""
 
-    def __call__(self, value: str, *, is_base64: bool = False) -> object:
-        """Return the text itself, or a reference."""
+    def text(self, text: str) -> object:
+        """Return the text itself, or what refers to it."""
+        ...
+
+    def medium(self, content: str) -> object:
+        """Return base64 text itself, or what refers to it."""
+        ...
+
+    def foreign(self, value: Mapping[str, object]) -> object:
+        """Return a value of others, which may hold anything."""
         ...
 
 
 def to_fields(message: Message, keep: Keep) -> Fields:
-    """Return the message as JSON values, without its role."""
-    return _slim(
-        {
-            "parts": [_part_fields(part, keep) for part in message.parts],
-            "form": message.form,
-            "synthetic": message.synthetic,
-            "pinned": message.pinned,
-            "extras": message.extras,
-        }
-    )
+    """Return the message as JSON values, without its role and without what is empty."""
+    # Each field is asked for by itself, here and below: this runs for every message of an import.
+    fields: Fields = {}
+    if message.parts:
+        fields["parts"] = [_part_fields(part, keep) for part in message.parts]
+    if message.form:
+        fields["form"] = message.form
+    if message.synthetic:
+        fields["synthetic"] = message.synthetic
+    if message.pinned:
+        fields["pinned"] = message.pinned
+    return _with(message.extras, fields, keep)
 
 
 def from_fields(role: Role, fields: Fields, fetch: Fetch) -> Message:
@@ -69,31 +79,97 @@ def from_fields(role: Role, fields: Fields, fetch: Fetch) -> Message:
 
 def _part_fields(part: Part, keep: Keep) -> Fields:
     match part:
-        case Text(text, extras):
-            fields: Fields = {"k": "text", "text": keep(text), "extras": extras}
-        case Thinking(text, signature, extras):
-            seal = None if signature is None else keep(signature)
-            fields = {"k": "thinking", "text": keep(text), "seal": seal, "extras": extras}
-        case ToolCall(id_, name, arguments, extras):
-            fields = {"k": "call", "id": id_, "name": name, "args": keep(arguments)}
-            fields["extras"] = extras
+        case Text():
+            return _with(part.extras, _worded("text", part.text, keep), keep)
+        case ToolCall():
+            return _with(part.extras, _call_fields(part, keep), keep)
         case ToolResult():
-            fields = {"k": "result", "id": part.call_id, "error": part.is_error}
-            fields["content"] = [_part_fields(piece, keep) for piece in part.content]
-            fields |= {"name": part.name, "form": part.form, "extras": part.extras}
+            return _with(part.extras, _result_fields(part, keep), keep)
+        case Thinking():
+            return _with(part.extras, _thinking_fields(part, keep), keep)
         case Media():
-            fields = {"k": "media", "kind": part.kind, "type": part.media_type}
-            fields["bytes"] = keep(part.data, is_base64=True)
-            fields |= {"url": part.url, "extras": part.extras}
-        case Summary(text, origin):
-            fields = {"k": "summary", "text": keep(text), "origin": origin}
-        case Recalled(text):
-            fields = {"k": "recalled", "text": keep(text)}
-        case Opaque(dialect, value, readable):
-            fields = {"k": "opaque", "dialect": dialect, "value": value, "readable": readable}
+            return _with(part.extras, _media_fields(part, keep), keep)
+        case Summary():
+            return _summary_fields(part, keep)
+        case Recalled():
+            return _worded("recalled", part.text, keep)
+        case Opaque():
+            return _opaque_fields(part, keep)
         case _:
             assert_never(part)
-    return _slim(fields)
+
+
+def _with(extras: Extras, fields: Fields, keep: Keep) -> Fields:
+    if extras:
+        fields["extras"] = keep.foreign(extras)
+    return fields
+
+
+def _worded(kind: str, text: str, keep: Keep) -> Fields:
+    return {"k": kind, "text": keep.text(text)} if text else {"k": kind}
+
+
+def _call_fields(part: ToolCall, keep: Keep) -> Fields:
+    fields: Fields = {"k": "call"}
+    if part.id:
+        fields["id"] = part.id
+    if part.name:
+        fields["name"] = part.name
+    if part.arguments:
+        fields["args"] = keep.text(part.arguments)
+    return fields
+
+
+def _result_fields(part: ToolResult, keep: Keep) -> Fields:
+    fields: Fields = {"k": "result"}
+    if part.call_id:
+        fields["id"] = part.call_id
+    if part.is_error:
+        fields["error"] = part.is_error
+    if part.content:
+        fields["content"] = [_part_fields(piece, keep) for piece in part.content]
+    if part.name:
+        fields["name"] = part.name
+    if part.form:
+        fields["form"] = part.form
+    return fields
+
+
+def _thinking_fields(part: Thinking, keep: Keep) -> Fields:
+    fields = _worded("thinking", part.text, keep)
+    # A seal that is an empty text is a seal all the same.
+    if part.signature is not None:
+        fields["seal"] = keep.text(part.signature)
+    return fields
+
+
+def _media_fields(part: Media, keep: Keep) -> Fields:
+    fields: Fields = {"k": "media", "kind": part.kind}
+    if part.media_type:
+        fields["type"] = part.media_type
+    if part.data:
+        fields["bytes"] = keep.medium(part.data)
+    if part.url:
+        fields["url"] = part.url
+    return fields
+
+
+def _summary_fields(part: Summary, keep: Keep) -> Fields:
+    fields = _worded("summary", part.text, keep)
+    if part.origin:
+        fields["origin"] = part.origin
+    return fields
+
+
+def _opaque_fields(part: Opaque, keep: Keep) -> Fields:
+    fields: Fields = {"k": "opaque"}
+    if part.dialect:
+        fields["dialect"] = part.dialect
+    if part.value:
+        fields["value"] = keep.foreign(part.value)
+    if part.readable:
+        fields["readable"] = part.readable
+    return fields
 
 
 def _read(value: object, fetch: Fetch) -> str:
@@ -171,12 +247,3 @@ _PARTS: Mapping[str, Callable[[Fields, Fetch], Part]] = {
     "opaque": _opaque,
 }
 """What reads each kind of part. A kind that is not here raises, as everything unreadable does."""
-
-
-def _slim(fields: Fields) -> Fields:
-    """Leave out what is empty; a seal that is an empty text is a seal all the same."""
-    return {
-        key: value
-        for key, value in fields.items()
-        if value or (key == "seal" and value is not None)
-    }

@@ -33,10 +33,11 @@ def path_to(lineage: Sequence[Session], id_: str) -> tuple[Session, ...]:
     """Return the sessions from the root down to this one."""
     known = {session.id: session for session in lineage}
     path: list[Session] = []
-    at = known.get(id_)
-    while at is not None and at not in path:
+    # Each is taken out, so that the path ends however the parents lead.
+    at = known.pop(id_, None)
+    while at is not None:
         path.append(at)
-        at = known.get(at.parent) if at.parent else None
+        at = known.pop(at.parent, None) if at.parent else None
     return tuple(reversed(path))
 
 

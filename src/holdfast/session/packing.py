@@ -12,28 +12,25 @@ import binascii
 import hashlib
 import json
 import re
-import zlib
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+import msgspec
+
 from holdfast.errors import StoreDamaged
 from holdfast.session.layout import from_fields, to_fields
+from holdfast.session.squeezing import RAW, WORTH_SQUEEZING, squeeze, unsqueeze
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "BLOB_FROM",
-    "Packed",
-    "bare_text",
+    "Packer",
     "blob_hashes",
     "likely_hashes",
-    "pack",
-    "squeeze",
     "unpack",
-    "unsqueeze",
 ]
 
 BLOB_FROM = 4_096
@@ -44,40 +41,60 @@ again when it recurs: real sessions take 6 % less than with half of this.
 """
 
 _JSON = b"j"
-_RAW, _DEFLATED = b"r", b"d"
-_PLAIN = _JSON + _RAW
-_WORTH_SQUEEZING = 512
-"""Bytes from which compressing pays: below, it takes longer than all the rest of an append."""
-_LEVEL = 4
-"""Takes a quarter less time than the usual 6, and 1 to 3 % more room."""
+_PLAIN = _JSON + RAW
 _HASH = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(rb'"\$(?:text|base64)":"([0-9a-f]{64})"')
-_decode = json.JSONDecoder().raw_decode
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_WINDOW_BITS = -15
-"""Bare deflate: the store has checksums of its own."""
+_read, _write = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+_read_any = json.JSONDecoder().decode
+_write_any = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TEXT_REF, _BASE64_REF = "$text", "$base64"
-_DICTIONARY = (
-    b'{"k":"call","id":"toolu_call_","name":"read_file","arguments":"{\\"path\\": \\"/src/'
-    b'{"k":"result","call_id":"call_","content":[{"k":"text","text":"'
-    b'"extras":{"openai":{}},"form":"string","is_error":true,"thinking","signature":"'
-    b"Traceback (most recent call last):\n  File error: failed warning: exception "
-    b"def class import return self None True False function const export from the "
-    b"and that with this for you are not have please should would test tests passed "
-)
-"""Primes the compressor with what messages of agents are full of; part of the layout `d`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A message as the store keeps it."""
+class Packer:
+    """Packs messages; what several of them refer to is squeezed once."""
 
-    body: str | bytes
-    blobs: Mapping[bytes, bytes]
-    """What the body refers to, by hash, not compressed."""
+    __slots__ = ("_foreign", "blobs")
+
+    def __init__(self) -> None:
+        """Begin with nothing packed."""
+        self.blobs: dict[bytes, tuple[int, bytes]] = {}
+        """What the bodies refer to: size and squeezed content by hash."""
+        self._foreign: list[Mapping[str, object]] = []
+
+    def pack(self, message: Message) -> str | bytes:
+        """Return the message as a body; what it refers to is among the blobs."""
+        text = _bare_text(message)
+        if text is not None:
+            return text
+        self._foreign.clear()
+        fields = to_fields(message, self)
+        return _JSON + squeeze(_written(fields, self._foreign))
+
+    def keep(self, content: bytes) -> bytes:
+        """Add content to the blobs and return its hash."""
+        digest = hashlib.sha256(content).digest()
+        if digest not in self.blobs:
+            self.blobs[digest] = len(content), squeeze(content)
+        return digest
+
+    def text(self, text: str) -> object:
+        """Return a text of a message, or what refers to it where it is long."""
+        if len(text) < BLOB_FROM:
+            return text
+        return {_TEXT_REF: self.keep(text.encode("utf-8", "surrogatepass")).hex()}
+
+    def medium(self, content: str) -> object:
+        """Return base64 text of a message, or what refers to it where it is long."""
+        raw = None if len(content) < BLOB_FROM else _decoded(content)
+        return self.text(content) if raw is None else {_BASE64_REF: self.keep(raw).hex()}
+
+    def foreign(self, value: Mapping[str, object]) -> object:
+        """Return a value of others, and remember to look whether JSON can say it."""
+        self._foreign.append(value)
+        return value
 
 
-def bare_text(message: Message) -> str | None:
+def _bare_text(message: Message) -> str | None:
     """Return the body of a message that is nothing but a short text, as most are."""
     # Without patterns, which take longer than all the rest.
     if len(message.parts) != 1 or message.form or message.synthetic is not None:
@@ -86,27 +103,21 @@ def bare_text(message: Message) -> str | None:
     if not isinstance(only, Text) or only.extras or message.extras or message.pinned:
         return None
     text = only.text
-    return text if len(text) < _WORTH_SQUEEZING and _is_encodable(text) else None
+    return text if len(text) < WORTH_SQUEEZING and _is_encodable(text) else None
 
 
-def pack(message: Message) -> Packed:
-    """Return the message as a body, and the blobs that the body refers to."""
-    text = bare_text(message)
-    if text is not None:
-        return Packed(text, {})
-    blobs: dict[bytes, bytes] = {}
+def _written(fields: Mapping[str, object], foreign: Sequence[object]) -> bytes:
+    """Return JSON: what `msgspec` writes in a fifth of the time, where that says the same.
 
-    def keep(value: str, *, is_base64: bool = False) -> object:
-        if len(value) < BLOB_FROM:
-            return value
-        raw = _decoded(value) if is_base64 else None
-        content = value.encode("utf-8", "surrogatepass") if raw is None else raw
-        digest = hashlib.sha256(content).digest()
-        blobs[digest] = content
-        return {_TEXT_REF if raw is None else _BASE64_REF: digest.hex()}
-
-    written = _encode(to_fields(message, keep))
-    return Packed(_JSON + squeeze(written.encode("utf-8", "surrogatepass")), blobs)
+    It writes things that are no JSON, such as dates and what is not a number, as something else,
+    so what it has written of others' values is read back.
+    """
+    try:
+        if not foreign or _read(_write(foreign)) == foreign:
+            return _write(fields)
+    except (TypeError, ValueError, RecursionError):
+        pass  # among others half a pair of surrogates, which is not for it
+    return _write_any(fields).encode("utf-8", "surrogatepass")
 
 
 def unpack(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Message:
@@ -114,7 +125,7 @@ def unpack(role: Role, body: str | bytes, fetch: Callable[[bytes], bytes]) -> Me
 
     Args:
         role: Who speaks; the store keeps it beside the body.
-        body: What `pack` returned.
+        body: What `Packer.pack` returned.
         fetch: Returns the content of a blob by its hash.
 
     Raises:
@@ -158,48 +169,19 @@ def blob_hashes(body: str | bytes) -> frozenset[bytes]:
     return frozenset(found)
 
 
-def squeeze(content: bytes) -> bytes:
-    """Return the content compressed where that pays, with a byte in front that says whether."""
-    if len(content) >= _WORTH_SQUEEZING:
-        compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, zdict=_DICTIONARY)
-        smaller = compressor.compress(content) + compressor.flush()
-        if len(smaller) < len(content):
-            return _DEFLATED + smaller
-    return _RAW + content
-
-
-def unsqueeze(stored: bytes) -> bytes:
-    """Return what was squeezed.
-
-    Raises:
-        StoreDamaged: when the bytes are none that any version has written.
-    """
-    layout, content = stored[:1], stored[1:]
-    if layout == _RAW:
-        return content
-    if layout != _DEFLATED:
-        raise StoreDamaged(f"stored bytes have the unknown layout {layout!r}")
-    expander = zlib.decompressobj(_WINDOW_BITS, zdict=_DICTIONARY)
-    try:
-        expanded = expander.decompress(content)
-        return expanded if expander.eof else expanded + expander.flush()
-    except zlib.error as error:
-        raise StoreDamaged(f"stored bytes cannot be expanded: {error}") from error
-
-
 def _fields(body: bytes) -> dict[str, object]:
     if body[:1] != _JSON:
         raise StoreDamaged(f"a stored message has the unknown layout {body[:1]!r}")
+    # Bytes are copied once: most messages are short, and reading a window reads thousands.
+    content = body[2:] if body.startswith(_PLAIN) else unsqueeze(body[1:])
     try:
-        # Bytes are copied once: most messages are short, and reading a window reads thousands.
-        content = body[2:] if body.startswith(_PLAIN) else unsqueeze(body[1:])
-        written = content.decode("utf-8", "surrogatepass")
-        fields, end = _decode(written)
+        return cast("dict[str, object]", _read(content))
+    except ValueError:
+        pass  # what `msgspec` has not written, it may not be able to read
+    try:
+        return _read_any(content.decode("utf-8", "surrogatepass"))
     except ValueError as error:
         raise StoreDamaged(f"a stored message cannot be read: {error}") from error
-    if end != len(written):
-        raise StoreDamaged(f"a stored message cannot be read: it ends at {end}")
-    return cast("dict[str, object]", fields)
 
 
 def _fetched(fetch: Callable[[bytes], bytes], reference: Mapping[str, object]) -> str:

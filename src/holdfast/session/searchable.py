@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, assert_never, cast
 
+import msgspec
+
 from holdfast.transcript import (
     Media,
     Opaque,
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message, Part
 
 __all__ = ["searchable"]
+
+_read = msgspec.json.Decoder().decode
 
 
 def searchable(message: Message) -> str:
@@ -58,7 +62,7 @@ def _words(part: Part) -> Iterator[str]:
 
 def _leaves(arguments: str) -> Iterator[str]:
     try:
-        waiting: list[object] = [json.loads(arguments)]
+        waiting: list[object] = [_value(arguments)]
     except (ValueError, RecursionError):
         yield arguments
         return
@@ -70,3 +74,11 @@ def _leaves(arguments: str) -> Iterator[str]:
             waiting += reversed(cast("list[object]", value))
         elif value is not None and not isinstance(value, bool):
             yield str(value)
+
+
+def _value(arguments: str) -> object:
+    try:
+        return _read(arguments)
+    except ValueError:
+        # What is not a number, and half a pair of surrogates, are not for `msgspec`.
+        return json.loads(arguments)

@@ -21,7 +21,8 @@ _ASKED = 3
 _LONGEST = 60
 _TOO_SHORT = 8
 """A greeting says nothing about a conversation."""
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCED = "```"
+_FENCE = re.compile(rf"{_FENCED}.*?(?:{_FENCED}|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _DECORATION = "#*->•_`\"' \t"
 _TAGS = re.compile(r"\A\s*(?:</?[a-z][\w:-]{0,40}>\s*)+", re.IGNORECASE)
@@ -39,14 +40,14 @@ def title_from(messages: Sequence[Message], own_words: Callable[[str], str] = st
         own_words: Returns what a user said themselves of a text that a program expanded.
     """
     words = (_words(each, own_words) for each in messages)
-    spoken = list(islice(filter(None, words), _ASKED))
-    first = ""
-    for text in spoken:
+    first, spoken = "", 0
+    for text in islice(filter(None, words), _ASKED):
         title = _title_of(text)
         if len(title) >= _TOO_SHORT and not _BARE_COMMAND.fullmatch(title):
             return title
         first = first or title
-    return first if len(spoken) > 1 else ""
+        spoken += 1
+    return first if spoken > 1 else ""
 
 
 def short_title(text: str) -> str:
@@ -66,7 +67,8 @@ def _words(message: Message, own_words: Callable[[str], str]) -> str:
 
 
 def _title_of(text: str) -> str:
-    line = " ".join(_telling_line(_FENCE.sub(" ", text)).split())
+    prose = _FENCE.sub(" ", text) if _FENCED in text else text
+    line = " ".join(_telling_line(prose).split())
     sentence = _SENTENCE.split(line)[0]
     if len(line) > _LONGEST and _TOO_SHORT <= len(sentence) <= _LONGEST:
         line = sentence

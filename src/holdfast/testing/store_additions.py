@@ -71,6 +71,27 @@ class AdditionCases(StoreCase):
             store.add((fresh,))
             assert texts(store.window(SECOND).entries) == ["words"]
 
+    def test_long_texts_are_kept_behind_an_addition_that_says_nothing(self, tmp_path: Path) -> None:
+        """A session may be created empty in the same step."""
+        empty = Addition(to=Session(id=SECOND, source="cli", started=5))
+        long = "a long text, stored apart from its message " * 200
+        with self.opened(tmp_path) as store:
+            store.add((empty, Addition(to=FIRST, drafts=tuple(drafts(long)))))
+        with self.reopened(tmp_path) as store:
+            assert texts(store.window(FIRST).entries) == [long]
+            assert store.session(SECOND).size == 0
+
+    def test_nothing_is_added_to_a_new_session_that_has_ended(self, tmp_path: Path) -> None:
+        """Nor to one that should be longer than a new one is."""
+        over = Session(id=SECOND, source="cli", started=5, ended=6, end_reason=EndReason.CLOSED)
+        fresh = Session(id=SECOND, source="cli", started=5)
+        with self.opened(tmp_path) as store:
+            with refused(SessionEnded):
+                store.add((Addition(to=over, drafts=_words()),))
+            with refused(Conflict):
+                store.add((Addition(to=fresh, drafts=_words(), size=2),))
+            assert _is_untouched(store)
+
     def test_a_session_may_be_added_to_twice_in_one_step(self, tmp_path: Path) -> None:
         """The second addition follows the first, and none adds nothing."""
         with self.opened(tmp_path) as store:

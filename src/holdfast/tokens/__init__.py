@@ -10,6 +10,7 @@ from holdfast.tokens.scale import (
     Load,
     Scale,
     load_of,
+    weight_of,
 )
 from holdfast.tokens.windows import window_from_error
 
@@ -26,5 +27,6 @@ __all__ = [
     "Scale",
     "family_of",
     "load_of",
+    "weight_of",
     "window_from_error",
 ]

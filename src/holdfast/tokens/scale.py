@@ -23,7 +23,7 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from holdfast.transcript import Part
 
@@ -35,6 +35,7 @@ __all__ = [
     "Load",
     "Scale",
     "load_of",
+    "weight_of",
 ]
 
 IMAGE_TOKENS = 1_500
@@ -93,7 +94,7 @@ class Scale:
         """Return the tokens of one message."""
         known = self._known.get(id(message))
         if known is None:
-            raw = MESSAGE_TOKENS + sum(map(self._part, message.parts))
+            raw = weight_of(message, self._count, self._image_tokens)
             self._known[id(message)] = (message, raw)
         else:
             raw = known[1]
@@ -129,27 +130,43 @@ class Scale:
         self._counted[id(text)] = (text, tokens)
         return tokens
 
-    def _part(self, part: Part) -> int:
-        # Ordered by frequency and without patterns: this runs for every part of a transcript.
-        count = self._count
-        if isinstance(part, Text):
-            return count(part.text)
-        if isinstance(part, ToolResult):
-            content = part.content
-            if len(content) == 1 and isinstance(content[0], Text):
-                return _RESULT_TOKENS + count(content[0].text)
-            return _RESULT_TOKENS + sum(map(self._part, content))
-        if isinstance(part, ToolCall):
-            return _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
-        if isinstance(part, Recalled):
-            return _RECALLED_TOKENS + count(part.text)
-        if isinstance(part, Summary):
-            return SUMMARY_TOKENS + count(part.text)
-        if isinstance(part, Thinking):
-            return count(part.text) if part.text else _sealed(part.signature or "")
-        if isinstance(part, Media):
-            return self._image_tokens
-        return count(part.readable) + _sealed(json.dumps(part.value, default=str))
+
+def weight_of(
+    message: Message, count: Callable[[str], int], image_tokens: int = IMAGE_TOKENS
+) -> int:
+    """Return the tokens of one message without remembering them.
+
+    Args:
+        message: The message.
+        count: Counts the tokens of a text.
+        image_tokens: The price of an image.
+    """
+    tokens = MESSAGE_TOKENS
+    for part in message.parts:
+        tokens += _part_weight(part, count, image_tokens)
+    return tokens
+
+
+def _part_weight(part: Part, count: Callable[[str], int], image_tokens: int) -> int:
+    # Ordered by frequency and without patterns: this runs for every part of a transcript.
+    if isinstance(part, Text):
+        return count(part.text)
+    if isinstance(part, ToolResult):
+        tokens = _RESULT_TOKENS
+        for piece in part.content:
+            tokens += _part_weight(piece, count, image_tokens)
+        return tokens
+    if isinstance(part, ToolCall):
+        return _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
+    if isinstance(part, Recalled):
+        return _RECALLED_TOKENS + count(part.text)
+    if isinstance(part, Summary):
+        return SUMMARY_TOKENS + count(part.text)
+    if isinstance(part, Thinking):
+        return count(part.text) if part.text else _sealed(part.signature or "")
+    if isinstance(part, Media):
+        return image_tokens
+    return count(part.readable) + _sealed(json.dumps(part.value, default=str))
 
 
 def load_of(messages: Iterable[Message], scale: Scale) -> Load:

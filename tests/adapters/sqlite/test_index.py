@@ -5,17 +5,25 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.adapters.sqlite.index import INDEX_TABLES, WordIndex
 from holdfast.adapters.sqlite.spelling_list import waiting_spellings
+from holdfast.recall import fold
 
 
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
-        for statement in INDEX_TABLES:
-            opened.execute(statement)
-        yield opened
+    with closing(opened()) as made:
+        yield made
+
+
+def opened() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in INDEX_TABLES:
+        connection.execute(statement)
+    return connection
 
 
 def ids(connection: sqlite3.Connection, written: str) -> list[int]:
@@ -44,6 +52,23 @@ def test_what_is_removed_is_not_found(connection: sqlite3.Connection) -> None:
     assert ids(connection, '"fox"') == [2]
     assert ids(connection, '"brown"') == []
     connection.execute("INSERT INTO message_words(message_words) VALUES ('integrity-check')")
+
+
+@given(st.lists(st.text(st.characters() | st.sampled_from("aB#+é去东ß\u0301→")), max_size=4))
+def test_what_is_indexed_is_what_is_removed(texts: list[str]) -> None:
+    with closing(opened()) as connection:
+        connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab(message_words, 'instance')")
+        rows = [(id_, text) for id_, text in enumerate(texts) if text]
+        index = WordIndex()
+        index.add(connection, rows)
+        indexed = connection.execute("SELECT * FROM terms").fetchall()
+        index.remove(connection, rows)
+        assert connection.execute("SELECT * FROM terms").fetchall() == []
+        connection.executemany(
+            "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
+            [(id_, fold(text)) for id_, text in rows],
+        )
+        assert connection.execute("SELECT * FROM terms").fetchall() == indexed
 
 
 def test_words_of_a_rolled_back_transaction_are_stored_later(

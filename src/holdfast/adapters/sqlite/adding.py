@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.sqlite.appending import NONE_USED, append_batch, grown_by
-from holdfast.adapters.sqlite.log import Batch
-from holdfast.adapters.sqlite.sessions import insert_session
+from holdfast.adapters.sqlite.appending import grown_by, latest_of, pin_new
+from holdfast.adapters.sqlite.blobs import put_blobs
+from holdfast.adapters.sqlite.log import Batch, Place, put
+from holdfast.adapters.sqlite.sessions import NONE_USED, Grown, add_usage, insert_session
 from holdfast.adapters.sqlite.spawning import spawn_child
+from holdfast.adapters.sqlite.views import Places
 from holdfast.errors import StoreError
+from holdfast.recall.forms import NO_FORMS
 from holdfast.session import Session, Spawn
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.adapters.sqlite.log import Words
     from holdfast.session import Addition
 
 __all__ = ["add_all"]
+
+_NO_BLOBS: Mapping[bytes, tuple[int, bytes]] = {}
 
 
 def add_all(
@@ -36,51 +41,54 @@ def add_all(
         batch: The drafts of all of them, made ready.
         index: Where the words go.
     """
-    gathered = _Gathered()
+    places = Places(connection)
+    firsts: list[int] = []
     for addition, part in zip(additions, _divided(additions, batch), strict=True):
-        id_ = _there(connection, addition.to)
-        place = grown_by(connection, id_, part, addition.size)
-        append_batch(connection, place, part, addition.usage or NONE_USED, gathered)
-    index.add(connection, gathered.rows)
+        place = _place(connection, addition, part, places)
+        if part.drafts:
+            firsts.append(put(connection, place, part, None))
+            pin_new(connection, place.key, firsts[-1], part)
+    put_blobs(connection, batch.blobs)
+    if firsts:
+        # One transaction counts ids without a gap, so the index takes those of all at once.
+        index.put(connection, range(firsts[0], firsts[0] + len(batch.drafts)), batch.forms)
 
 
-class _Gathered:
-    """Words that wait, so that the index takes those of many sessions at once."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[int, str]] = []
-
-    def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
-        """Let words wait; the connection is the one that will write them."""
-        del connection
-        self.rows += rows
-
-
-def _there(connection: sqlite3.Connection, to: str | Session | Spawn) -> str:
-    """Create the session unless it is there, and return its id."""
-    match to:
-        case str():
-            return to
-        case Spawn(child=child):
-            if to.change is not None:
+def _place(
+    connection: sqlite3.Connection, addition: Addition, batch: Batch, places: Places
+) -> Place:
+    """Create the session unless it is there, and make it longer by the batch."""
+    usage = addition.usage or NONE_USED
+    match addition.to:
+        case str(id_):
+            pass
+        case Spawn(child=child) as spawn:
+            if spawn.change is not None:
                 raise StoreError(f"session {child.id} is rotated into; that is a step of its own")
-            spawn_child(connection, to, None)
-            return child.id
-        case Session():
-            insert_session(connection, to, None, "")
-            return to.id
+            spawn_child(connection, spawn, None, places)
+            id_ = child.id
+        case Session(id=id_) as session:
+            if session.is_live and not addition.size:
+                grown = Grown(len(batch.drafts), latest_of(batch), usage)
+                return Place(id_, insert_session(connection, session, None, "", grown), 0)
+            # What follows says what is wrong with it.
+            insert_session(connection, session, None, "")
+    place = grown_by(connection, id_, batch, addition.size)
+    if usage is not NONE_USED:
+        add_usage(connection, place.key, usage)
+    return place
 
 
 def _divided(additions: Sequence[Addition], batch: Batch) -> Iterator[Batch]:
-    """Return the part of each addition; the first brings the blobs of all."""
-    start, blobs = 0, dict(batch.blobs)
+    """Return the part of each addition; the blobs and the words are those of all of them."""
+    start = 0
     for addition in additions:
         end = start + len(addition.drafts)
         yield Batch(
+            batch.kind,
             batch.drafts[start:end],
-            batch.bodies[start:end],
-            batch.wholes[start:end],
-            blobs,
-            batch.texts[start:end],
+            batch.said[start:end],
+            _NO_BLOBS,
+            NO_FORMS,
         )
-        start, blobs = end, {}
+        start = end

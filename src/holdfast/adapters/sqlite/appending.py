@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.log import NEWEST_ID, Batch, Place, write
 from holdfast.adapters.sqlite.rows import live_key_of, to_text
-from holdfast.adapters.sqlite.sessions import add_usage
+from holdfast.adapters.sqlite.sessions import NONE_USED, add_usage
 from holdfast.errors import Conflict
-from holdfast.session import Usage
 
 if TYPE_CHECKING:
     import sqlite3
 
     from holdfast.adapters.sqlite.log import Words
-    from holdfast.session import Entry
+    from holdfast.session import Entry, Usage
 
-__all__ = ["NONE_USED", "append_batch", "grown_by"]
+__all__ = ["append_batch", "grown_by", "latest_of", "pin_new"]
 
-NONE_USED = Usage()
-"""What a message costs that no provider answered."""
-_GROW = f"""
-    UPDATE sessions SET size = size + ?, touched = max(touched, ?)
+_FIND = f"""
+    SELECT key, size, ({NEWEST_ID}) FROM sessions
     WHERE id = ? AND ended IS NULL AND trashed IS NULL AND purged IS NULL
-    RETURNING key, size, ({NEWEST_ID})
 """
-"""One statement in place of two: each costs as much as inserting a short message."""
+_GROW = "UPDATE sessions SET size = ?, touched = max(touched, ?) WHERE key = ?"
+"""Two statements, because an update that returns something takes longer than both."""
 
 
 def append_batch(
@@ -36,10 +33,10 @@ def append_batch(
     entries = write(connection, place, batch, index)
     if usage is not NONE_USED:
         add_usage(connection, place.key, usage)
-    for draft in batch.drafts:
-        if draft.pinned:
-            return _pinned(connection, place.key, entries, batch)
-    return entries
+    pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
+    if not pinned:
+        return entries
+    return tuple(_as_pinned(entry) if entry.id in pinned else entry for entry in entries)
 
 
 def grown_by(
@@ -53,38 +50,48 @@ def grown_by(
         batch: What will be written.
         size: How long the session must be for it.
     """
-    place = _grown(connection, id_, batch)
+    place = _found(connection, id_)
     if size is not None and place.size != size:
         raise Conflict(
             f"session {id_} was written to by somebody else since it was read "
             f"({place.size} messages, expected {size}); read it again"
         )
+    if batch.drafts:
+        grown = place.size + len(batch.drafts)
+        connection.execute(_GROW, (grown, latest_of(batch), place.key))
     return place
 
 
-def _grown(connection: sqlite3.Connection, id_: str, batch: Batch) -> Place:
-    count = len(batch.drafts)
-    if count:
-        latest = batch.drafts[0].at
-        for draft in batch.drafts:
-            latest = max(latest, draft.at)
-        grown = connection.execute(_GROW, (count, latest, to_text(id_))).fetchall()
-        if grown:
-            ((key, size, newest),) = grown
-            return Place(id_, key, size - count, newest or 0)
-    key, size = live_key_of(connection, id_, "key, size")
-    return Place(id_, key, size)
+def latest_of(batch: Batch) -> int:
+    """Return when the newest message of a batch was said."""
+    return max([draft.at for draft in batch.drafts], default=0)
 
 
-def _pinned(
-    connection: sqlite3.Connection, key: int, entries: tuple[Entry, ...], batch: Batch
-) -> tuple[Entry, ...]:
-    """Pin what is to be pinned from the beginning."""
-    chosen = {entry.id for entry, draft in zip(entries, batch.drafts, strict=True) if draft.pinned}
-    connection.executemany(
-        "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]
-    )
-    return tuple(
-        replace(entry, message=replace(entry.message, pinned=True)) if entry.id in chosen else entry
-        for entry in entries
-    )
+def pin_new(connection: sqlite3.Connection, key: int, first: int, batch: Batch) -> frozenset[int]:
+    """Pin what is to be pinned from the beginning, and return its ids.
+
+    Args:
+        connection: The one that writes.
+        key: Of the session.
+        first: The id of the first message of the batch.
+        batch: What was written.
+    """
+    chosen = [first + offset for offset, draft in enumerate(batch.drafts) if draft.pinned]
+    if chosen:
+        connection.executemany(
+            "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]
+        )
+    return frozenset(chosen)
+
+
+def _found(connection: sqlite3.Connection, id_: str) -> Place:
+    row = connection.execute(_FIND, (to_text(id_),)).fetchone()
+    if row is None:
+        # It is not there, or nothing may be appended to it: this says which.
+        row = (*live_key_of(connection, id_, "key, size"), None)
+    key, size, newest = row
+    return Place(id_, key, size, newest or 0)
+
+
+def _as_pinned(entry: Entry) -> Entry:
+    return replace(entry, message=replace(entry.message, pinned=True))

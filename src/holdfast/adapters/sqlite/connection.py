@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.failures import explaining
+from holdfast.adapters.sqlite.looking import Looking
 from holdfast.adapters.sqlite.opening import PATIENCE, Patience, begin, connect, open_file
 from holdfast.adapters.sqlite.writing import Turns, Writing
 from holdfast.errors import StoreBusy, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["Database"]
@@ -70,15 +71,9 @@ class Database:
         """Return what stands for the file that is open: another value once it was replaced."""
         return self._current()
 
-    @contextmanager
-    def read(self) -> Generator[sqlite3.Connection]:
+    def read(self) -> Looking[_Handles]:
         """Lend a connection that sees the file as it is now, until it is given back."""
-        with explaining(self.path):
-            handles, connection = self._looking()
-            try:
-                yield connection
-            finally:
-                self._give_back(handles, connection)
+        return Looking(self.path, self._lend, self._give_back)
 
     def write(self, on_rollback: Callable[[], None] | None = None) -> Writing[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
@@ -224,7 +219,7 @@ class Database:
     def _closed(self) -> StoreError:
         return StoreError(f"{self.path} was closed; open the store again")
 
-    def _looking(self) -> tuple[_Handles, sqlite3.Connection]:
+    def _lend(self) -> tuple[_Handles, sqlite3.Connection]:
         """Return a connection that sees one state of the file that stands under the name now."""
         for _ in range(_TRIES):
             handles = self._current()
@@ -242,8 +237,11 @@ class Database:
         raise self._replaced()
 
     def _reader(self, handles: _Handles) -> sqlite3.Connection:
-        with suppress(IndexError):
+        # Another thread may take the last one between a question and the answer.
+        try:
             return handles.idle.pop()
+        except IndexError:
+            pass
         connection = connect(handles.address, self._patience)
         connection.execute("PRAGMA query_only = ON")
         return connection
@@ -258,9 +256,11 @@ class Database:
         return handles.writer
 
     def _give_back(self, handles: _Handles, connection: sqlite3.Connection) -> None:
-        with suppress(sqlite3.Error):
+        try:
             if connection.in_transaction:
                 connection.execute("COMMIT")
+        except sqlite3.Error:
+            pass  # it begins anew when it is lent again, or fails then
         if handles.is_closed:
             connection.close()
         else:

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.sqlite.merging import MERGING, merge_some
 from holdfast.adapters.sqlite.spelling_list import (
     LIST_TABLES,
     WAITING_TABLES,
     add_spellings,
     clear_spellings,
 )
-from holdfast.recall.folding import fold, index_forms
+from holdfast.recall.folding import fold
+from holdfast.recall.forms import index_forms
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.recall.forms import Forms
 
 __all__ = ["FIRST_TABLES", "INDEX_TABLES", "WordIndex"]
 
@@ -33,7 +37,7 @@ FIRST_TABLES = (
     *LIST_TABLES,
 )
 """The statements that created the index in the first version."""
-INDEX_TABLES = (*FIRST_TABLES, *WAITING_TABLES)
+INDEX_TABLES = (*FIRST_TABLES, *WAITING_TABLES, *MERGING)
 """The statements that create the index."""
 
 _MOST_KNOWN = 200_000
@@ -53,16 +57,19 @@ class WordIndex:
 
     def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Index messages by id, within the caller's transaction; each id once."""
+        texts = dict(rows)
+        self.put(connection, list(texts), index_forms(texts.values()))
+
+    def put(self, connection: sqlite3.Connection, ids: Sequence[int], forms: Forms) -> None:
+        """Index messages whose forms were made before, within the caller's transaction."""
         if connection is not self._connection:
             # Another connection may be another file under the same name.
             self.forget()
             self._connection = connection
-        spoken = [(id_, text) for id_, text in rows if text]
-        folded, fresh = index_forms([text for _, text in spoken], self._known)
-        connection.executemany(
-            "INSERT INTO message_words(rowid, text) VALUES (?, ?)",
-            zip([id_ for id_, _ in spoken], folded, strict=True),
-        )
+        spoken = [(id_, form) for id_, form in zip(ids, forms.folded, strict=True) if form]
+        fresh = forms.unknown(self._known)
+        connection.executemany("INSERT INTO message_words(rowid, text) VALUES (?, ?)", spoken)
+        merge_some(connection, spoken)
         add_spellings(connection, fresh)
         if len(self._known) + len(fresh) > _MOST_KNOWN:
             self._known.clear()
@@ -74,10 +81,11 @@ class WordIndex:
         Their spellings stay: other messages may have them, and a spelling that no message has
         finds nothing.
         """
+        folded = [(id_, fold(text)) for id_, text in rows if text]
         connection.executemany(
-            "INSERT INTO message_words(message_words, rowid, text) VALUES ('delete', ?, ?)",
-            [(id_, fold(text)) for id_, text in rows if text],
+            "INSERT INTO message_words(message_words, rowid, text) VALUES ('delete', ?, ?)", folded
         )
+        merge_some(connection, folded)
 
     def rebuild(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> int:
         """Index everything anew from the log and return how many messages that were."""

@@ -6,23 +6,33 @@ the writing alone.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.adapters.sqlite.blobs import put_blobs, stored_whole
-from holdfast.adapters.sqlite.rows import KINDS, ROLES
-from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, bare_text, pack, searchable, squeeze
+from holdfast.adapters.sqlite.rows import ROLES
+from holdfast.recall.forms import index_forms
+from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, Packer, searchable
 from holdfast.transcript import Text, ToolResult
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from holdfast.recall.forms import Forms
     from holdfast.session import Draft
     from holdfast.transcript import Content, Message, Part
 
-__all__ = ["NEWEST_ID", "Batch", "Place", "Words", "prepare", "put_message_blobs", "write"]
+__all__ = [
+    "NEWEST_ID",
+    "Batch",
+    "Place",
+    "Words",
+    "prepare",
+    "put",
+    "put_message_blobs",
+    "write",
+]
 
 NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
 """Gives the newest id that any message had: nothing when there never was one."""
@@ -35,23 +45,27 @@ _INSERT = """
 class Words(Protocol):
     """Where the words of messages go."""
 
-    def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
+    def put(self, connection: sqlite3.Connection, ids: Sequence[int], forms: Forms) -> None:
         """Take what messages say, by their ids."""
         ...
+
+
+Said: TypeAlias = tuple[int, int, int, int, str | bytes | None, bytes | None, int | None]
+"""The columns of a message that do not depend on where it goes: role to `stands_for`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Drafts made ready to be written."""
 
-    drafts: tuple[Draft, ...]
-    bodies: tuple[str | bytes | None, ...]
-    """None where the text waits for its own id."""
-    wholes: tuple[bytes | None, ...]
+    kind: Kind
+    drafts: Sequence[Draft]
+    said: Sequence[Said]
+    """Their rows; the body is None where the text waits for its own id."""
     blobs: Mapping[bytes, tuple[int, bytes]]
     """What the bodies refer to: size and squeezed content by hash."""
-    texts: tuple[str, ...]
-    """What a search may find; empty for derived messages."""
+    forms: Forms
+    """What a search may find of each; of nothing for derived messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +82,26 @@ class Place:
 
 def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
     """Pack the drafts, and gather the words of those that a search should find."""
-    blobs: dict[bytes, tuple[int, bytes]] = {}
-    bodies: list[str | bytes | None] = []
-    wholes: list[bytes | None] = []
+    packer, number = Packer(), int(kind)
+    said: list[Said] = []
     texts: list[str] = []
     # One loop without functions inside: most batches are one message, and each step shows.
     for draft in drafts:
-        bodies.append(None if _waits(draft) else _packed(draft.message, blobs))
-        wholes.append(None if draft.whole is None else _packed_whole(draft.whole, blobs))
+        message, whole, stands_for = draft.message, draft.whole, draft.stands_for
+        waits = (whole is not None or stands_for is not None) and _names_itself(message)
+        body = None if waits else packer.pack(message)
+        digest = None if whole is None else _packed_whole(whole, packer)
+        role = ROLES.index(message.role)
+        said.append((role, number, draft.at, draft.tokens, body, digest, stands_for))
         if kind is Kind.SAID:
-            texts.append(searchable(draft.whole or draft.message))
-    return Batch(tuple(drafts), tuple(bodies), tuple(wholes), blobs, tuple(texts))
+            texts.append(searchable(whole or message))
+    return Batch(kind, drafts, said, packer.blobs, index_forms(texts))
 
 
 def write(
     connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None
 ) -> tuple[Entry, ...]:
-    """Add the rows of a batch; the caller's transaction moves the size of the session.
+    """Add the rows of a batch and return them as entries.
 
     Args:
         connection: The one that writes.
@@ -94,47 +111,58 @@ def write(
     """
     if not batch.drafts:
         return ()
+    first = put(connection, place, batch, index)
+    return tuple(
+        [
+            Entry(
+                id=first + offset,
+                session=place.id,
+                position=place.size + 1 + offset,
+                kind=batch.kind,
+                message=draft.message if said[4] is not None else _named(draft, first + offset),
+                at=draft.at,
+                tokens=draft.tokens,
+                shortened=draft.whole is not None,
+                stands_for=draft.stands_for,
+            )
+            for offset, (draft, said) in enumerate(zip(batch.drafts, batch.said, strict=True))
+        ]
+    )
+
+
+def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None) -> int:
+    """Add the rows of a batch and return the id of the first.
+
+    The caller's transaction moves the size of the session.
+    """
     first = 1 + (_newest_id(connection) if place.newest is None else place.newest)
-    kind = KINDS[index is None]
-    number = int(kind)
-    entries: list[Entry] = []
-    rows: list[tuple[object, ...]] = []
-    late: dict[bytes, tuple[int, bytes]] = {}
-    for offset, draft in enumerate(batch.drafts):
-        id_, position, message = first + offset, place.size + 1 + offset, draft.message
-        body, whole = batch.bodies[offset], batch.wholes[offset]
-        if body is None:
-            message = _named(message, id_)
-            body = _packed(message, late)
-        entry = Entry(
-            id=id_,
-            session=place.id,
-            position=position,
-            kind=kind,
-            message=message,
-            at=draft.at,
-            tokens=draft.tokens,
-            shortened=whole is not None,
-            stands_for=draft.stands_for,
-        )
-        entries.append(entry)
-        role = ROLES.index(message.role)
-        said = (role, number, draft.at, draft.tokens)
-        rows.append((id_, place.key, position, *said, body, whole, draft.stands_for))
+    key, position = place.key, place.size + 1
+    rows: list[tuple[object, ...]] = [
+        (first + offset, key, position + offset, *said) for offset, said in enumerate(batch.said)
+    ]
+    blobs = batch.blobs
+    waiting = [offset for offset, said in enumerate(batch.said) if said[4] is None]
+    if waiting:
+        packer = Packer()
+        for offset in waiting:
+            *said, _, whole, stands_for = rows[offset]
+            body = packer.pack(_named(batch.drafts[offset], first + offset))
+            rows[offset] = (*said, body, whole, stands_for)
+        blobs = {**blobs, **packer.blobs}
     connection.executemany(_INSERT, rows)
-    put_blobs(connection, {**batch.blobs, **late} if late else batch.blobs)
+    put_blobs(connection, blobs)
     if index is not None:
-        index.add(connection, enumerate(batch.texts, start=first))
-    return tuple(entries)
+        index.put(connection, range(first, first + len(rows)), batch.forms)
+    return first
 
 
 def put_message_blobs(
     connection: sqlite3.Connection, message: Message, *, is_whole: bool = False
 ) -> str | bytes:
     """Store the blobs of one message and return its body, or the hash of it as a whole one."""
-    blobs: dict[bytes, tuple[int, bytes]] = {}
-    body = _packed_whole(message, blobs) if is_whole else _packed(message, blobs)
-    put_blobs(connection, blobs)
+    packer = Packer()
+    body = _packed_whole(message, packer) if is_whole else packer.pack(message)
+    put_blobs(connection, packer.blobs)
     return body
 
 
@@ -143,31 +171,14 @@ def _newest_id(connection: sqlite3.Connection) -> int:
     return newest or 0
 
 
-def _packed(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> str | bytes:
-    """Return the body of a message, and add what it refers to."""
-    text = bare_text(message)
-    if text is not None:
-        return text
-    found = pack(message)
-    for digest, content in found.blobs.items():
-        if digest not in blobs:
-            blobs[digest] = len(content), squeeze(content)
-    return found.body
-
-
-def _packed_whole(message: Message, blobs: dict[bytes, tuple[int, bytes]]) -> bytes:
+def _packed_whole(message: Message, packer: Packer) -> bytes:
     """Add a whole message to the blobs, and return its hash."""
-    content = stored_whole(_packed(message, blobs))
-    digest = hashlib.sha256(content).digest()
-    blobs[digest] = len(content), squeeze(content)
-    return digest
+    return packer.keep(stored_whole(packer.pack(message)))
 
 
-def _waits(draft: Draft) -> bool:
-    """Say whether the text of a shortened message names the message itself."""
-    if draft.whole is None and draft.stands_for is None:
-        return False
-    return any(MESSAGE_ID_MARK in text for text in _texts(draft.message))
+def _names_itself(message: Message) -> bool:
+    """Say whether a shortened text holds the mark that stands for the id of its message."""
+    return any(MESSAGE_ID_MARK in text for text in _texts(message))
 
 
 def _texts(message: Message) -> list[str]:
@@ -183,8 +194,8 @@ def _texts(message: Message) -> list[str]:
     return texts
 
 
-def _named(message: Message, id_: int) -> Message:
-    """Return the message with its id in place of the mark."""
+def _named(draft: Draft, id_: int) -> Message:
+    """Return the message of a draft with its id in place of the mark."""
 
     def text(part: Text) -> Text:
         return replace(part, text=part.text.replace(MESSAGE_ID_MARK, str(id_)))
@@ -201,4 +212,5 @@ def _named(message: Message, id_: int) -> Message:
             case _:
                 return part
 
+    message = draft.message
     return replace(message, parts=tuple(named(part) for part in message.parts))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import msgspec
 
 from holdfast.errors import SessionEnded, StoreDamaged, UnknownSession
 from holdfast.session import (
@@ -23,7 +24,7 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = [
     "KINDS",
@@ -53,6 +54,8 @@ MessageRow: TypeAlias = tuple[
     int, int, int, int, int, int, int, str | bytes, bytes | None, int | None
 ]
 
+_read_json = msgspec.json.Decoder().decode
+_write_json = json.JSONEncoder(separators=(",", ":"), default=str).encode
 ROLES: tuple[Role, ...] = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 """Roles by the number that stands for them."""
 KINDS: tuple[Kind, ...] = tuple(Kind)
@@ -67,17 +70,33 @@ SELECT_SESSIONS = """
     WHERE s.purged IS NULL
 """
 """Sessions by their columns; a condition can be added with AND."""
+_SELECT_SESSION = f"{SELECT_SESSIONS} AND s.id = ?"
+_UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What a row may raise that is not as it was written."""
 
 
-@contextmanager
-def reading(place: str) -> Generator[None]:
+class _Reading:
+    """Lets a row be read; a class, because a generator takes longer than a row."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        """Begin to read."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Raise what went wrong as damage."""
+        if isinstance(error, _UNREADABLE):
+            raise StoreDamaged(
+                f"{self._place} cannot be read ({error!r}); run `holdfast doctor --repair`"
+            ) from error
+
+
+def reading(place: str) -> _Reading:
     """Turn what goes wrong while a row is read into a sentence that names it."""
-    try:
-        yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise StoreDamaged(
-            f"{place} cannot be read ({error!r}); run `holdfast doctor --repair`"
-        ) from error
+    return _Reading(place)
 
 
 def session_from(row: Row) -> Session:
@@ -110,7 +129,7 @@ def _session(row: Row) -> Session:
 
 def session_of(connection: sqlite3.Connection, id_: str) -> Session:
     """Return a session; one that is not there raises `UnknownSession`."""
-    row = connection.execute(f"{SELECT_SESSIONS} AND s.id = ?", (to_text(id_),)).fetchone()
+    row = connection.execute(_SELECT_SESSION, (to_text(id_),)).fetchone()
     if row is None:
         raise unknown(id_)
     return session_from(row)
@@ -221,12 +240,16 @@ def text_from(stored: str | bytes) -> str:
 
 def to_json(value: Mapping[str, object]) -> str:
     """Return values as ASCII, so that no character is beyond a text column."""
-    return json.dumps(value, separators=(",", ":"), default=str)
+    return _write_json(value)
 
 
 def from_json(text: str) -> dict[str, object]:
     """Return what `to_json` wrote."""
-    return cast("dict[str, object]", json.loads(text))
+    try:
+        return _read_json(text)
+    except ValueError:
+        # What is not a number, and half a pair of surrogates, are not for `msgspec`.
+        return cast("dict[str, object]", json.loads(text))
 
 
 def unknown(id_: str) -> UnknownSession:

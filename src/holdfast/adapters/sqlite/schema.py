@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.index import FIRST_TABLES
+from holdfast.adapters.sqlite.merging import MERGING
 from holdfast.adapters.sqlite.spelling_list import WAITING_TABLES
 
 if TYPE_CHECKING:
@@ -154,10 +155,17 @@ def _let_words_wait(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _merge_ourselves(connection: sqlite3.Connection) -> None:
+    """Leave the merging of the index to `merging`, which spreads it over many appends."""
+    for statement in MERGING:
+        connection.execute(statement)
+
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     _create,
     _index_references,
     _let_words_wait,
+    _merge_ourselves,
 )
 """The steps in order; a step that was released never changes."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.rows import (
@@ -15,15 +16,17 @@ from holdfast.adapters.sqlite.rows import (
     to_text,
 )
 from holdfast.errors import Conflict, SessionEnded
-from holdfast.session import CLOSABLE
+from holdfast.session import CLOSABLE, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.ports import Amendment, Listing
-    from holdfast.session import EndReason, Session, Usage
+    from holdfast.session import EndReason, Session
 
 __all__ = [
+    "NONE_USED",
+    "Grown",
     "add_usage",
     "amend_session",
     "end_session",
@@ -31,12 +34,28 @@ __all__ = [
     "list_sessions",
 ]
 
+NONE_USED = Usage()
+"""What a message costs that no provider answered."""
 _INSERT = """
     INSERT INTO sessions (key, id, root, parent, fork, title, source, model, goal, started,
-        touched, ended, end_reason, trashed, calls, input_tokens, output_tokens,
+        touched, ended, end_reason, trashed, size, calls, input_tokens, output_tokens,
         cache_read_tokens, cache_write_tokens, cost, metadata)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What is written to a session as it is created."""
+
+    size: int = 0
+    """How many messages; the caller writes them."""
+    latest: int = 0
+    """When the newest of them was said."""
+    usage: Usage = NONE_USED
+
+
+_EMPTY = Grown()
 
 
 def insert_session(
@@ -44,6 +63,7 @@ def insert_session(
     session: Session,
     ancestry: tuple[int, int] | None,
     goal: str | bytes,
+    grown: Grown = _EMPTY,
 ) -> int:
     """Add a session and return its key.
 
@@ -52,6 +72,7 @@ def insert_session(
         session: The session; its log begins empty whatever it says.
         ancestry: The keys of root and parent; None for a root.
         goal: What it is about unless it says so itself.
+        grown: What is written to it in the same step.
     """
     (key,) = connection.execute("SELECT coalesce(max(key), 0) + 1 FROM sessions").fetchone()
     root, parent = (key, None) if ancestry is None else ancestry
@@ -66,11 +87,12 @@ def insert_session(
         to_text(session.model),
         to_text(session.goal) or goal,
         session.started,
-        max(session.started, session.touched),
+        max(session.started, session.touched, grown.latest),
         session.ended,
         None if session.end_reason is None else session.end_reason.value,
         session.trashed,
-        *_counts(session.usage),
+        grown.size,
+        *_counts(session.usage + grown.usage),
         to_json(session.metadata),
     )
     try:

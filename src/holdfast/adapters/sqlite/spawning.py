@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.log import Batch, Place
-from holdfast.adapters.sqlite.rows import key_of, keys_of, live_key_of, session_of
+from holdfast.adapters.sqlite.rows import key_of, keys_of, live_key_of
 from holdfast.adapters.sqlite.sessions import insert_session
 from holdfast.adapters.sqlite.views import (
+    Places,
     check_generation,
     insert_view,
     merged,
     said_after,
     show_change,
-    spans_by_key,
 )
 from holdfast.errors import StoreError
 from holdfast.session import Cause
@@ -21,15 +21,23 @@ from holdfast.session import Cause
 if TYPE_CHECKING:
     import sqlite3
 
-    from holdfast.session import Session, Spawn
+    from holdfast.session import Spawn
 
 __all__ = ["spawn_child"]
 
 
-def spawn_child(connection: sqlite3.Connection, spawn: Spawn, batch: Batch | None) -> Session:
+def spawn_child(
+    connection: sqlite3.Connection, spawn: Spawn, batch: Batch | None, places: Places
+) -> None:
     """Create the child with its window, and end the parent if asked.
 
     A parent that is to end must be live: of two that rotate the same session, one wins.
+
+    Args:
+        connection: The one that writes.
+        spawn: The child.
+        batch: What a rotation derives, made ready.
+        places: What was looked up in the transaction so far.
     """
     parent = spawn.child.parent
     if parent is None:
@@ -41,7 +49,7 @@ def spawn_child(connection: sqlite3.Connection, spawn: Spawn, batch: Batch | Non
     if spawn.generation is not None:
         check_generation(parent, generation, spawn.generation)
     key = insert_session(connection, spawn.child, (root, parent_key), goal)
-    _show(connection, spawn, key, batch)
+    _show(connection, spawn, (key, batch), places)
     connection.execute(
         "INSERT INTO pins (session, message) SELECT ?, message FROM pins WHERE session = ?",
         (key, parent_key),
@@ -51,17 +59,21 @@ def spawn_child(connection: sqlite3.Connection, spawn: Spawn, batch: Batch | Non
             "UPDATE sessions SET ended = ?, end_reason = ? WHERE key = ?",
             (spawn.child.started, spawn.parent_end.value, parent_key),
         )
-    return session_of(connection, spawn.child.id)
 
 
-def _show(connection: sqlite3.Connection, spawn: Spawn, key: int, batch: Batch | None) -> None:
+def _show(
+    connection: sqlite3.Connection, spawn: Spawn, made: tuple[int, Batch | None], places: Places
+) -> None:
     """Write the child's first view, and a second one for what happens to its window at once."""
+    key, batch = made
     late: list[list[int]] = []
     seen = spawn.seen if spawn.change is None else spawn.change.seen
     if seen is not None:
         parent_key = key_of(connection, spawn.child.parent or "")
         late = said_after(connection, parent_key, seen)
-    spans = merged([*spans_by_key(connection, spawn.shows), *late])
+    spans = places.spans(spawn.shows)
+    if late:
+        spans = merged([*spans, *late])
     view: int | None = None
     if spans:
         reach = (0, spawn.child.started)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
 from holdfast.adapters.sqlite.adding import add_all
-from holdfast.adapters.sqlite.appending import NONE_USED, append_batch, grown_by
+from holdfast.adapters.sqlite.appending import append_batch, grown_by
 from holdfast.adapters.sqlite.backup import copy_to
 from holdfast.adapters.sqlite.checkup import examine
 from holdfast.adapters.sqlite.connection import Database
@@ -19,6 +19,7 @@ from holdfast.adapters.sqlite.opening import PATIENCE, Patience
 from holdfast.adapters.sqlite.purging import purge
 from holdfast.adapters.sqlite.repairing import repair_database
 from holdfast.adapters.sqlite.search import Request, search
+from holdfast.adapters.sqlite.sessions import NONE_USED
 from holdfast.adapters.sqlite.vocabulary import Reading, Vocabulary
 from holdfast.errors import StoreError
 from holdfast.recall import parse
@@ -212,7 +213,8 @@ class SqliteStore:
         batch = None if spawn.change is None else views.prepare_change(spawn.change)
         last_step = LastStep(before_commit)
         with last_step.as_it_was(), self._writing() as connection:
-            child = spawning.spawn_child(connection, spawn, batch)
+            spawning.spawn_child(connection, spawn, batch, views.Places(connection))
+            child = rows.session_of(connection, spawn.child.id)
             last_step()
             return child
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from holdfast.adapters.sqlite.log import Batch, Place, prepare, write
 from holdfast.adapters.sqlite.rows import (
     Row,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.session import Cause, Change, CompactionRecord, View
 
 __all__ = [
+    "Places",
     "apply_change",
     "check_generation",
     "compactions_of",
@@ -39,7 +42,6 @@ __all__ = [
     "prepare_change",
     "said_after",
     "show_change",
-    "spans_by_key",
     "views_of",
 ]
 
@@ -78,7 +80,7 @@ def show_change(
     wanted, batch = change
     derived = iter(write(connection, place, batch, None))
     pieces = (piece if isinstance(piece, Entry) else next(derived) for piece in wanted.pieces)
-    spans = spans_by_key(connection, pieces)
+    spans = Places(connection).spans(pieces)
     size = place.size + len(batch.drafts)
     view = insert_view(
         connection, place.key, (parent, wanted.cause), merged([*spans, *late]), (size, wanted.at)
@@ -133,11 +135,13 @@ def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[
 def merged(spans: Iterable[Sequence[int]]) -> list[list[int]]:
     """Return spans with those joined that follow each other in the same log."""
     joined: list[list[int]] = []
+    at, end = 0, 0
     for key, first, last in spans:
-        if joined and joined[-1][0] == key and joined[-1][2] + 1 == first:
+        if key == at and first == end + 1 and joined:
             joined[-1][2] = last
         else:
             joined.append([key, first, last])
+        at, end = key, last
     return joined
 
 
@@ -159,7 +163,7 @@ def insert_view(
     """
     parent, cause = origin
     upto, at = reach
-    written = json.dumps(spans, separators=(",", ":"))
+    written = msgspec.json.encode(spans).decode()
     cursor = connection.execute(
         "INSERT INTO views (session, parent, cause, spans, upto, at) VALUES (?, ?, ?, ?, ?, ?)",
         (key, parent, cause.value, written, upto, at),
@@ -205,28 +209,43 @@ def count_of_compactions(connection: sqlite3.Connection, id_: str) -> int:
     return int(count)
 
 
-def spans_by_key(connection: sqlite3.Connection, pieces: Iterable[Entry]) -> list[list[int]]:
-    """Return entries by reference; each must stand in the log that it names.
+class Places:
+    """Where in the store entries stand, looked up once each within a transaction.
 
-    What is kept of a purged session for others may be shown by them again.
+    An import writes many branches in one step, and each shows what those before it show.
     """
-    keys: dict[str, int] = {}
-    spans: list[tuple[int, int, int]] = []
-    for entry in pieces:
-        key = keys.get(entry.session)
-        if key is None:
-            key = keys[entry.session] = _any_key_of(connection, entry.session)
-        spans.append((key, entry.position, entry.position))
-    joined = merged(spans)
-    for key, first, last in joined:
-        (count,) = connection.execute(
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._keys: dict[str, int] = {}
+        self._there: set[tuple[int, int, int]] = set()
+
+    def spans(self, pieces: Iterable[Entry]) -> list[list[int]]:
+        """Return entries by reference; each must stand in the log that it names.
+
+        What is kept of a purged session for others may be shown by them again.
+        """
+        keys = self._keys
+        places: list[tuple[int, int, int]] = []
+        for entry in pieces:
+            session, position = entry.session, entry.position
+            if session not in keys:
+                keys[session] = _any_key_of(self._connection, session)
+            places.append((keys[session], position, position))
+        spans = merged(places)
+        for key, first, last in set(map(tuple[int, int, int], spans)) - self._there:
+            self._check(key, first, last)
+        return spans
+
+    def _check(self, key: int, first: int, last: int) -> None:
+        (count,) = self._connection.execute(
             "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
             (key, first, last),
         ).fetchone()
         if count != last - first + 1:
-            (name,) = (id_ for id_, known in keys.items() if known == key)
+            (name,) = (id_ for id_, known in self._keys.items() if known == key)
             raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
-    return joined
+        self._there.add((key, first, last))
 
 
 def _any_key_of(connection: sqlite3.Connection, id_: str) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.spelling_list import SEPARATOR, waiting_spellings, words_with
 from holdfast.errors import StoreDamaged
-from holdfast.recall.folding import unknown_spellings
+from holdfast.recall.forms import unknown_spellings
 
 if TYPE_CHECKING:
     import sqlite3

@@ -176,10 +176,11 @@ def stored_spans(
 
 def _rows(
     connection: sqlite3.Connection, key: int, spans: Iterable[list[int]], upto: int
-) -> Iterator[MessageRow]:
+) -> list[MessageRow]:
+    rows: list[MessageRow] = []
     for span in spans:
-        yield from connection.execute(_SPAN, span)
-    yield from connection.execute(_SAID, (key, upto))
+        rows += connection.execute(_SPAN, span).fetchall()
+    return rows + connection.execute(_SAID, (key, upto)).fetchall()
 
 
 def _rows_of(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageRow]:
@@ -205,7 +206,9 @@ def _entries(
     pins: frozenset[int],
 ) -> tuple[Entry, ...]:
     rows = list(rows)
-    ahead = [digest for row in rows for digest in likely_hashes(row[7])]
+    # Most messages are their text, which refers to nothing.
+    packed = [row[7] for row in rows if not isinstance(row[7], str)]
+    ahead = [digest for body in packed for digest in likely_hashes(body)]
     fetch = fetcher(connection, ahead=ahead)
     entries: list[Entry] = []
     for id_, session, position, role, kind, at, tokens, body, whole, stands_for in rows:
