@@ -70,3 +70,14 @@ def test_a_conversation_whose_id_is_taken_meanwhile_keeps_no_other_back() -> Non
         assert tally.count.messages == 18
         assert {each.size for each in store.sessions(Listing()) if each.id != other.id} == {2}
         assert take(store, events).sessions == ()
+
+
+def test_a_conversation_whose_id_a_session_of_ours_has_is_given_another() -> None:
+    events = [event for number in range(3) for event in conversation(f"s{number}", "u1", "a1")]
+    with opened() as store:
+        store.create(Session(id=first_id("s1"), source="cli", started=1))
+        made = take(store, events).sessions
+        assert len(made) == 3
+        assert first_id("s1") not in made
+        assert store.session(first_id("s1")).size == 0
+        assert take(store, events).count.messages == 0

@@ -1,7 +1,8 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
 Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `families`,
-`making`, `run`, `tally`, `arriving`; then `keys`, `leaving`, `ledger`, `relations`.
+`making`, `tally`, `report`, `run`, `arriving`; then `keys`, `children`, `leaving`, `ledger`,
+`relations`.
 """
 
 from holdfast.exchange.arriving import Importer

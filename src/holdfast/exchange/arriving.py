@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import Conflict, DecodeError, StoreBusy
 from holdfast.exchange.families import Families
 from holdfast.exchange.making import Surroundings
+from holdfast.exchange.matching import Relatives
 from holdfast.exchange.run import Run
 from holdfast.exchange.tally import Tally
 from holdfast.formats.document import Problem
@@ -85,6 +86,7 @@ class Importer:
             now=self._now,
             origin=origin,
             families=self._families,
+            relatives=Relatives(self._store),
             targets=targets,
         )
 

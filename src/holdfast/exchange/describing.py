@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.exchange.strands import Strand
     from holdfast.ports import Store
 
-__all__ = ["Described", "described", "identity_of", "improve"]
+__all__ = ["Described", "described", "identity_of", "improve", "settle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,7 @@ class Described:
 
 def identity_of(strand: Strand, origin: Origin) -> Identity:
     """Return what makes a strand the same one in the next reading."""
-    root = strand
-    while root.parent is not None:
-        root = root.parent
-    return Identity.of(origin, root.about.id, strand.begun.strand)
+    return Identity.of(origin, strand.root.about.id, strand.begun.strand)
 
 
 def described(strand: Strand, origin: Origin) -> Described:
@@ -65,19 +62,21 @@ def improve(store: Store, strand: Strand, origin: Origin) -> None:
         landing.session = store.amend(
             session.id, Amendment(title=title, model=model or None, metadata=changed or None)
         )
-    if not before.mark:
-        _settle(store, session.id, countable(imported.about.usage))
 
 
-def _settle(store: Store, id_: str, stated: Usage | None) -> None:
+def settle(store: Store, strand: Strand) -> None:
     """Count what a file states as the cost of the whole, less what its messages have told of it.
 
     It is the difference to what is counted, whenever an earlier import was stopped. A branch has
     no total of its own: the session that it left has counted it.
     """
-    if stated is None:
+    landing, stated = strand.state, countable(strand.about.usage)
+    if stated is None or not isinstance(landing, Landing) or landing.session is None:
         return
-    counted = store.session(id_).usage
+    imported = imported_of(landing.session)
+    if imported is None or imported.mark:
+        return
+    counted = store.session(landing.id).usage
     missing = Usage(
         **{
             name: max(getattr(stated, name) - getattr(counted, name), 0)
@@ -85,12 +84,18 @@ def _settle(store: Store, id_: str, stated: Usage | None) -> None:
         }
     )
     if missing != Usage():
-        store.append(id_, (), missing)
+        store.append(landing.id, (), missing)
 
 
 def _title(strand: Strand) -> str:
-    if strand.about.title:
-        return strand.about.title
-    if strand.parent is not None and strand.begun.fork is Fork.BRANCH:
-        return next_title(_title(strand.parent), ())
-    return title_from(strand.gist.opening)
+    branches = 0
+    while not strand.about.title and strand.begun.fork is Fork.BRANCH and strand.parent is not None:
+        strand, branches = strand.parent, branches + 1
+    title = strand.about.title or title_from(strand.gist.opening)
+    return _nth_title(title, branches) if branches else title
+
+
+def _nth_title(title: str, count: int) -> str:
+    """Return the title of a branch of a branch, so many times over."""
+    stem, mark, number = next_title(title, ()).rpartition("#")
+    return f"{stem}{mark}{int(number) + count - 1}" if stem else ""

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.exchange.identity import imported_of
+from holdfast.exchange.identity import imported_of, is_of
 from holdfast.ports import Listing
-from holdfast.session import Session, Spawn
+from holdfast.session import Spawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.exchange.identity import Identity
     from holdfast.ports import Store
-    from holdfast.session import Addition
+    from holdfast.session import Addition, Session
 
-__all__ = ["Families", "session_to"]
+__all__ = ["Families", "created_by"]
 
 
-def session_to(addition: Addition) -> Session | None:
-    """Return the session that an addition creates, if it does."""
-    match addition.to:
-        case Spawn(child=child):
-            return child
-        case Session() as session:
-            return session
-        case str():
-            return None
+def created_by(to: Session | Spawn) -> Session:
+    """Return the session that is created where an addition goes to one that is not there."""
+    return to.child if isinstance(to, Spawn) else to
+
+
+class _Named(NamedTuple):
+    """A session that an agent calls by a name."""
+
+    id: str
+    strand: str
 
 
 class Families:
@@ -37,21 +40,35 @@ class Families:
         self.barred: set[str] = set()
         """Ids that are taken by what is left of deleted sessions."""
         self._store = store
-        self._known: dict[str, dict[str, str]] = {}
-        """Ids by the names of sessions, for each system that somebody asked for."""
+        self._known: dict[str, dict[str, _Named]] = {}
+        """Sessions by their names, for each system that somebody asked for."""
+        self._empty: set[str] = set()
+        """Systems of which the store held nothing, as far as anybody knows."""
+        self._made: set[str] = set()
+        """The ids of the sessions that were created here."""
 
     def session_of(self, system: str, name: str) -> Session | None:
         """Return the session that an agent calls by a name."""
-        if system not in self._known:
-            wanted = Listing(sources=(f"import:{system}",), limit=None)
-            self._known[system] = {}
-            for session in self._store.sessions(wanted):
-                self._learn(session)
-        id_ = self._known[system].get(name)
-        try:
-            return None if id_ is None else self._store.session(id_)
-        except UnknownSession:
+        named = self._named(system).get(name)
+        return None if named is None else self._stored(named.id)
+
+    def own(self, identity: Identity) -> Session | None:
+        """Return the session that has the name of a conversation, if it is that one."""
+        named = self._named(identity.system).get(identity.name)
+        # Where a file holds many conversations, the others are no reason to ask the store.
+        if named is None or named.strand != identity.strand:
             return None
+        session = self._stored(named.id)
+        return session if session is not None and is_of(session, identity) else None
+
+    def is_free(self, system: str, id_: str) -> bool:
+        """Say whether a new session of a system may be given an id without asking the store.
+
+        Nothing is taken for granted: a write raises `Conflict` when somebody has the id, and then
+        the store is asked for every id.
+        """
+        self._named(system)
+        return system in self._empty and id_ not in self._made
 
     def add(self, additions: Sequence[Addition]) -> None:
         """Write to sessions in one step, which creates those that are new.
@@ -60,28 +77,41 @@ class Families:
             Conflict: when one has changed, or its id is taken. Where it is the only one and no
                 session has the id, that is not proposed again.
         """
-        fresh = [made for made in map(session_to, additions) if made is not None]
+        fresh = [created_by(each.to) for each in additions if not isinstance(each.to, str)]
         try:
             self._store.add(additions)
         except Conflict:
+            self._empty.clear()
             if len(additions) == 1:
-                self.barred |= {each.id for each in fresh if not self._is_there(each.id)}
+                self.barred |= {each.id for each in fresh if self._stored(each.id) is None}
             raise
         for session in fresh:
+            self._made.add(session.id)
             self._learn(session)
 
-    def _is_there(self, id_: str) -> bool:
+    def _named(self, system: str) -> dict[str, _Named]:
+        if system not in self._known:
+            wanted = Listing(sources=(f"import:{system}",), limit=None)
+            self._known[system] = {}
+            found = self._store.sessions(wanted)
+            for session in found:
+                self._learn(session)
+            if not found and not self._store.sessions(replace(wanted, trashed=True, limit=1)):
+                self._empty.add(system)
+        return self._known[system]
+
+    def _stored(self, id_: str) -> Session | None:
         try:
-            self._store.session(id_)
+            return self._store.session(id_)
         except UnknownSession:
-            return False
-        return True
+            return None
 
     def _learn(self, session: Session) -> None:
         """Remember a session by its name, unless it is a branch or a strand of another."""
         imported = imported_of(session)
         if imported is None or imported.mark or imported.place is not None:
             return
-        known = self._known.get(imported.identity.system)
+        identity = imported.identity
+        known = self._known.get(identity.system)
         if known is not None:
-            known.setdefault(imported.identity.name, session.id)
+            known.setdefault(identity.name, _Named(session.id, identity.strand))

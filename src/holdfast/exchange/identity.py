@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     from holdfast.session import Session
 
-__all__ = ["LATEST", "Identity", "Imported", "Origin", "countable", "imported_of", "proposed_ids"]
+__all__ = [
+    "LATEST",
+    "Identity",
+    "Imported",
+    "Origin",
+    "countable",
+    "imported_of",
+    "is_of",
+    "proposed_ids",
+]
 
 _FIELD = "import"
 """Where the metadata of a session say that it was imported."""
@@ -90,8 +99,15 @@ def countable(usage: Usage | None) -> Usage | None:
     """Return a usage that a provider may have counted; files hold any number."""
     if usage is None:
         return None
-    counts: list[float] = [getattr(usage, name) for name in _COUNTS]
-    return usage if all(0 <= count < _MOST for count in counts) else None
+    is_sane = (
+        0 <= usage.calls < _MOST
+        and 0 <= usage.input_tokens < _MOST
+        and 0 <= usage.output_tokens < _MOST
+        and 0 <= usage.cache_read_tokens < _MOST
+        and 0 <= usage.cache_write_tokens < _MOST
+        and 0 <= usage.cost < _MOST
+    )
+    return usage if is_sane else None
 
 
 def imported_of(session: Session) -> Imported | None:
@@ -110,6 +126,12 @@ def imported_of(session: Session) -> Imported | None:
         mark=str(fields.get("mark", "")),
         place=place if isinstance(place, int) else None,
     )
+
+
+def is_of(session: Session, identity: Identity) -> bool:
+    """Say whether a session is one of a conversation: its own, or a branch of it."""
+    found = imported_of(session)
+    return found is not None and found.identity == identity
 
 
 def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Iterator[str]:

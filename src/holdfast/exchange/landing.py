@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict
-from holdfast.exchange.families import session_to
+from holdfast.exchange.families import created_by
 from holdfast.exchange.identity import countable
 from holdfast.exchange.matching import Shelf, reference
 from holdfast.formats.chronicle import Folded
@@ -33,6 +33,8 @@ class Start:
     """How many messages of the strand are stored."""
     session: Session | None
     """The session that takes the rest; None when it is to be created."""
+    id: str = ""
+    """The id of one that is to be created; empty where it depends on what comes first in it."""
     plan: Callable[[str], Session | Spawn]
     """Returns the session to create, from the mark or the name of what comes first in it."""
     write: Callable[[Sequence[Addition]], None]
@@ -56,7 +58,7 @@ class _Log:
     pending: list[Draft] = field(default_factory=list["Draft"])
     first: str = ""
     """The mark of the first that waits."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage | None = None
     """What the waiting ones cost."""
     planned: Session | Spawn | None = None
     """The session, once it is known what comes first in it."""
@@ -73,11 +75,27 @@ class Landing:
         """Write nothing yet."""
         self.shelf = shelf
         self.session = start.session
-        self.is_fresh = start.session is None
         self._base = 0 if start.session is None else start.session.size
         self._store = store
         self._start = start
         self._log = _Log()
+
+    @property
+    def id(self) -> str:
+        """Return the id of the session, which need not be created yet."""
+        if self.session is not None:
+            return self.session.id
+        return self._start.id or created_by(self._planned(self._log.first)).id
+
+    @property
+    def is_fresh(self) -> bool:
+        """Say whether the session is created for what is written."""
+        return self._start.session is None
+
+    @property
+    def is_planned(self) -> bool:
+        """Say whether it is settled how the session is described at first."""
+        return self.session is not None or self._log.planned is not None
 
     @property
     def written(self) -> int:
@@ -88,9 +106,9 @@ class Landing:
         """Let a message wait for its batch."""
         log = self._log
         if not log.pending:
-            log.first, log.usage = mark, Usage()
+            log.first, log.usage = mark, None
         if (counted := countable(usage)) is not None:
-            log.usage += counted
+            log.usage = counted if log.usage is None else log.usage + counted
         log.pending.append(draft)
 
     def entry(self, index: int) -> Entry | None:
@@ -98,13 +116,10 @@ class Landing:
 
         None means that it was stored before this landing began, at a place that is not known.
         """
-        first, session = self._start.index, self.session
-        if session is None:
-            return None
-        if index >= first:
-            return reference(session.id, self._base + 1 + index - first)
+        first, base = self._start.index, self._base
         # Nothing but the strand is in the log as long as there are as many messages in both.
-        return reference(session.id, index + 1) if self._base == first else None
+        is_known = index >= first or base == first
+        return reference(self.id, base + 1 + index - first) if is_known else None
 
     def addition(self) -> Addition:
         """Return what waits, with the session if it is to be created."""
@@ -118,7 +133,8 @@ class Landing:
 
     def landed(self, addition: Addition) -> None:
         """Learn that what waited was written."""
-        self.session = session_to(addition) or self.session
+        if not isinstance(addition.to, str):
+            self.session = created_by(addition.to)
         self._log.written += len(addition.drafts)
         self._log.pending.clear()
 
@@ -153,10 +169,9 @@ class Landing:
             first: The mark or the name of what will come first in it.
         """
         if self.session is None:
-            addition = Addition(to=self._planned(first))
-            self._start.write((addition,))
-            self.session = session_to(addition)
-        assert self.session is not None
+            planned = self._planned(first)
+            self._start.write((Addition(to=planned),))
+            self.session = created_by(planned)
         return self.session
 
     def _planned(self, first: str) -> Session | Spawn:

@@ -6,11 +6,10 @@ are told as their own agent wrote them. What holdfast derived is told as what it
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
-from operator import itemgetter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from holdfast.exchange.children import Child, Children
 from holdfast.exchange.identity import imported_of
 from holdfast.exchange.keys import Keys
 from holdfast.exchange.landing import FOLD
@@ -54,38 +53,31 @@ def tell_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Ev
         family: Whether branches and sub-agents that came from it are told as strands of their own.
     """
     teller = _Teller(store, id_)
-    return teller.tell(teller.rotations(id_), MAIN, family=family)
+    return _unfolded(teller, teller.tell(teller.rotations(id_), MAIN, family=family))
 
 
-class _Children:
-    """Sessions that came from the one that is told, until their turn has come."""
+def _unfolded(teller: _Teller, events: Iterator[Event | Child]) -> Iterator[Event]:
+    """Return events with those of each child in its place."""
+    # A stack instead of calls: branches of branches may go deeper than calls can.
+    told = [events]
+    while told:
+        for event in told[-1]:
+            if isinstance(event, Child):
+                told.append(teller.tell_child(event))
+                break
+            yield event
+        else:
+            told.pop()
 
-    def __init__(self, children: Sequence[Session]) -> None:
-        """Sort them by what is known of when they began."""
-        places = [(place, child) for child in children if (place := _place(child)) is not None]
-        dated = [
-            child for child in children if child.fork is Fork.DELEGATION and _place(child) is None
-        ]
-        self._placed = deque(sorted(places, key=itemgetter(0)))
-        self._dated = deque(dated)
-        self._last = [
-            child
-            for child in children
-            if child.fork is not Fork.DELEGATION and _place(child) is None
-        ]
 
-    def due(self, said: int, at: int) -> Iterator[Session]:
-        """Take out those that began before a message that is told after so many others."""
-        while self._placed and self._placed[0][0] <= said:
-            yield self._placed.popleft()[1]
-        while self._dated and self._dated[0].started < at:
-            yield self._dated.popleft()
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the views of a session say."""
 
-    def rest(self) -> Iterator[Session]:
-        """Return those that began when everything was said, or nobody knows when."""
-        yield from (child for _, child in self._placed)
-        yield from self._dated
-        yield from self._last
+    shared: tuple[Span, ...] = ()
+    """What it showed of its parent when it began."""
+    changes: tuple[View, ...] = ()
+    newest: int | None = None
 
 
 class _Teller:
@@ -95,8 +87,13 @@ class _Teller:
         """Read who is related to whom."""
         self._store = store
         self._lineage = store.lineage(id_)
+        self._by_parent: dict[str | None, list[Session]] = {}
+        for session in self._lineage:
+            self._by_parent.setdefault(session.parent, []).append(session)
         self._keys = Keys()
         self._strands = {MAIN}
+        self._shown: dict[str, _Shown] = {}
+        """What was read of the views of a child that is told next."""
         self._line = 0
 
     def rotations(self, id_: str) -> tuple[Session, ...]:
@@ -109,19 +106,26 @@ class _Teller:
 
     def tell(
         self, sessions: Sequence[Session], strand: str, *, family: bool, of: Begun | None = None
-    ) -> Iterator[Event]:
-        """Return the events of a strand; `of` is how it begins as part of another."""
+    ) -> Iterator[Event | Child]:
+        """Return the events of a strand; `of` is how it begins as part of another.
+
+        Where the turn of a child has come, that is returned in the place of its events.
+        """
         first, last = sessions[0], sessions[-1]
         self._line += 1
-        begun = Begun(strand=strand, line=self._line, about=self._about(first, last))
-        yield begun if of is None else replace(of, line=self._line)
+        if of is None:
+            yield Begun(strand=strand, line=self._line, about=self._about(first, last))
+        else:
+            yield replace(of, line=self._line)
         if of is None and first.fork is not Fork.DELEGATION:
             for entry in self._shared(first):
                 yield self._told(entry, strand, first)
+        shown = _Shown()
         for session in sessions:
             children = self._children(session, sessions) if family else ()
-            yield from self._own(session, strand, _Children(children))
-        yield from self._undone(last, strand)
+            shown = self._shown.pop(session.id, None) or _shown(self._store, session)
+            yield from self._own(session, strand, shown, Children(children))
+        yield from self._undone(last, strand, shown)
 
     def _about(self, first: Session, last: Session) -> About:
         """Return what is known of a strand that is told by itself.
@@ -137,9 +141,11 @@ class _Teller:
             session = ancestor
         return about if session is first else replace(about, title=first.title)
 
-    def _own(self, session: Session, strand: str, children: _Children) -> Iterator[Event]:
+    def _own(
+        self, session: Session, strand: str, shown: _Shown, children: Children
+    ) -> Iterator[Event | Child]:
         """Tell what was said in the session itself, with its changes and children between."""
-        changes = [view for view in self._store.views(session.id) if view.cause is not Cause.FORK]
+        changes = [*shown.changes]
         records = {each.after: each for each in self._store.compactions(session.id)}
         said = 0
         for entry in self._entries(session):
@@ -147,14 +153,14 @@ class _Teller:
                 yield self._changed(changes[0], records, strand)
                 del changes[0]
             for child in children.due(said, entry.at):
-                yield from self._forked(child, strand)
+                yield Child(child, strand)
             said += entry.kind is Kind.SAID
             if not self._stands_in(entry):
                 yield self._told(entry, strand, session)
         for view in changes:
             yield self._changed(view, records, strand)
         for child in children.rest():
-            yield from self._forked(child, strand)
+            yield Child(child, strand)
 
     def _entries(self, session: Session) -> Iterator[Entry]:
         for first in range(1, session.size + 1, _AT_ONCE):
@@ -162,7 +168,7 @@ class _Teller:
 
     def _shared(self, session: Session) -> Iterator[Entry]:
         """Return what a branch showed of its parent when it began."""
-        for span in _spans_of_fork(self._store, session):
+        for span in _shown(self._store, session).shared:
             yield from self._store.entries(span.session, span.first, span.last)
 
     def _stands_in(self, entry: Entry) -> bool:
@@ -213,11 +219,9 @@ class _Teller:
             tokens_after=_number(known.get("tokens_after")),
         )
 
-    def _undone(self, session: Session, strand: str) -> Iterator[Event]:
+    def _undone(self, session: Session, strand: str, shown: _Shown) -> Iterator[Event]:
         """Tell which view shows, where the user took a change back."""
-        head = self._store.head(session.id)
-        views = self._store.views(session.id)
-        if views and head.view != views[-1].id:
+        if shown.newest is not None and self._store.head(session.id).view != shown.newest:
             self._line += 1
             entries = self._store.window(session.id).entries
             shows = self._keys.of_entries(entries)
@@ -228,22 +232,28 @@ class _Teller:
         kinds = (Fork.BRANCH, Fork.DELEGATION)
         return tuple(
             child
-            for child in children_of(self._lineage, session.id)
+            for child in children_of(self._by_parent.get(session.id, ()), session.id)
             if child.fork in kinds and child.trashed is None and child not in told
         )
 
-    def _forked(self, session: Session, parent: str) -> Iterator[Event]:
+    def tell_child(self, child: Child) -> Iterator[Event | Child]:
+        """Return the events of a child, as a strand of its own."""
+        session = child.session
         imported = imported_of(session)
         strand = session.id if imported is None else imported.identity.strand or session.id
         strand = session.id if strand in self._strands else strand
         self._strands.add(strand)
         after = ""
         if session.fork is Fork.BRANCH:
-            spans = _spans_of_fork(self._store, session)
-            after = (self._keys.of_spans(spans) or ("",))[-1]
+            shown = _shown(self._store, session)
+            after = (self._keys.of_spans(shown.shared) or ("",))[-1]
+            # What it shares may be long, and all those that it came from wait until it is told.
+            self._shown[session.id] = replace(shown, shared=())
         about = replace(_about(session, session), parent="", fork=None)
-        begun = Begun(strand=strand, line=0, about=about, of=parent, fork=session.fork, after=after)
-        yield from self.tell((session,), strand, family=True, of=begun)
+        begun = Begun(
+            strand=strand, line=0, about=about, of=child.of, fork=session.fork, after=after
+        )
+        return self.tell((session,), strand, family=True, of=begun)
 
 
 def _about(first: Session, last: Session) -> About:
@@ -261,14 +271,13 @@ def _about(first: Session, last: Session) -> About:
     return replace(imported.about, title=first.title) if renamed else imported.about
 
 
-def _place(child: Session) -> int | None:
-    imported = imported_of(child)
-    return None if imported is None else imported.place
-
-
-def _spans_of_fork(store: Store, session: Session) -> tuple[Span, ...]:
+def _shown(store: Store, session: Session) -> _Shown:
     views = store.views(session.id)
-    return next((view.spans for view in views if view.cause is Cause.FORK), ())
+    return _Shown(
+        shared=next((view.spans for view in views if view.cause is Cause.FORK), ()),
+        changes=tuple(view for view in views if view.cause is not Cause.FORK),
+        newest=views[-1].id if views else None,
+    )
 
 
 def _number(value: object) -> int | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.exchange.families import Families
     from holdfast.exchange.identity import Identity, Origin
-    from holdfast.exchange.matching import Target
+    from holdfast.exchange.matching import Relatives, Target
     from holdfast.exchange.strands import Strand
     from holdfast.ports import Store
     from holdfast.session import Entry
@@ -35,6 +35,7 @@ class Surroundings:
     now: Callable[[], int]
     origin: Origin
     families: Families
+    relatives: Relatives
     targets: Mapping[str, Target]
     """Where strands go on, as far as an earlier reading has found out."""
     promised: set[str] = field(default_factory=set[str])
@@ -43,6 +44,10 @@ class Surroundings:
     def is_barred(self, id_: str) -> bool:
         """Say whether an id cannot be given to another session."""
         return id_ in self.promised or id_ in self.families.barred
+
+    def is_free(self, id_: str) -> bool:
+        """Say whether nothing in the store has an id, as far as is known."""
+        return self.families.is_free(self.origin.system, id_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ def _unused_id(around: Surroundings, identity: Identity, began: int | None, firs
         Conflict: when somebody has created it meanwhile.
     """
     ids = proposed_ids(identity, began, first)
-    id_ = own_or_free(around.store, ids, identity, around.is_barred)
+    id_ = own_or_free(around.store, ids, identity, around)
     if not isinstance(id_, str):
         raise Conflict(f"session {id_.id} was imported by somebody else")
     around.promised.add(id_)

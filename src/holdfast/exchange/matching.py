@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnknownSession
-from holdfast.exchange.identity import imported_of, proposed_ids
+from holdfast.exchange.identity import imported_of, is_of
 from holdfast.formats.chronicle import native_of
 from holdfast.session import Entry, Kind
 from holdfast.transcript import Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from holdfast.exchange.identity import Identity
     from holdfast.exchange.strands import Trail
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidate",
+    "Ids",
     "LeftAlone",
+    "Relatives",
     "Seeking",
     "Shelf",
     "Target",
-    "find_shelf",
-    "is_of",
     "own_or_free",
     "reference",
-    "shelf_of",
 ]
 
 _AT_ONCE = 500
@@ -123,38 +122,55 @@ class Seeking:
     target: Target | None
 
 
-def find_shelf(
-    store: Store, identity: Identity, started: int | None, is_barred: Callable[[str], bool]
-) -> Shelf | LeftAlone | str:
-    """Return the stored sessions of a conversation; where there are none, the id for one.
+class Relatives:
+    """The stored sessions of conversations; those with the same root are read together, once."""
 
-    Args:
-        store: Where they are.
-        identity: The conversation.
-        started: When it began, as its file says.
-        is_barred: Says which ids nobody can use, because a session that was deleted had them.
-    """
-    session = own_or_free(store, proposed_ids(identity, started), identity, is_barred)
-    return session if isinstance(session, str) else shelf_of(store, identity, session)
+    def __init__(self, store: Store) -> None:
+        """Read nothing yet."""
+        self._store = store
+        self._known: dict[str, dict[Identity, list[Session]]] = {}
+        """By id: what else there is in its family, by conversation."""
+
+    def shelf_of(self, identity: Identity, session: Session) -> Shelf | LeftAlone:
+        """Return the stored sessions of a conversation, of which one is known."""
+        if session.trashed is not None:
+            return LeftAlone(session.id, _TRASHED)
+        if session.id not in self._known:
+            self._read(session.id)
+        family = self._known[session.id].get(identity, [])
+        ordered = sorted(family, key=lambda each: each.id != session.id)
+        return Shelf(self._store, tuple(_candidate(self._store, each) for each in ordered))
+
+    def _read(self, id_: str) -> None:
+        family: dict[Identity, list[Session]] = {}
+        for session in self._store.lineage(id_):
+            self._known[session.id] = family
+            if (imported := imported_of(session)) is not None:
+                family.setdefault(imported.identity, []).append(session)
 
 
-def shelf_of(store: Store, identity: Identity, session: Session) -> Shelf | LeftAlone:
-    """Return the stored sessions of a conversation, of which one is known."""
-    if session.trashed is not None:
-        return LeftAlone(session.id, _TRASHED)
-    family = [each for each in store.lineage(session.id) if is_of(each, identity)]
-    ordered = sorted(family, key=lambda each: each.id != session.id)
-    return Shelf(store, tuple(_candidate(store, each) for each in ordered))
+class Ids(Protocol):
+    """Knows ids without asking the store."""
+
+    def is_barred(self, id_: str) -> bool:
+        """Say whether an id cannot be given to another session."""
+        ...
+
+    def is_free(self, id_: str) -> bool:
+        """Say whether nothing in the store has an id, as far as is known."""
+        ...
 
 
 def own_or_free(
-    store: Store, ids: Iterator[str], identity: Identity, is_barred: Callable[[str], bool]
+    store: Store, proposed: Iterator[str], identity: Identity, ids: Ids
 ) -> Session | str:
     """Return the conversation's own session under the first of the ids that fits, or a free id."""
     while True:
-        id_ = next(ids)
-        if is_barred(id_):
+        id_ = next(proposed)
+        if ids.is_barred(id_):
             continue
+        if ids.is_free(id_):
+            return id_
         try:
             session = store.session(id_)
         except UnknownSession:
@@ -174,12 +190,6 @@ def reference(session: str, position: int) -> Entry:
         at=0,
         tokens=0,
     )
-
-
-def is_of(session: Session, identity: Identity) -> bool:
-    """Say whether a session is one of a conversation: its own, or a branch of it."""
-    found = imported_of(session)
-    return found is not None and found.identity == identity
 
 
 def _candidate(store: Store, session: Session) -> Candidate:

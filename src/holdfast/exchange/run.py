@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict
-from holdfast.exchange.describing import identity_of, improve
+from holdfast.exchange.describing import identity_of, improve, settle
+from holdfast.exchange.identity import proposed_ids
 from holdfast.exchange.landing import Landing, Record, Start
 from holdfast.exchange.making import Forking, Making, moment_of, planned_session
-from holdfast.exchange.matching import LeftAlone, Seeking, Shelf, find_shelf, is_of, shelf_of
+from holdfast.exchange.matching import LeftAlone, Seeking, Shelf, own_or_free
+from holdfast.exchange.report import Report
 from holdfast.exchange.strands import Strand, sane
-from holdfast.exchange.tally import Count, Skipped, Tally, count_of
+from holdfast.exchange.tally import Count, count_of
 from holdfast.formats.chronicle import (
     About,
     Begun,
@@ -24,15 +25,15 @@ from holdfast.formats.chronicle import (
     with_native,
 )
 from holdfast.formats.document import Problem
-from holdfast.session import Draft, Fork, Session
+from holdfast.session import Draft, Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from holdfast.exchange.making import Surroundings
     from holdfast.exchange.matching import Target
+    from holdfast.exchange.tally import Tally
     from holdfast.formats.chronicle import Event
-    from holdfast.session import Spawn
 
 __all__ = ["Run"]
 
@@ -49,12 +50,13 @@ class Run:
         """Where strands go on that must be read once more."""
         self._around = around
         self._strands: dict[str, Strand] = {}
-        self._problems: list[Problem] = []
-        self._count = Count()
+        self._report = Report()
         self._waiting: list[Landing] = []
         """Where messages wait to be written, once for each."""
         self._named: dict[str, Strand] = {}
         """Conversations by what their agent calls them."""
+        self._learned: set[Landing] = set()
+        """Sessions of which more is known than when they were described."""
 
     def take(self, event: Event) -> None:
         """Follow one event."""
@@ -64,19 +66,21 @@ class Run:
             case Begun():
                 self._begin(event)
             case Noted(strand=strand, about=about):
-                self._strand(strand).note(about)
+                self._note(self._strand(strand), about)
             case Folded() | Rewound():
                 self._change(event)
             case Problem():
-                self._problems.append(event)
+                self._report.problems.append(event)
 
     def finish(self) -> None:
         """Write what still waits, and find out where unfinished strands go on."""
         self._flush()
         for name, strand in self._strands.items():
             match strand.state:
-                case Landing():
-                    improve(self._around.store, strand, self._around.origin)
+                case Landing() as landing:
+                    if not self._is_described(strand, landing):
+                        improve(self._around.store, strand, self._around.origin)
+                    settle(self._around.store, strand)
                 case Seeking(shelf=shelf):
                     target = shelf.target(strand.trail)
                     if isinstance(target, LeftAlone):
@@ -88,19 +92,30 @@ class Run:
 
     def tally(self) -> Tally:
         """Return what was written so far, and what was not."""
-        tally = Tally(count=self._count, problems=tuple(self._problems))
-        for strand in self._strands.values():
-            tally += _outcome(strand)
-        return tally
+        return self._report.tally(self._strands.values())
+
+    def _is_described(self, strand: Strand, landing: Landing) -> bool:
+        """Say whether a session was created with all that is known of it now."""
+        # A branch may be called after the strand that it left, whatever happened to itself.
+        is_alone = strand.begun.fork is not Fork.BRANCH
+        return landing.is_fresh and is_alone and landing not in self._learned
 
     def _begin(self, begun: Begun) -> None:
         if begun.strand in self._strands:
-            self._strands[begun.strand].note(begun.about)
+            self._note(self._strands[begun.strand], begun.about)
             return
         parent = None if begun.of is None else self._strands.get(begun.of)
         strand = self._strands[begun.strand] = Strand(begun, parent)
         if parent is None and begun.about.id:
             self._named.setdefault(begun.about.id, strand)
+
+    def _note(self, strand: Strand, about: About) -> None:
+        is_renamed = bool(about.id) and about.id != strand.about.id
+        strand.note(about)
+        # The id of a conversation is part of the name of everything that came from it.
+        concerned = self._strands.values() if is_renamed else (strand,)
+        states = (each.state for each in concerned)
+        self._learned |= {each for each in states if isinstance(each, Landing) and each.is_planned}
 
     def _strand(self, name: str) -> Strand:
         if name not in self._strands:
@@ -108,41 +123,35 @@ class Run:
         return self._strands[name]
 
     def _tell(self, told: Told) -> None:
-        strand = self._strand(told.strand)
+        strand = self._strands.get(told.strand) or self._strand(told.strand)
         if strand.state is None:
             self._approach(strand, told.native.at)
-        strand.trail.tell(told)
+        mark = strand.trail.tell(strand, told)
         strand.gist.take(told)
-        match strand.state:
-            case Landing() as landing:
-                mark = strand.trail.mark
-                message = with_native(told.message, told.native, mark=mark)
-                tokens = self._around.weigh(told.message)
-                draft = Draft(message=message, at=moment_of(self._around, strand), tokens=tokens)
-                landing.add(draft, mark, told.native.usage)
-                self._waiting.append(landing)
-                if len(self._waiting) >= _BATCH:
-                    self._flush()
-            case Seeking() as seeking:
-                self._land_if_reached(strand, seeking)
-            case _:
-                pass
+        state = strand.state
+        if isinstance(state, Landing):
+            message = with_native(told.message, told.native, mark=mark)
+            at = moment_of(self._around, strand)
+            draft = Draft(message=message, at=at, tokens=self._around.weigh(told.message))
+            state.add(draft, mark, told.native.usage)
+            self._waiting.append(state)
+            if len(self._waiting) >= _BATCH:
+                self._flush()
+        elif isinstance(state, Seeking):
+            self._land_if_reached(strand, state)
 
     def _change(self, event: Folded | Rewound) -> None:
         strand = self._strand(event.strand)
         if strand.state is None:
             self._approach(strand, event.at)
+        strand.trail.show(strand.known(event.shows))
         if isinstance(strand.state, Landing):
             self._flush()
-            pieces = strand.references(event.shows)
-            at = moment_of(self._around, strand) if event.at is None else sane(event.at)
-            record = Record(
-                moment_of(self._around, strand) if at is None else at, strand.gist.summary
-            )
-            if strand.state.change(event, pieces, record):
+            at = sane(event.at)
+            at = moment_of(self._around, strand) if at is None else at
+            if strand.state.change(event, strand.window(), Record(at, strand.gist.summary)):
                 folds = isinstance(event, Folded)
-                self._count += Count(compactions=folds, rewinds=not folds)
-        strand.trail.show(event.shows)
+                self._report.count += Count(compactions=folds, rewinds=not folds)
 
     def _flush(self) -> None:
         landings = [*dict.fromkeys(self._waiting)]
@@ -158,36 +167,61 @@ class Run:
 
     def _land(self, landings: Sequence[Landing]) -> None:
         """Write what waits in one step, however many sessions it belongs to."""
-        if landings:
-            additions = [landing.addition() for landing in landings]
-            self._around.families.add(additions)
-            for landing, addition in zip(landings, additions, strict=True):
-                landing.landed(addition)
-            drafts = chain.from_iterable(addition.drafts for addition in additions)
-            self._count += count_of(draft.message for draft in drafts)
+        if not landings:
+            return
+        self._learned.update(landing for landing in landings if landing.is_planned)
+        additions = [landing.addition() for landing in landings]
+        self._around.families.add(additions)
+        for landing, addition in zip(landings, additions, strict=True):
+            landing.landed(addition)
+        drafts = chain.from_iterable(addition.drafts for addition in additions)
+        self._report.count += count_of(draft.message for draft in drafts)
 
     def _approach(self, strand: Strand, at: int | None) -> None:
-        """Find out what is stored of a strand, now that something is told of it."""
-        identity = identity_of(strand, self._around.origin)
-        started = sane(strand.about.started)
-        began = sane(at) if started is None else started
-        found = find_shelf(self._around.store, identity, began, self._around.is_barred)
+        """Find out what is stored of a strand, now that something is told of it.
+
+        One that is new comes from another, which must be known first, and so on up to the root.
+        """
+        fresh: dict[Strand, Making] = {}
+        above: Strand | None = strand
+        while above is not None and above.state is None and above not in fresh:
+            began = sane(above.about.started)
+            began = sane(at) if began is None else began
+            found = self._found(above, began)
+            if isinstance(found, str):
+                self._around.promised.add(found)
+                fresh[above] = Making(began, found)
+                above, at = self._elder(above), None
+            else:
+                self._meet(above, found)
+        for each, making in reversed(fresh.items()):
+            each.state = self._new(each, making)
+
+    def _found(self, strand: Strand, began: int | None) -> Shelf | LeftAlone | str:
+        """Return what is stored of a strand; where that is nothing, an id for its session."""
+        around, identity = self._around, identity_of(strand, self._around.origin)
+        ids = proposed_ids(identity, began)
+        found = own_or_free(around.store, ids, identity, around)
         if isinstance(found, str):
             # Where its owner took the beginning of a file away, the time is another one.
-            named = self._around.families.session_of(identity.system, identity.name)
-            if named is not None and is_of(named, identity):
-                found = shelf_of(self._around.store, identity, named)
-        match found:
-            case Shelf():
-                name = strand.begun.strand
-                target = self._around.targets.get(name) or found.first_target()
-                strand.state = Seeking(found, target)
-                self._land_if_reached(strand, strand.state)
-            case LeftAlone():
-                strand.state = found
-            case str():
-                self._around.promised.add(found)
-                strand.state = self._new(strand, Making(began, found))
+            named = around.families.own(identity)
+            if named is None:
+                return found
+            found = named
+        return around.relatives.shelf_of(identity, found)
+
+    def _meet(self, strand: Strand, found: Shelf | LeftAlone) -> None:
+        """Go on with what is stored of a strand."""
+        if isinstance(found, LeftAlone):
+            strand.state = found
+            return
+        target = self._around.targets.get(strand.begun.strand) or found.first_target()
+        strand.state = Seeking(found, target)
+        self._land_if_reached(strand, strand.state)
+
+    def _elder(self, strand: Strand) -> Strand | None:
+        """Return the strand of the file that another one comes from."""
+        return strand.parent or self._named.get(strand.about.parent)
 
     def _land_if_reached(self, strand: Strand, seeking: Seeking) -> None:
         target = seeking.target
@@ -195,12 +229,11 @@ class Run:
             return
         index, session = len(strand.trail), target.session
         if not target.is_branch:
-            start = self._start(index, session, lambda _: session)
+            write = self._around.families.add
+            start = Start(index=index, session=session, plan=lambda _: session, write=write)
         else:
-            shows = strand.references(strand.trail.window)
-            fork = Forking(session.id, shows=shows, mark=strand.trail.mark)
-            making = Making(session.started, fork=fork)
-            start = self._start(index, None, partial(planned_session, self._around, strand, making))
+            fork = Forking(session.id, shows=strand.window(), mark=strand.trail.mark)
+            start = self._start(strand, Making(session.started, fork=fork))
         strand.state = Landing(self._around.store, seeking.shelf, start)
 
     def _new(self, strand: Strand, making: Making) -> Landing | LeftAlone:
@@ -212,24 +245,29 @@ class Run:
             fork = self._related(strand)
         if isinstance(fork, LeftAlone):
             return fork
-        plan = partial(planned_session, self._around, strand, replace(making, fork=fork))
         shelf = Shelf(self._around.store, ())
-        return Landing(self._around.store, shelf, self._start(0, None, plan))
+        start = self._start(strand, Making(making.began, making.id, fork))
+        return Landing(self._around.store, shelf, start)
 
-    def _start(
-        self, index: int, session: Session | None, plan: Callable[[str], Session | Spawn]
-    ) -> Start:
-        return Start(index=index, session=session, plan=plan, write=self._around.families.add)
+    def _start(self, strand: Strand, making: Making) -> Start:
+        """Return how a session begins that takes what is told of a strand from here on."""
+        return Start(
+            index=len(strand.trail),
+            session=None,
+            id=making.id,
+            plan=partial(planned_session, self._around, strand, making),
+            write=self._around.families.add,
+        )
 
     def _forked(self, strand: Strand, parent: Strand) -> Forking | LeftAlone:
         """Return how a strand comes from another one of the file."""
         home = self._home(parent)
-        if isinstance(home, LeftAlone):
+        if not isinstance(home, str):
             return home
         return Forking(
-            home.id,
+            home,
             strand.begun.fork or Fork.BRANCH,
-            strand.references(strand.trail.window),
+            strand.window(),
             mark=strand.trail.mark,
             place=strand.place,
         )
@@ -237,40 +275,26 @@ class Run:
     def _related(self, strand: Strand) -> Forking | None:
         """Return how a conversation comes from another one, of this file or of one before it."""
         name, kind = strand.about.parent, strand.about.fork or Fork.BRANCH
-        beside = self._named.get(name)
-        home = None if beside is None or beside is strand else self._home(beside)
-        if isinstance(home, Session):
-            return Forking(home.id, kind)
+        beside = self._elder(strand)
+        # In a circle of conversations that claim to come from each other, one comes first.
+        if beside is not None and beside.state is not None:
+            home = self._home(beside)
+            if isinstance(home, str):
+                return Forking(home, kind)
         found = self._around.families.session_of(self._around.origin.system, name)
         return None if found is None else Forking(found.id, kind)
 
-    def _home(self, strand: Strand) -> Session | LeftAlone:
+    def _home(self, strand: Strand) -> str | LeftAlone:
         """Return the session of a strand that another one comes from."""
-        if strand.state is None:
-            self._approach(strand, None)
         match strand.state:
             case Landing() as landing:
-                self._flush()
-                return landing.made()
+                if landing.session is None:
+                    # Even where nothing is told in it; and before those that come from it.
+                    self._waiting.append(landing)
+                return landing.id
             case Seeking(shelf=shelf):
-                return shelf.candidates[0].session
+                return shelf.candidates[0].session.id
             case LeftAlone() as left:
                 return left
             case None:  # pragma: no cover - what was approached has a state
                 raise AssertionError
-
-
-def _outcome(strand: Strand) -> Tally:
-    """Return what became of one strand."""
-    match strand.state:
-        case Landing(session=Session() as session, is_fresh=True):
-            return Tally(sessions=(session.id,), branches=session.fork is Fork.BRANCH)
-        case Landing(session=Session() as session) as landing:
-            ids = (session.id,)
-            return Tally(grown=ids) if landing.written else Tally(unchanged=ids)
-        case Seeking(shelf=shelf):
-            return Tally(unchanged=(shelf.candidates[0].session.id,))
-        case LeftAlone(session=session, reason=reason):
-            return Tally(skipped=(Skipped(session, reason),))
-        case _:
-            return Tally()

@@ -14,13 +14,13 @@ from holdfast.session import Fork
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.chronicle import About, Begun, Told
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
-__all__ = ["Gist", "State", "Step", "Strand", "Trail", "sane"]
+__all__ = ["Gist", "Kin", "State", "Step", "Strand", "Trail", "sane"]
 
 _OPENING = 8
 """Messages with words among which a title is looked for."""
@@ -29,44 +29,67 @@ _OPENING = 8
 class Step(NamedTuple):
     """Where a message was told."""
 
+    strand: Strand
     number: int
     """How many messages of the strand were told before it."""
     mark: str
 
 
+@dataclass(slots=True)
+class Kin:
+    """What strands with the same root have in common.
+
+    One look says where a message is, however many branches of branches lie between.
+    """
+
+    root: Strand
+    steps: dict[str, Step] = field(default_factory=dict[str, Step])
+    """Where each message was told."""
+    entries: dict[str, Entry] = field(default_factory=dict[str, "Entry"])
+    """Where messages are stored, as far as somebody asked: branches share most of what they show.
+    """
+
+
 class Trail:
     """What was told of a strand, in order, and what its model sees of it."""
 
-    def __init__(self, mark: str, shared: Sequence[str]) -> None:
-        """Begin after a message that a branch shares, or with nothing."""
+    def __init__(self, mark: str, shared: tuple[str, ...], kin: Kin) -> None:
+        """Begin after a message that a branch shares, or with nothing.
+
+        Args:
+            mark: Of that message.
+            shared: What the model sees at the beginning.
+            kin: All strands with the same root.
+        """
         self.first_mark = mark
         self.mark = mark
         self.window = list(shared)
-        self._steps: dict[str, Step] = {}
-        self._changes: list[tuple[int, tuple[str, ...]]] = [(0, tuple(shared))]
+        self.kin = kin
+        self._told: list[str] = []
+        self._changes: list[tuple[int, tuple[str, ...]]] = [(0, shared)]
 
     def __len__(self) -> int:
         """Return how many messages were told."""
-        return len(self._steps)
+        return len(self._told)
 
-    def tell(self, told: Told) -> None:
-        """Go on by one message."""
-        self.mark = mark_after(self.mark, told)
-        self._steps[told.key] = Step(len(self._steps), self.mark)
-        self.window.append(told.key)
+    def tell(self, strand: Strand, told: Told) -> str:
+        """Go on by one message of the strand, and return its mark."""
+        mark, key = mark_after(self.mark, told), told.key
+        self.mark = mark
+        self.kin.steps[key] = Step(strand, len(self._told), mark)
+        self._told.append(key)
+        self.window.append(key)
+        return mark
 
     def show(self, keys: Sequence[str]) -> None:
         """Let the model see these messages and what follows."""
         self.window = list(keys)
-        self._changes.append((len(self._steps), tuple(keys)))
-
-    def step(self, key: str) -> Step | None:
-        """Return where a message of the strand itself was told."""
-        return self._steps.get(key)
+        self._changes.append((len(self._told), tuple(keys)))
 
     def marks(self) -> Iterator[str]:
         """Return the marks of the messages, the newest first."""
-        return (step.mark for step in reversed(self._steps.values()))
+        steps = self.kin.steps
+        return (steps[key].mark for key in reversed(self._told))
 
     def shown_upto(self, key: str) -> tuple[str, ...]:
         """Return what a branch shares that leaves the strand after a message.
@@ -76,12 +99,11 @@ class Trail:
         """
         if key in self.window:
             return tuple(self.window[: self.window.index(key) + 1])
-        step = self.step(key)
-        if step is None:
+        step = self.kin.steps.get(key)
+        if step is None or step.strand.trail is not self:
             return ()
-        changes = [change for change in self._changes if change[0] <= step.number]
-        start, shown = changes[-1]
-        return (*shown, *list(self._steps)[start : step.number + 1])
+        start, shown = next(each for each in reversed(self._changes) if each[0] <= step.number)
+        return (*shown, *self._told[start : step.number + 1])
 
 
 @dataclass(slots=True)
@@ -102,10 +124,12 @@ class Gist:
         if message.role is Role.USER or message.role is Role.ASSISTANT:
             if len(self.opening) < _OPENING and message.text:
                 self.opening.append(message)
-            if message.summary is not None:
-                self.summary = message.summary.text
-            self.model = native.model or self.model
-        self.at = self.at if (at := sane(native.at)) is None else at
+            if (summary := message.summary) is not None:
+                self.summary = summary.text
+            if native.model:
+                self.model = native.model
+        if (at := sane(native.at)) is not None:
+            self.at = at
 
 
 State: TypeAlias = Seeking | Landing | LeftAlone | None
@@ -126,7 +150,12 @@ class Strand:
         mark, shared = BEGINNING, ()
         if parent is not None and begun.fork is Fork.BRANCH:
             mark, shared = parent.mark_of(begun.after), parent.trail.shown_upto(begun.after)
-        self.trail = Trail(mark, shared)
+        self.trail = Trail(mark, shared, Kin(self) if parent is None else parent.trail.kin)
+
+    @property
+    def root(self) -> Strand:
+        """Return the strand that all of them came from, which may be itself."""
+        return self.trail.kin.root
 
     def note(self, about: About) -> None:
         """Learn more about it."""
@@ -134,28 +163,42 @@ class Strand:
 
     def mark_of(self, key: str) -> str:
         """Return the mark of a message that the strand tells or shares."""
-        step = self.trail.step(key)
-        if step is not None:
-            return step.mark
-        return BEGINNING if self.parent is None else self.parent.mark_of(key)
+        step = self.trail.kin.steps.get(key)
+        return step.mark if step is not None and step.strand in self._line() else BEGINNING
 
-    def reference(self, key: str) -> Entry | None:
-        """Return the stored message of a key, without what it says; None when it is unknown."""
-        step = self.trail.step(key)
-        if step is None:
-            return None if self.parent is None else self.parent.reference(key)
-        match self.state:
+    def known(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys that the strand told, or one that it came from."""
+        line, steps = {*self._line()}, self.trail.kin.steps
+        return tuple(key for key in keys if key in steps and steps[key].strand in line)
+
+    def window(self) -> tuple[Entry, ...]:
+        """Return the stored messages that the model sees, each once, without what they say."""
+        entries = self.trail.kin.entries
+        shown = dict.fromkeys(self.trail.window)
+        found = [entries.get(key) or self._stored(key) for key in shown]
+        return tuple(entry for entry in found if entry is not None)
+
+    def _stored(self, key: str) -> Entry | None:
+        """Return the stored message of a key; None when that is not known."""
+        strand, number, mark = self.trail.kin.steps[key]
+        match strand.state:
             case Landing() as landing:
-                return landing.entry(step.number) or landing.shelf.place_of(step.mark)
+                found = landing.entry(number) or landing.shelf.place_of(mark)
             case Seeking(shelf=shelf):
-                return shelf.place_of(step.mark)
+                found = shelf.place_of(mark)
             case _:
                 return None
+        if found is not None:
+            self.trail.kin.entries[key] = found
+        return found
 
-    def references(self, keys: Sequence[str]) -> tuple[Entry, ...]:
-        """Return the stored messages of keys, each once; a key that nobody told is passed over."""
-        found = (self.reference(key) for key in dict.fromkeys(keys))
-        return tuple(entry for entry in found if entry is not None)
+    def _line(self) -> Iterator[Strand]:
+        """Return the strand and those that it came from, the nearest first."""
+        # No recursion, here and elsewhere: files hold any number of branches of branches.
+        strand: Strand | None = self
+        while strand is not None:
+            yield strand
+            strand = strand.parent
 
 
 def sane(at: int | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.transcript import Media, ToolCall, ToolResult
+from holdfast.transcript import Media, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +84,8 @@ def count_of(messages: Iterable[Message]) -> Count:
     for message in messages:
         total += 1
         for part in message.parts:
+            if isinstance(part, Text):
+                continue  # first, because most parts are
             if isinstance(part, ToolCall):
                 calls += 1
             elif isinstance(part, ToolResult):

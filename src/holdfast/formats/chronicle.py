@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.formats.document import Problem
 from holdfast.session import Usage
 from holdfast.transcript import NO_EXTRAS, Message
+from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +64,7 @@ class About:
     """What only its own format has a word for and its writer puts back."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
     """What an agent wrote about one message; empty is unknown."""
@@ -76,10 +78,13 @@ class Native:
     usage: Usage | None = None
     """What the answer cost; an answer of several messages tells each part of it once."""
     at: int | None = None
-    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    more: Mapping[str, object] = NO_EXTRAS
     """What only its own format has a word for and its writer puts back."""
     mark: str = ""
     """Fixes the message and everything told before it; an import sets it, no reader does."""
+
+
+_NO_NATIVE = Native()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +110,7 @@ class Noted:
     about: About
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """One entry of the conversation, as its own agent divides it."""
@@ -114,7 +120,7 @@ class Told:
     key: str
     """Unique in the file: its native id, or its place when it has none."""
     message: Message
-    native: Native = field(default_factory=Native)
+    native: Native = _NO_NATIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,18 +192,25 @@ def without_native(message: Message) -> Message:
 
 
 def _to_fields(native: Native) -> dict[str, object]:
-    usage = native.usage
-    fields: dict[str, object] = {
-        "id": native.id,
-        "parent": native.parent,
-        "reply": native.reply,
-        "model": native.model,
-        "usage": None if usage is None else _counts(usage),
-        "at": native.at,
-        "more": native.more,
-        "mark": native.mark,
-    }
-    return {key: value for key, value in fields.items() if value or value == 0}
+    # One by one, in place of a dictionary of all that is filtered: every message goes through here.
+    fields: dict[str, object] = {}
+    if native.id:
+        fields["id"] = native.id
+    if native.parent:
+        fields["parent"] = native.parent
+    if native.reply:
+        fields["reply"] = native.reply
+    if native.model:
+        fields["model"] = native.model
+    if native.usage is not None:
+        fields["usage"] = _counts(native.usage)
+    if native.at is not None:
+        fields["at"] = native.at
+    if native.more:
+        fields["more"] = native.more
+    if native.mark:
+        fields["mark"] = native.mark
+    return fields
 
 
 def _counts(usage: Usage) -> list[float]:

@@ -7,6 +7,7 @@ message again, and results stand with their calls, as providers demand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import (
@@ -68,21 +69,57 @@ def merged(known: About, more: About) -> About:
     return replace(known, **fields, more={**known.more, **more.more})
 
 
+class _Path:
+    """Messages in order, of which a branch holds only those that it does not share."""
+
+    def __init__(self, told: Iterable[Told] = (), shared: tuple[_Path, int] | None = None) -> None:
+        self.shared = shared
+        """The path that this one left, and after how many of that one's own messages."""
+        self.own: list[Told] = []
+        self.places: dict[str, int] = {}
+        for each in told:
+            self.append(each)
+
+    def append(self, told: Told) -> None:
+        """Go on by one message."""
+        self.places.setdefault(told.key, len(self.own))
+        self.own.append(told)
+
+    def fork(self, after: str) -> _Path | None:
+        """Return a path that shares this one up to a message; None when that is not on it."""
+        path, count = self, len(self.own)
+        while (place := path.places.get(after, count)) >= count:
+            if path.shared is None:
+                return None
+            path, count = path.shared
+        return _Path(shared=(path, place + 1))
+
+    def whole(self) -> list[Told]:
+        """Return all of it."""
+        stretches = [self.own]
+        shared = self.shared
+        while shared is not None:
+            path, count = shared
+            stretches.append(path.own[:count])
+            shared = path.shared
+        return [*chain.from_iterable(reversed(stretches))]
+
+
 class _Strand:
     """One strand while it is told."""
 
     def __init__(self, about: About) -> None:
         self.about = about
-        self.path: list[Told] = []
+        self.path = _Path()
         """Everything told, branches with what they share, each summary where it belongs."""
-        self.window: list[Told] = []
+        self.window = _Path()
 
     def fork(self, about: About, after: str) -> _Strand:
         """Return a strand that shares what was told up to a message."""
         child = _Strand(merged(self.about, about))
-        child.path = _upto(self.path, after)
-        shown = _upto(self.window, after)
-        child.window = shown if shown and shown[-1].key == after else list(child.path)
+        if (path := self.path.fork(after)) is not None:
+            child.path = path
+        child.window = self.window.fork(after) or self.path.fork(after) or child.window
         return child
 
     def tell(self, told: Told) -> None:
@@ -92,17 +129,22 @@ class _Strand:
 
     def show(self, keys: Sequence[str]) -> None:
         """Change the window, and move a summary before what it left as it was."""
-        known = {each.key: each for each in self.path}
-        self.window = [known[key] for key in keys if key in known]
-        for place, each in enumerate(self.window):
+        path = self.path.whole()
+        known = {each.key: each for each in path}
+        window = [known[key] for key in keys if key in known]
+        for place, each in enumerate(window):
             if each.message.summary is not None:
-                self._place(each, {later.key for later in self.window[place + 1 :]})
+                path = _placed(path, each, {later.key for later in window[place + 1 :]})
+        # Others, so that branches that left before go on sharing what was told until then.
+        self.path, self.window = _Path(path), _Path(window)
 
-    def _place(self, summary: Told, followers: set[str]) -> None:
-        rest = [each for each in self.path if each is not summary]
-        places = (place for place, each in enumerate(rest) if each.key in followers)
-        rest.insert(next(places, self.path.index(summary)), summary)
-        self.path = rest
+
+def _placed(path: list[Told], summary: Told, followers: set[str]) -> list[Told]:
+    """Return a path on which a summary stands before the first of those that follow it."""
+    rest = [each for each in path if each is not summary]
+    places = (place for place, each in enumerate(rest) if each.key in followers)
+    rest.insert(next(places, path.index(summary)), summary)
+    return rest
 
 
 class _Desk:
@@ -137,8 +179,8 @@ class _Desk:
         found: list[Replayed] = []
         for name in self._main.values():
             strand = self._strands[name]
-            whole = arrange(_joined(strand.path))
-            window = arrange(_joined(strand.window)).transcript
+            whole = arrange(_joined(strand.path.whole()))
+            window = arrange(_joined(strand.window.whole())).transcript
             found.append(Replayed(strand.about, whole.transcript, window, whole.problems))
         if found and self._problems:
             problems = (*self._problems, *found[0].problems)
@@ -162,11 +204,6 @@ class _Desk:
         if name not in self._strands:
             self._begin(Begun(strand=name, line=1, about=About()))
         return self._strands[name]
-
-
-def _upto(told: Sequence[Told], key: str) -> list[Told]:
-    places = (place for place, each in enumerate(told) if each.key == key)
-    return list(told[: next(places, -1) + 1])
 
 
 def _joined(path: Iterable[Told]) -> list[Said]:
