@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Transcript
 
-__all__ = ["SYSTEM_KEYS", "Place", "dump", "find", "read_list", "read_object", "write_back"]
+__all__ = [
+    "SYSTEM_KEYS",
+    "Place",
+    "dump",
+    "find",
+    "key_of",
+    "read_list",
+    "read_object",
+    "write_back",
+]
 
 # The keys a conversation is found under, with the dialect that the key alone gives away.
 _KEYS = {"messages": "", "input": "responses", "contents": "gemini", "conversations": ""}
@@ -53,39 +62,46 @@ class Place:
     """As that of a `Guess`."""
 
 
+def key_of(entry: Mapping[str, object]) -> str:
+    """Return under which key an object holds a conversation; nothing when it holds none."""
+    for key in _KEYS:
+        messages = entry.get(key)
+        if is_array(messages) and _speaks(messages):
+            return key
+    past = sequence(entry.get(_HISTORY))
+    return _HISTORY if past and all("parts" in mapping(each) for each in past) else ""
+
+
 def find(entry: Mapping[str, object]) -> Place | None:
     """Return where the conversation of an object is, or None when it holds none."""
-    for key, known in _KEYS.items():
-        messages = entry.get(key)
-        if not is_array(messages) or not _speaks(messages):
-            continue
-        # Only `messages` has a system prompt of Anthropic's kind beside it.
-        prompt = key == "messages" and entry.get("system") is not None
-        verdict = dialect_of(messages, has_system=prompt)
-        reason = f"an object with `{key}`"
-        if known:
-            return Place(key, known, reason, _LIKELY if messages else verdict.confidence)
-        return Place(key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence)
-    past = sequence(entry.get(_HISTORY))
-    if past and all("parts" in mapping(each) for each in past):
+    key = key_of(entry)
+    if not key:
+        return None
+    if key == _HISTORY:
         reason = "an object with `history`: messages have `parts`"
         return Place(_HISTORY, "gemini", reason, _LIKELY)
-    return None
+    messages, known = sequence(entry[key]), _KEYS[key]
+    reason = f"an object with `{key}`"
+    if known and messages:
+        return Place(key, known, reason, _LIKELY)
+    # Only `messages` has a system prompt of Anthropic's kind beside it.
+    prompt = key == "messages" and entry.get("system") is not None
+    verdict = dialect_of(messages, has_system=prompt)
+    if known:
+        return Place(key, known, reason, verdict.confidence)
+    return Place(key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence)
 
 
 def read_object(
-    entry: Mapping[str, object], place: Place, style: Style, *, name: str = ""
+    entry: Mapping[str, object], key: str, dialect: str, style: Style, *, name: str = ""
 ) -> Document:
-    """Read an object with a conversation inside, as the format `name` or as its dialect."""
-    entries = sequence(entry[place.key])
-    messages, asides = _sort_out(entries, place.key, place.dialect)
-    keys = SYSTEM_KEYS[place.dialect]
-    system_key = next((key for key in keys if key in entry), "")
-    body = Body(messages, entry.get(system_key))
-    transcript = DIALECTS[place.dialect].decode(body)
-    rest = {key: None if key == place.key else value for key, value in entry.items()}
-    envelope = Envelope(rest, place.key, system_key, asides=asides, style=style, messages=messages)
-    return Document(name or place.dialect, place.dialect, transcript, envelope)
+    """Read an object with a conversation under a key, as the format `name` or as its dialect."""
+    messages, asides = _sort_out(sequence(entry[key]), key, dialect)
+    system_key = next((each for each in SYSTEM_KEYS[dialect] if each in entry), "")
+    transcript = DIALECTS[dialect].decode(Body(messages, entry.get(system_key)))
+    rest = {**entry, key: None}
+    envelope = Envelope(rest, key, system_key, asides=asides, style=style, messages=messages)
+    return Document(name or dialect, dialect, transcript, envelope)
 
 
 def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: bool) -> Document:
@@ -149,12 +165,13 @@ def _sort_out(
     """Separate messages from entries that only their owner understands."""
     messages: list[dict[str, object]] = []
     passed: list[tuple[int, Mapping[str, object]]] = []
+    # Only Hermes puts notes of its own among messages, and it writes OpenAI's.
+    roles = _ROLES if dialect == "openai" else None
     for index, each in enumerate(entries):
         if not is_object(each):
             where = f"{key}[{index}]"
             raise DecodeError(dialect, where, f"expected an object, found {kind_of(each)}")
-        role = string(each.get("role"))
-        if dialect == "openai" and role and role not in _ROLES:
+        if roles is not None and (role := string(each.get("role"))) and role not in roles:
             passed.append((len(messages), each))
         else:
             messages.append(each)

@@ -7,22 +7,21 @@ comes after it is read all the same: an import takes what it can get.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import MAIN, Noted
-from holdfast.formats.container import find
+from holdfast.formats.chronicle import MAIN
+from holdfast.formats.container import key_of
 from holdfast.formats.document import Problem, Style
 from holdfast.formats.loose import is_object, kind_of, mapping, string
-from holdfast.formats.reading import read_source
+from holdfast.formats.reading import read_conversation, read_source
 from holdfast.formats.sessions import recognize
 from holdfast.formats.sessions.reader import SURE
 from holdfast.formats.source import Source
 from holdfast.formats.telling import tell_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.sessions import SessionReader
@@ -61,13 +60,14 @@ def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterat
     for record in _records(stream, problems):
         yield from problems
         problems.clear()
-        if find(mapping(record.value)) is None:
+        key = key_of(mapping(record.value))
+        if not key:
             messages.append(record)
             continue
-        yield from _told((record,), name, count)
+        yield from _told_one(record, key, name, count)
         count += 1
     if messages:
-        yield from _told(tuple(messages), name, count)
+        yield from _told(messages, name, count)
     yield from problems
 
 
@@ -136,15 +136,30 @@ def _records(stream: Iterable[Record | Problem], problems: list[Problem]) -> Ite
             problems.append(Problem(each.line, reason, each.file))
 
 
-def _told(records: tuple[Record, ...], name: str, count: int) -> Iterator[Event]:
+def _told_one(record: Record, key: str, name: str, count: int) -> Iterator[Event]:
+    """Tell an object with a conversation at the line that it stands on."""
+    try:
+        document = read_conversation(record, key, name)
+    except DecodeError as error:
+        yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
+        return
+    if document is None:
+        yield from _told([record], name, count)
+    else:
+        yield from tell_document(document, strand=_strand(count), line=record.line)
+
+
+def _told(records: Sequence[Record], name: str, count: int) -> Iterator[Event]:
     first = records[0]
     try:
-        documents = read_source(Source("lines", records, Style()), format=name)
+        documents = read_source(Source("lines", tuple(records), Style()), format=name)
     except DecodeError as error:
         yield Problem(first.line, f"{error.path}: {error.problem}", first.file)
         return
+    line = first.line if len(records) == 1 else None
     for document in documents:
-        for event in tell_document(document, strand=str(count) if count else MAIN):
-            # A document that is a line of its file is told at that line.
-            is_placed = len(records) > 1 or isinstance(event, Noted | Problem)
-            yield event if is_placed else replace(event, line=first.line)
+        yield from tell_document(document, strand=_strand(count), line=line)
+
+
+def _strand(count: int) -> str:
+    return str(count) if count else MAIN

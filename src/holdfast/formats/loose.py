@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _EMPTY: Mapping[str, object] = MappingProxyType({})
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Kept, because `json.dumps` makes one for each value."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
@@ -39,12 +41,13 @@ def is_array(value: object) -> TypeGuard[list[object]]:
 
 def mapping(value: object) -> Mapping[str, object]:
     """Return the value when it is a JSON object, else an empty mapping."""
-    return value if is_object(value) else _EMPTY
+    # Not `is_object`: this is asked many times for every line of a file.
+    return value if isinstance(value, dict) else _EMPTY  # pyright: ignore[reportUnknownVariableType]
 
 
 def sequence(value: object) -> Sequence[object]:
     """Return the value when it is a JSON array, else an empty sequence."""
-    return value if is_array(value) else ()
+    return value if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
 
 
 def mappings(value: object) -> Sequence[Mapping[str, object]]:
@@ -88,4 +91,4 @@ def as_json(value: object) -> str:
     """Return tool arguments as JSON text: text passes unchanged, nothing is an empty object."""
     if isinstance(value, str):
         return value or "{}"
-    return "{}" if value is None else json.dumps(value, ensure_ascii=False)
+    return "{}" if value is None else _ENCODER.encode(value)

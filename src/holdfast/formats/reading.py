@@ -9,7 +9,7 @@ from holdfast.errors import DecodeError
 from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
 from holdfast.formats.container import Place, find, read_list, read_object
 from holdfast.formats.dialect import dialect_of, is_message
-from holdfast.formats.document import Document, Guess, Problem
+from holdfast.formats.document import Document, Guess, Problem, Style
 from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.sessions import HEAD, SESSIONS, recognize
@@ -30,6 +30,7 @@ __all__ = [
     "pick",
     "read",
     "read_all",
+    "read_conversation",
     "read_source",
 ]
 
@@ -38,6 +39,8 @@ _EXPECTED = (
     "`conversations`, or an agent's session file"
 )
 _SURE = 1.0
+_DIALECT_OF = {each.name: each.dialect for each in DOCUMENTS}
+_TOO_DEEP = "the values are nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,24 @@ def read_source(source: Source, *, format: str = "auto") -> tuple[Document, ...]
             raise DecodeError("json", "the file", f"{shape.guess.reason}; {_EXPECTED}")
         return _read_documents(source, "")
     except RecursionError:
-        raise DecodeError("json", "the file", "the values are nested too deeply") from None
+        raise DecodeError("json", "the file", _TOO_DEEP) from None
+
+
+def read_conversation(record: Record, key: str, name: str) -> Document | None:
+    """Read one object as a provider's document; None when the name is not one of those.
+
+    Args:
+        record: The object.
+        key: Where in it the conversation is.
+        name: The format it is taken for, whatever it looks like.
+    """
+    dialect = _DIALECT_OF.get(name)
+    if dialect is None:
+        return None
+    try:
+        return read_object(mapping(record.value), key, dialect, Style(), name=name)
+    except RecursionError:
+        raise DecodeError("json", "the file", _TOO_DEEP) from None
 
 
 def documents_told(known: Format, events: Iterable[Event]) -> tuple[Document, ...]:
@@ -221,7 +241,7 @@ def _read_documents(source: Source, name: str) -> tuple[Document, ...]:
     if source.problems:
         first = source.problems[0]
         raise DecodeError(name or "json", f"line {first.line}", first.reason)
-    wanted = next((each.dialect for each in DOCUMENTS if each.name == name), "")
+    wanted = _DIALECT_OF.get(name, "")
     if _are_messages(source):
         values = [record.value for record in source.records]
         dialect = wanted or dialect_of(values).dialect
@@ -235,10 +255,9 @@ def _read_one(record: Record, source: Source, name: str, wanted: str) -> Documen
     if place is None:
         problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
         raise DecodeError(name, f"line {record.line}", problem)
-    if wanted:
-        place = replace(place, dialect=wanted)
+    known = name or _name_of(entry, replace(place, dialect=wanted or place.dialect))
     try:
-        return read_object(entry, place, source.style, name=name or _name_of(entry, place))
+        return read_object(entry, place.key, wanted or place.dialect, source.style, name=known)
     except DecodeError as error:
         if len(source.records) == 1:
             raise

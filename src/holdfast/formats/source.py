@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from holdfast.errors import DecodeError
 from holdfast.formats.document import Problem, Style
 from holdfast.formats.loose import is_array, is_object
+from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ _TOO_LONG = "a number has more digits than can be read"
 _SNIFF = 4096
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Record:
     """One JSON value and where it stood."""

@@ -13,7 +13,6 @@ from holdfast.formats.chronicle import (
     Native,
     Told,
     native_of,
-    with_native,
     without_native,
 )
 from holdfast.formats.loose import mapping, string
@@ -42,6 +41,7 @@ _TOLD = frozenset(
 )
 _LONGEST = 200
 """The longest text beside the messages that is kept with the session."""
+_NOTHING = Native()
 
 
 def tell_window(
@@ -51,49 +51,70 @@ def tell_window(
 
     A summary in it is told as a compaction that left what stands before the summary.
     """
-    yield Begun(strand=strand, line=1, about=about)
-    shown: list[str] = []
-    keys: set[str] = set()
-    for place, message in enumerate(messages, 1):
-        native = native_of(message)
-        name = f"{strand}/{native.id}" if strand else native.id
-        key = name if native.id and name not in keys else f"{strand}#{place}"
-        keys.add(key)
-        shown.append(key)
-        bare = without_native(message)
-        yield Told(strand=strand, line=place, key=key, message=bare, native=native)
-        if message.summary is not None:
-            at, fold = native.at, f"{key}/fold"
-            yield Folded(strand=strand, line=place, id=fold, shows=tuple(shown), at=at)
+    return _tell((_apart(message) for message in messages), about, strand)
 
 
-def tell_document(document: Document, *, strand: str = MAIN) -> Iterator[Event]:
+def tell_document(
+    document: Document, *, strand: str = MAIN, line: int | None = None
+) -> Iterator[Event]:
     """Return the events of a provider's document.
 
     What stands beside the messages says when, where and by which model they were said. A system
     prompt that Hermes keeps there is told first, and an answer that a log of requests keeps there
     is told last. Lists and long texts such as the definitions of tools stay behind.
+
+    Args:
+        document: What was read.
+        strand: The strand that it becomes.
+        line: Where in its file it stands; None when its messages are lines of their own.
     """
     rest = mapping(None if document.envelope is None else document.envelope.rest)
     if document.format == "mini-swe-agent":
         known = answers_known(document.transcript)
-        yield from tell_window(known, about_run(rest, known), strand=strand)
+        yield from _tell(map(_apart, known), about_run(rest, known), strand, line)
         return
-    messages = [_dated(message, document.dialect) for message in document.transcript]
+    said = [_dated(message, document.dialect) for message in document.transcript]
     prompt = string(rest.get("system_prompt"))
-    if prompt and not (messages and messages[0].role is Role.SYSTEM):
-        messages.insert(0, Message(Role.SYSTEM, (Text(prompt),)))
-    messages.extend(_answer(messages, rest))
-    yield from tell_window(messages, document.about or _about(rest), strand=strand)
+    if prompt and not (said and said[0][0].role is Role.SYSTEM):
+        said.insert(0, (Message(Role.SYSTEM, (Text(prompt),)), _NOTHING))
+    if not (said and said[-1][0].role is Role.ASSISTANT):
+        said.extend(_answer(rest))
+    yield from _tell(said, document.about or _about(rest), strand, line)
     yield from document.problems
 
 
-def _answer(messages: Sequence[Message], rest: Mapping[str, object]) -> tuple[Message, ...]:
-    """Return the answer to a request that was logged with it, if it is not among the messages."""
+def _tell(
+    said: Iterable[tuple[Message, Native]], about: About, strand: str, line: int | None = None
+) -> Iterator[Event]:
+    """Return the events of messages, each with what its agent wrote about it."""
+    yield Begun(strand=strand, line=line or 1, about=about)
+    shown: list[str] = []
+    keys: set[str] = set()
+    for place, (message, native) in enumerate(said, 1):
+        at = line or place
+        key = f"{strand}#{place}"
+        if native.id:
+            name = f"{strand}/{native.id}" if strand else native.id
+            key = key if name in keys else name
+        keys.add(key)
+        shown.append(key)
+        yield Told(strand=strand, line=at, key=key, message=message, native=native)
+        if message.summary is not None:
+            fold, seen = f"{key}/fold", tuple(shown)
+            yield Folded(strand=strand, line=at, id=fold, shows=seen, at=native.at)
+
+
+def _apart(message: Message) -> tuple[Message, Native]:
+    """Return a message, and what its agent wrote about it."""
+    return (without_native(message), native_of(message)) if message.extras else (message, _NOTHING)
+
+
+def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, Native]]:
+    """Return the answer to a request that was logged with it."""
     response = mapping(rest.get("response"))
-    found = decoded("openai", answer_in(response))
-    is_known = bool(messages) and messages[-1].role is Role.ASSISTANT
-    if is_known or isinstance(found, str):
+    answer = answer_in(response)
+    found = decoded("openai", answer) if answer else ()
+    if not found or isinstance(found, str):
         return ()
     native = Native(
         reply=string(response.get("id")),
@@ -101,7 +122,7 @@ def _answer(messages: Sequence[Message], rest: Mapping[str, object]) -> tuple[Me
         usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
         at=moment(response.get("created")),
     )
-    return tuple(with_native(message, native) for message in found)
+    return [(message, native) for message in found]
 
 
 def _about(rest: Mapping[str, object]) -> About:
@@ -127,18 +148,23 @@ def _is_small(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def _dated(message: Message, dialect: str) -> Message:
-    """Return a message with what its own fields say of its id, its time and its result."""
-    native = native_of(message)
+def _dated(message: Message, dialect: str) -> tuple[Message, Native]:
+    """Return a message, and what its own fields say of its id, its time and its result."""
+    bare, native = _apart(message)
     fields = mapping(message.extras.get(dialect))
     if message.role is Role.TOOL:
-        message = replace(message, parts=tuple(_answered(part, fields) for part in message.parts))
-    elif message.role is Role.ASSISTANT:
-        message = replace(message, parts=tuple(_without_echo(message.parts)))
-    times = (moment(fields.get(key)) for key in _TIMES)
+        parts = tuple(_answered(part, fields) for part in bare.parts)
+    elif message.role is Role.ASSISTANT and len(bare.parts) > 1:
+        parts = tuple(_without_echo(bare.parts))
+    else:
+        parts = bare.parts
+    if parts != bare.parts:
+        bare = replace(bare, parts=parts)
+    if not fields:
+        return bare, native
+    times = (moment(fields.get(key)) for key in _TIMES if key in fields)
     at = native.at or next((found for found in times if found is not None), None)
-    name = native.id or string(fields.get("id"))
-    return with_native(message, replace(native, id=name, at=at))
+    return bare, replace(native, id=native.id or string(fields.get("id")), at=at)
 
 
 def _without_echo(parts: Iterable[Part]) -> Iterator[Part]:
@@ -156,5 +182,8 @@ def _answered(part: Part, fields: Mapping[str, object]) -> Part:
     """Return a result with the name and the failure that Hermes writes beside it."""
     if not isinstance(part, ToolResult):
         return part
+    name = part.name or string(fields.get("tool_name"))
     is_error = part.is_error or fields.get("finish_reason") == "error"
-    return replace(part, name=part.name or string(fields.get("tool_name")), is_error=is_error)
+    if name == part.name and is_error == part.is_error:
+        return part
+    return replace(part, name=name, is_error=is_error)

@@ -32,9 +32,9 @@ from holdfast.wire.words import as_string, compose, marked_texts, portable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.transcript import Form, Part, Transcript
+    from holdfast.transcript import Extras, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode"]
+__all__ = ["NAME", "decode", "encode", "read_said"]
 
 _KNOWN = frozenset({"role", "content"})
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
@@ -73,20 +73,26 @@ def _messages(value: object) -> list[Message]:
     if role is Role.SYSTEM:
         # Told apart from the system prompt, which stands beside the messages.
         extras = {NAME: {**own(extras, NAME), "role": name}}
-    content = raw.get("content")
-    parts: tuple[Part, ...]
-    form: Form = ""
+    return read_said(role, raw.get("content"), extras)
+
+
+def read_said(role: Role, content: object, extras: Extras = NO_EXTRAS) -> list[Message]:
+    """Read the content of one message: the results of tools in it are a message of their own.
+
+    Raises:
+        Misfit: when it cannot be read, with the path below the message.
+    """
     if isinstance(content, str):
-        parts = (Text(content),)
-    else:
-        parts = each(content, ".content", read_block)
-        form = "parts"
-    results = tuple(part for part in parts if isinstance(part, ToolResult))
+        return [compose(role, (Text(content),), "", extras)]
+    parts = each(content, ".content", read_block)
+    results = [part for part in parts if isinstance(part, ToolResult)]
     if not results:
-        return [compose(role, parts, form, extras)]
-    answered = Message(Role.TOOL, results, extras=extras)
+        return [compose(role, parts, "parts", extras)]
+    answered = Message(Role.TOOL, tuple(results), extras=extras)
+    if len(results) == len(parts):
+        return [answered]
     rest = tuple(part for part in parts if not isinstance(part, ToolResult))
-    return [answered, compose(role, rest, form)] if rest else [answered]
+    return [answered, compose(role, rest, "parts")]
 
 
 def encode(transcript: Transcript) -> Body:

@@ -31,28 +31,28 @@ _REDACTED = "redacted_thinking"
 def read_block(value: object) -> Part:
     """Read one block; a kind that is not known is kept as it is."""
     raw = record(value)
-    match raw:
-        case {"type": "text", "text": str() as text}:
+    match raw.get("type"):
+        case "text" if isinstance(text := raw.get("text"), str):
             return Text(text, leftover(raw, _TEXT, NAME) if len(raw) > 2 else NO_EXTRAS)
-        case {"type": "tool_use"}:
+        case "tool_use":
             extras = leftover(raw, _USE, NAME) if len(raw) > 4 else NO_EXTRAS
             arguments = written(record(raw.get("input"), ".input"))
             return ToolCall(string(raw, "id"), string(raw, "name"), arguments, extras)
-        case {"type": "tool_result"}:
+        case "tool_result":
             return _read_result(raw)
-        case {"type": "thinking"}:
+        case "thinking":
             signature = raw.get("signature")
             rest = {key: entry for key, entry in raw.items() if key not in _THINKING}
             seal = signature if isinstance(signature, str) else None
             return Thinking(string(raw, "thinking"), seal, {NAME: rest})
-        case {"type": "redacted_thinking", "data": str() as payload}:
+        case "redacted_thinking" if isinstance(payload := raw.get("data"), str):
             rest = {key: entry for key, entry in raw.items() if key != "data"}
             return Thinking("", payload, {NAME: rest})
-        case {"type": "image"}:
+        case "image":
             return _read_media(raw, "image", record(raw.get("source"), ".source"))
-        case {"type": "document"}:
+        case "document":
             return _read_media(raw, "file", record(raw.get("source"), ".source"))
-        case {"type": str()}:
+        case str():
             return Opaque(NAME, raw, _readable(raw))
         case _:
             raise Misfit(".type", "a block needs a type")
@@ -69,7 +69,8 @@ def _read_result(raw: Wire) -> ToolResult:
         form = "parts"
     elif "content" in raw:
         form = "null"
-    extras = leftover(raw, _RESULT, NAME)
+    is_bare = len(raw) == 3 and "content" in raw
+    extras = NO_EXTRAS if is_bare else leftover(raw, _RESULT, NAME)
     is_error = raw.get("is_error") is True
     return ToolResult(string(raw, "tool_use_id"), parts, is_error, "", form, extras)
 

@@ -12,11 +12,13 @@ __all__ = ["as_object", "free_text", "is_json", "object_in", "value_of", "wrappe
 
 _RAW = "arguments"
 _FREE = "input"
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Kept, because `json.dumps` makes one for each value."""
 
 
 def written(value: object) -> str:
     """Return a JSON value as text, every letter as it is."""
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def is_json(text: str) -> bool:

@@ -51,9 +51,10 @@ def spelled_out(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 def parted(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Return the parts with the blocks that `spelled_out` wrote as memory again."""
-    if not any(isinstance(part, Text) and part.text.startswith(_HEAD) for part in parts):
-        return parts
-    return tuple(piece for part in parts for piece in _read(part))
+    for part in parts:
+        if isinstance(part, Text) and part.text.startswith(_HEAD):
+            return tuple(piece for part in parts for piece in _read(part))
+    return parts
 
 
 def _read(part: Part) -> tuple[Part, ...]:

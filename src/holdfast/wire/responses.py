@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part, Transcript
 
-__all__ = ["NAME", "decode", "encode"]
+__all__ = ["NAME", "decode", "encode", "read_item"]
 
 _MESSAGE = f"{NAME}:message"
 _KNOWN = frozenset({"type", "role", "content"})
@@ -49,7 +49,7 @@ _ROLES = {
 
 def decode(body: Body) -> Transcript:
     """Read the items of an input and the instructions beside them."""
-    messages = read_all(NAME, "input", body.messages, _message)
+    messages = read_all(NAME, "input", body.messages, read_item)
     if isinstance(body.system, str):
         messages.insert(0, Message(Role.SYSTEM, (Text(body.system),)))
     elif body.system is not None:
@@ -57,7 +57,12 @@ def decode(body: Body) -> Transcript:
     return tuple(messages)
 
 
-def _message(value: object) -> Message:
+def read_item(value: object) -> Message:
+    """Read one item.
+
+    Raises:
+        Misfit: when it cannot be read, with the path below the item.
+    """
     raw = record(value)
     kind = raw.get("type")
     match kind:

@@ -22,6 +22,7 @@ from holdfast.wire.markers import OPENINGS
 from holdfast.wire.media import placeholder
 from holdfast.wire.sharegpt_parts import (
     ROLE_NAMES,
+    ROLES,
     has_parts,
     parts_in,
     render_parts,
@@ -29,14 +30,15 @@ from holdfast.wire.sharegpt_parts import (
 )
 from holdfast.wire.sharegpt_text import (
     NAME,
+    is_words,
     parse_answers,
+    parse_call,
     parse_reply,
     render_answers,
     render_call,
     render_reply,
 )
-from holdfast.wire.tolerant import read_object
-from holdfast.wire.words import as_string, compose, marked_texts, portable
+from holdfast.wire.words import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,20 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NAME", "ROLES", "decode", "encode"]
 
-ROLES = {
-    "system": Role.SYSTEM,
-    "human": Role.USER,
-    "user": Role.USER,
-    "gpt": Role.ASSISTANT,
-    "assistant": Role.ASSISTANT,
-    "chatgpt": Role.ASSISTANT,
-    "bing": Role.ASSISTANT,
-    "function_call": Role.ASSISTANT,
-    "tool": Role.TOOL,
-    "observation": Role.TOOL,
-    "function": Role.TOOL,
-    "function_response": Role.TOOL,
-}
 _USUAL = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 _KNOWN = frozenset({"from", "value"})
 _KNOWN_PARTS = frozenset({"role", "content"})
@@ -77,9 +65,8 @@ def decode(body: Body) -> Transcript:
     turns = body.messages
     for index, turn in enumerate(turns):
         following = turns[index + 1] if index + 1 < len(turns) else None
-        is_answered = following is None or ROLES.get(_speaker(following)) is Role.TOOL
         try:
-            messages.append(reader.read(record(turn), is_answered=is_answered))
+            messages.append(reader.read(record(turn), following))
         except Misfit as misfit:
             path = f"conversations[{index}]{misfit.path}"
             raise DecodeError(NAME, path, misfit.problem) from None
@@ -93,10 +80,10 @@ class _Reader:
         self._count = 0
         self._waiting: list[ToolCall] = []
 
-    def read(self, raw: Wire, *, is_answered: bool) -> Message:
+    def read(self, raw: Wire, following: Wire | None) -> Message:
         """Return the message of one turn; calls count only where results follow."""
         if has_parts(raw):
-            return self._in_parts(raw, is_answered=is_answered)
+            return self._in_parts(raw, following)
         speaker, value = string(raw, "from"), string(raw, "value")
         role = ROLES.get(speaker)
         if role is None:
@@ -104,11 +91,16 @@ class _Reader:
         extras = leftover(raw, _KNOWN, NAME) if len(raw) > 2 else NO_EXTRAS
         if speaker != _USUAL[role]:
             extras = {**extras, _TURN: {"from": speaker}}
+        if _is_plain(role, speaker, value):
+            # Most turns are such, and nothing of them has to be compared with its original.
+            self._waiting = []
+            return Message(role, (Text(value),), extras=extras)
         if role is Role.TOOL:
             message = self._answered(value, extras)
         else:
-            message = self._spoken(role, speaker, value, is_answered=is_answered)
-            message = replace(message, extras={**message.extras, **extras})
+            message = self._spoken(role, speaker, value, following)
+            if extras:
+                message = replace(message, extras={**message.extras, **extras})
             self._waiting = list(message.calls)
         rendered = _value(message)
         if rendered == value:
@@ -116,7 +108,7 @@ class _Reader:
         noted = {**own(message.extras, _TURN), "value": value, "rendering": rendered}
         return replace(message, extras={**message.extras, _TURN: noted})
 
-    def _in_parts(self, raw: Wire, *, is_answered: bool) -> Message:
+    def _in_parts(self, raw: Wire, following: Wire | None) -> Message:
         """Return the message of a turn that is a list of parts."""
         speaker = string(raw, "role")
         role = ROLES.get(speaker)
@@ -130,6 +122,7 @@ class _Reader:
             answers = results_in(words, len(self._waiting)) if self._waiting else None
             message = self._paired(answers, words, {**extras, _TURN: noted})
         else:
+            is_answered = _is_answered(following)
             named = tuple(self._named(part) if is_answered else _as_words(part) for part in parts)
             message = compose(role, named, "", {**extras, _TURN: noted})
             self._waiting = list(message.calls)
@@ -139,13 +132,12 @@ class _Reader:
         noted = {**own(message.extras, _TURN), "value": raw["content"], "rendering": rendered}
         return replace(message, extras={**message.extras, _TURN: noted})
 
-    def _spoken(self, role: Role, speaker: str, value: str, *, is_answered: bool) -> Message:
+    def _spoken(self, role: Role, speaker: str, value: str, following: Wire | None) -> Message:
         plain = compose(role, (Text(value),))
         if role is not Role.ASSISTANT:
             return plain
         if speaker == "function_call":
-            found = read_object(value) or {}
-            parts = parse_reply(f"<tool_call>{value}</tool_call>") if found else None
+            parts = parse_call(value)
         elif value.startswith(OPENINGS):
             parts = _after_summary(plain)
         else:
@@ -154,13 +146,13 @@ class _Reader:
             return plain
         named = tuple(self._named(part) for part in parts)
         message = Message(role, named, synthetic=plain.synthetic, extras=plain.extras)
-        return message if is_answered or not message.calls else plain
+        return message if not message.calls or _is_answered(following) else plain
 
     def _named(self, part: Part) -> Part:
         if not isinstance(part, ToolCall):
             return part
         self._count += 1
-        return replace(part, id=f"{NAME}_{self._count}_{part.name}")
+        return ToolCall(f"{NAME}_{self._count}_{part.name}", part.name, part.arguments, part.extras)
 
     def _answered(self, value: str, extras: Extras) -> Message:
         results = parse_answers(value)
@@ -175,14 +167,25 @@ class _Reader:
             return compose(Role.USER, (Text(value),), "", {**extras, _TURN: noted})
         calls, self._waiting = self._waiting[: len(results)], self._waiting[len(results) :]
         paired = tuple(
-            replace(result, call_id=call.id, name=result.name or call.name)
-            for result, call in zip(results, calls, strict=True)
+            ToolResult(call.id, found.content, name=found.name or call.name, extras=found.extras)
+            for found, call in zip(results, calls, strict=True)
         )
         return Message(Role.TOOL, paired, extras=extras)
 
 
-def _speaker(turn: Wire) -> str:
-    return known_string(turn, "from") or known_string(turn, "role")
+def _is_plain(role: Role, speaker: str, value: str) -> bool:
+    """Say whether the words of a turn are one text that is written as it was read."""
+    if role is Role.TOOL or value.startswith(SIGNS):
+        return False
+    return role is not Role.ASSISTANT or (speaker != "function_call" and is_words(value))
+
+
+def _is_answered(following: Wire | None) -> bool:
+    """Say whether results may follow a turn: the next turn is a tool's, or none came yet."""
+    if following is None:
+        return True
+    speaker = known_string(following, "from") or known_string(following, "role")
+    return ROLES.get(speaker) is Role.TOOL
 
 
 def _as_words(part: Part) -> Part:

@@ -19,8 +19,23 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part
 
-__all__ = ["ROLE_NAMES", "has_parts", "parts_in", "render_parts", "results_in"]
+__all__ = ["ROLES", "ROLE_NAMES", "has_parts", "parts_in", "render_parts", "results_in"]
 
+ROLES = {
+    "system": Role.SYSTEM,
+    "human": Role.USER,
+    "user": Role.USER,
+    "gpt": Role.ASSISTANT,
+    "assistant": Role.ASSISTANT,
+    "chatgpt": Role.ASSISTANT,
+    "bing": Role.ASSISTANT,
+    "function_call": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "observation": Role.TOOL,
+    "function": Role.TOOL,
+    "function_response": Role.TOOL,
+}
+"""Who speaks, by the names that tools write."""
 ROLE_NAMES = {
     Role.SYSTEM: "system",
     Role.USER: "user",

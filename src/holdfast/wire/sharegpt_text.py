@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME",
+    "is_words",
     "parse_answers",
+    "parse_call",
     "parse_reply",
     "read_answer",
     "read_call",
@@ -61,6 +63,19 @@ def parse_reply(text: str) -> list[Part] | None:
     return parts
 
 
+def is_words(text: str) -> bool:
+    """Say whether a reply holds no reasoning and no call, so that it says itself alone."""
+    return _CALL not in text and not text.startswith(_THINK)
+
+
+def parse_call(text: str) -> list[Part] | None:
+    """Return the call that a turn is, still without an id; None when it cannot be read."""
+    if _CALLED in text:
+        return parse_reply(f"{_CALL}{text}{_CALLED}") if read_object(text) else None
+    call = read_call(text)
+    return None if call is None else [call]
+
+
 def read_call(text: str) -> ToolCall | None:
     """Return the call that a model wrote, still without an id; None when it cannot be read."""
     match read_object(text):
@@ -74,6 +89,8 @@ def read_call(text: str) -> ToolCall | None:
 
 def parse_answers(text: str) -> list[ToolResult] | None:
     """Return the results in the text, or None when it holds anything else."""
+    if _ANSWER not in text:
+        return None
     results: list[ToolResult] = []
     for is_answer, segment in segments(text, _ANSWER, _ANSWERED):
         if is_answer:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["read_object"]
 
 _CLOSERS = {"{": "}", "[": "]"}
+_DECODER = json.JSONDecoder()
 
 
 def read_object(text: str) -> Wire | None:
@@ -29,7 +30,7 @@ def read_object(text: str) -> Wire | None:
 
 def _first(text: str) -> object:
     try:
-        return json.JSONDecoder().raw_decode(text)[0]
+        return _DECODER.raw_decode(text)[0]
     except ValueError:
         pass
     mended = _mended(text)

@@ -42,18 +42,28 @@ def compose(
     role: Role, parts: tuple[Part, ...], form: Form = "", extras: Extras = NO_EXTRAS
 ) -> Message:
     """Return a message of these parts, with the summaries and memories found in its texts."""
-    message = _with_summaries(role, parts, form, extras)
-    return replace(message, parts=parted(message.parts)) if role is Role.USER else message
+    for part in parts:
+        if isinstance(part, Text) and part.text.startswith(SIGNS):
+            return _marked_out(Message(role, parts, form, extras=extras))
+    return Message(role, parts, form, None, False, extras)  # noqa: FBT003
 
 
-def _with_summaries(role: Role, parts: tuple[Part, ...], form: Form, extras: Extras) -> Message:
-    if role in _SPEAKERS:
-        for index, part in enumerate(parts):
-            if isinstance(part, Text) and part.text.startswith(OPENINGS) and not part.extras:
-                marked = read(part.text)
-                if marked is not None:
-                    return _with_summary(Message(role, parts, form, extras=extras), index, marked)
-    return Message(role, parts, form, extras=extras)
+def _marked_out(message: Message) -> Message:
+    """Return the message with what is marked in its texts as parts of their own."""
+    if message.role in _SPEAKERS:
+        message = _with_summary(message)
+    if message.role is Role.USER and (found := parted(message.parts)) is not message.parts:
+        return replace(message, parts=found)
+    return message
+
+
+def _with_summary(message: Message) -> Message:
+    for index, part in enumerate(message.parts):
+        if isinstance(part, Text) and part.text.startswith(OPENINGS) and not part.extras:
+            marked = read(part.text)
+            if marked is not None:
+                return _divided(message, index, marked)
+    return message
 
 
 def as_string(message: Message, parts: Sequence[Part], dialect: str) -> str | None:
@@ -121,7 +131,7 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     return tuple(kept)
 
 
-def _with_summary(message: Message, index: int, marked: Marked) -> Message:
+def _divided(message: Message, index: int, marked: Marked) -> Message:
     parts, role = message.parts, message.role
     found: list[Part] = [marked.summary]
     if marked.prior is not None:

@@ -23,7 +23,7 @@ from holdfast.formats.sessions.openhands_events import OPENHANDS_EVENTS
 from holdfast.formats.sessions.openhands_folder import OPENHANDS_FOLDER
 from holdfast.formats.sessions.pi import OPENCLAW, PI
 from holdfast.formats.sessions.qwen import QWEN
-from holdfast.formats.sessions.reader import SessionReader, Sign
+from holdfast.formats.sessions.reader import SURE, SessionReader, Sign
 from holdfast.formats.sessions.swe_agent import SWE_AGENT
 
 if TYPE_CHECKING:
@@ -66,4 +66,7 @@ def recognize(records: Sequence[Record]) -> tuple[SessionReader, Sign] | None:
         sign = reader.recognize(records)
         if sign is not None and (best is None or sign.confidence > best[1].confidence):
             best = reader, sign
+            if sign.confidence >= SURE:
+                # Nobody can be surer, and of several the first is taken.
+                break
     return best

@@ -27,7 +27,7 @@ from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
 from holdfast.session import Fork, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.sessions.claude_code_lines import Line
@@ -75,29 +75,31 @@ class _Desk:
         self._last: dict[str, str] = {}
         """The message of each strand that was told last."""
 
-    def take(self, line: Line) -> Iterator[Event]:
+    def take(self, line: Line) -> list[Event]:
         """Tell what a line adds."""
-        if line.original and line.original in self._told:
+        events: list[Event] = []
+        if line.marks and line.original in self._told:
             self._copied(line)
-            return
+            return events
         if (about := self._header.see(line)) is not None:
-            yield Noted(strand=MAIN, about=about)
-        if line.uuid and line.uuid in self._told:
-            return
+            events.append(Noted(strand=MAIN, about=about))
+        if line.uuid in self._told:
+            return events
         match line.kind:
             case "user" if line.is_summary and line.marks.get("told") is False:
                 strand = self._tree.passed(line)
-                yield from self._folds.end(line, strand, "")
+                events += self._folds.end(line, strand, "")
             case "user" | "assistant":
-                yield from self._spoken(line)
+                self._spoken(line, events)
             case "attachment" if line.is_queued and line.has_content:
-                yield from self._tell(line, line.content)
+                self._tell(line, line.content, events)
             case "system" if line.entry.get("subtype") == PROMPT:
-                yield from self._tell(line, line.content)
+                self._tell(line, line.content, events)
             case "system" if line.entry.get("subtype") == "compact_boundary":
                 self._folds.begin(line, self._tree.passed(line))
             case _:
                 self._tree.passed(line)
+        return events
 
     def end(self) -> Iterator[Event]:
         """Tell what only the whole file shows."""
@@ -105,65 +107,72 @@ class _Desk:
             yield Begun(strand=MAIN, line=1, about=self._header.begin(None))
         yield from self._tree.problems()
 
-    def _spoken(self, line: Line) -> Iterator[Event]:
+    def _spoken(self, line: Line, events: list[Event]) -> None:
         if not line.has_content:
             self._tree.passed(line)
-            yield Problem(line.number, f"a line of type {line.kind} without content", line.file)
+            reason = f"a line of type {line.kind} without content"
+            events.append(Problem(line.number, reason, line.file))
         elif line.is_unseen:
             self._tree.passed(line)
         elif line.kind == "assistant":
-            yield from self._tell(line, self._answers.added(line))
+            self._tell(line, self._answers.added(line), events)
         else:
             if line.is_asked:
                 self._answers.close()
-            yield from self._tell(line, line.content)
+            self._tell(line, line.content, events)
 
-    def _tell(self, line: Line, content: object) -> Iterator[Event]:
+    def _tell(self, line: Line, content: object, events: list[Event]) -> None:
         messages, problems = line.messages(content)
-        yield from problems
+        events += problems
         if not messages:
             self._tree.passed(line)
             return
         if not self._header.has_begun:
-            yield Begun(strand=MAIN, line=line.number, about=self._header.begin(line))
+            events.append(Begun(strand=MAIN, line=line.number, about=self._header.begin(line)))
         place = self._tree.place(line)
         if place.begun is not None:
-            yield place.begun
+            events.append(place.begun)
             if place.begun.fork is Fork.BRANCH:
                 self._folds.branch(place.strand, place.begun.of or MAIN, place.begun.after)
-        yield from self._messages(line, place, messages)
+        self._messages(line, place, messages, events)
 
-    def _messages(self, line: Line, place: Place, messages: Transcript) -> Iterator[Event]:
-        name = line.uuid or f"#{line.number}"
-        keys = tuple(f"{name}/{count}" if count else name for count in range(len(messages)))
+    def _messages(
+        self, line: Line, place: Place, messages: Transcript, events: list[Event]
+    ) -> None:
+        name, strand = line.uuid or f"#{line.number}", place.strand
+        keys = (name, *(f"{name}/{count}" for count in range(1, len(messages))))
         native = self._native(line, place)
         for key, message in zip(keys, messages, strict=True):
-            yield Told(
-                strand=place.strand, line=line.number, key=key, message=message, native=native
+            events.append(
+                Told(strand=strand, line=line.number, key=key, message=message, native=native)
             )
-        self._told.add(line.uuid)
+        if line.uuid:
+            self._told.add(line.uuid)
         self._tree.told(line, place, keys[-1])
-        self._folds.tell(line.uuid, keys, place.strand)
-        self._last[place.strand] = keys[-1]
+        self._folds.tell(line.uuid, keys, strand)
+        self._last[strand] = keys[-1]
         if line.is_summary:
-            yield from self._folds.end(line, place.strand, name)
+            events += self._folds.end(line, strand, name)
 
     def _copied(self, line: Line) -> None:
         """Let a line stand for the one that it repeats: what comes below it follows that."""
         strand, key = self._tree.copied(line)
         self._folds.copied(line.uuid, line.original)
-        self._told.add(line.uuid)
+        if line.uuid:
+            self._told.add(line.uuid)
         self._last[strand] = key
 
     def _native(self, line: Line, place: Place) -> Native:
-        follows = place.follows
-        is_answer = line.kind == "assistant"
+        reply, model, usage = "", "", None
+        if line.kind == "assistant":
+            reply, model = string(line.message.get("id")), string(line.message.get("model"))
+            usage = self._answers.spent(line)
         return Native(
             id=line.uuid,
-            parent="" if follows == self._last.get(place.strand) else follows,
-            reply=string(line.message.get("id")) if is_answer else "",
-            model=string(line.message.get("model")) if is_answer else "",
-            usage=self._answers.spent(line) if is_answer else None,
+            parent="" if place.follows == self._last.get(place.strand) else place.follows,
+            reply=reply,
+            model=model,
+            usage=usage,
             at=line.at,
             more=line.more(self._header.session),
         )
@@ -174,6 +183,8 @@ class _Answers:
 
     def __init__(self) -> None:
         self._spent: dict[str, Usage] = {}
+        self._counted: tuple[str, Mapping[str, object]] = ("", {})
+        """The answer that was counted last, and its figures, which its lines repeat."""
         self._reply = ""
         self._blocks: list[object] = []
         """What was told of the answer that is being written."""
@@ -200,11 +211,16 @@ class _Answers:
 
         The first lines of an answer are written before it is counted to the end.
         """
-        reply, usage = string(line.message.get("id")), line.usage
+        reply, counted = string(line.message.get("id")), line.counted
+        if self._counted == (reply, counted):
+            return None
+        usage = line.usage
+        if usage is None or not reply:
+            return usage
+        self._counted = (reply, counted)
         before = self._spent.get(reply)
-        if usage is None or not reply or before is None:
-            if usage is not None and reply:
-                self._spent[reply] = usage
+        if before is None:
+            self._spent[reply] = usage
             return usage
         self._spent[reply] = most = _most(before, usage)
         more = Usage(

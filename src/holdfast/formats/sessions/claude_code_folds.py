@@ -64,9 +64,10 @@ class Folds:
 
     def tell(self, uuid: str, keys: tuple[str, ...], strand: str) -> None:
         """Take note of the messages of a line."""
+        told = self._told
         for key in keys:
-            self._order[key] = len(self._told)
-            self._told.append((key, strand))
+            self._order[key] = len(told)
+            told.append((key, strand))
         if keys != (uuid,):
             self._pieces[uuid] = keys
 

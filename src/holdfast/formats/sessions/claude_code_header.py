@@ -44,10 +44,11 @@ class Header:
         """Return what a line says that was not known; None until the session has begun."""
         if not self.session:
             self.session = string(line.entry.get("sessionId"))
-        found, title = self._found(line), self._title(line)
-        if title:
+        is_spoken = line.kind in SPOKEN
+        found = self._found(line) if is_spoken else _NOTHING
+        if (self._titles or not is_spoken) and (title := self._title(line)):
             found = replace(found, title=title)
-        if found == _NOTHING:
+        if found is _NOTHING or found == _NOTHING:
             return None
         self._known = merged(self._known, found)
         return found if self.has_begun else None
@@ -66,16 +67,18 @@ class Header:
 
     def _found(self, line: Line) -> About:
         """Return what is new in the fields that every message has."""
-        if line.kind not in SPOKEN:
-            return _NOTHING
-        fresh = {
-            key: value
-            for key in _SAID
-            if (value := line.entry.get(key)) != self._said.get(key) and isinstance(value, str)
-        }
-        if line.kind == "assistant" and not line.is_side and not line.is_unseen:
+        said = [*map(line.entry.get, _SAID)]
+        fresh: dict[str, str] = {}
+        # Most lines repeat what the one before them says.
+        if said != [*map(self._said.get, _SAID)]:
+            fresh = {
+                key: value
+                for key, value in zip(_SAID, said, strict=True)
+                if isinstance(value, str) and value != self._said.get(key)
+            }
+        if line.kind == "assistant":
             model = string(line.message.get("model"))
-            if model != self._said.get("model"):
+            if model != self._said.get("model") and not (line.is_side or line.is_unseen):
                 fresh["model"] = model
         if not fresh:
             return _NOTHING

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
+from holdfast.formats.loose import is_object, mapping, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.decoding import decoded
 from holdfast.formats.sessions.figures import usage_in
 from holdfast.formats.sessions.reader import summarized, words
 from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.wire.anthropic import read_said
+from holdfast.wire.fields import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,12 +84,11 @@ class Line:
     """The message as the API knows it."""
     content: object
     """What was said, in the blocks of the API."""
+    marks: Mapping[str, object]
+    """What our own writer added."""
+    is_summary: bool
+    """Whether it stands for what a compaction folded."""
     file: str = ""
-
-    @property
-    def marks(self) -> Mapping[str, object]:
-        """Return what our own writer added."""
-        return mapping(self.entry.get(MARK))
 
     @property
     def original(self) -> str:
@@ -105,16 +106,14 @@ class Line:
         return self.entry.get("isSidechain") is True
 
     @property
-    def is_summary(self) -> bool:
-        """Say whether it stands for what a compaction folded."""
-        return self.entry.get("isCompactSummary") is True
-
-    @property
     def is_asked(self) -> bool:
         """Say whether a user spoke: no tool, no summary, nothing that the program added."""
         if self.kind != "user" or self.is_summary or self.entry.get("isMeta") is True:
             return False
-        return not any(block.get("type") == "tool_result" for block in mappings(self.content))
+        for block in sequence(self.content):
+            if is_object(block) and block.get("type") == "tool_result":
+                return False
+        return True
 
     @property
     def is_unseen(self) -> bool:
@@ -128,7 +127,7 @@ class Line:
     @property
     def has_content(self) -> bool:
         """Say whether what was said has a shape that can be read."""
-        return isinstance(self.content, str) or is_array(self.content)
+        return isinstance(self.content, (str, list))
 
     @property
     def is_queued(self) -> bool:
@@ -136,16 +135,22 @@ class Line:
         return mapping(self.entry.get("attachment")).get("type") == "queued_command"
 
     @property
+    def counted(self) -> Mapping[str, object]:
+        """Return the figures of an answer up to this line, as the program writes them."""
+        return mapping(self.message.get("usage"))
+
+    @property
     def usage(self) -> Usage | None:
         """Return what the answer cost up to this line; None when nothing was counted."""
-        return usage_in(mapping(self.message.get("usage")), _COUNTED)
+        return usage_in(self.counted, _COUNTED)
 
     def more(self, session: str) -> dict[str, object]:
         """Return the small fields that are written back."""
+        entry = self.entry
         more: dict[str, object] = {
             key: value
             for key in KEPT
-            if isinstance(value := self.entry.get(key), str | bool) and value
+            if (value := entry.get(key)) and isinstance(value, (str, bool))
         }
         if more.get("sessionId") == session:
             del more["sessionId"]
@@ -164,9 +169,12 @@ class Line:
             return (Message(Role.SYSTEM, (Text(string(self.entry.get("content"))),)),), ()
         if self.is_summary:
             return (_summary(words(content)),), ()
-        role = "assistant" if self.kind == "assistant" else "user"
-        found = decoded(_DIALECT, {"role": role, "content": content})
-        return self._readable(role, sequence(content)) if isinstance(found, str) else (found, ())
+        role = Role.ASSISTANT if self.kind == "assistant" else Role.USER
+        try:
+            found = read_said(role, content)
+        except Misfit:
+            return self._readable(str(role), sequence(content))
+        return tuple(found) if found[0].parts else (), ()
 
     def _readable(
         self, role: str, blocks: Iterable[object]
@@ -187,13 +195,25 @@ class Line:
 def line_of(record: Record) -> Line:
     """Return a record as a line."""
     entry = mapping(record.value)
-    kind, uuid = string(entry.get("type")), string(entry.get("uuid"))
-    message = mapping(entry.get("message"))
+    get = entry.get
+    kind, uuid, parent = get("type"), get("uuid"), get("parentUuid")
+    message, marks = mapping(get("message")), get(MARK)
     content = message.get("content")
     if kind == "attachment":
-        content = mapping(entry.get("attachment")).get("prompt")
-    parent = string(entry.get("parentUuid"))
-    return Line(record.line, kind, uuid, parent, entry, message, content, record.file)
+        content = mapping(get("attachment")).get("prompt")
+    return Line(
+        record.line,
+        # This is done for every line, so that nothing is called where a look will do.
+        kind if isinstance(kind, str) else "",
+        uuid if isinstance(uuid, str) else "",
+        parent if isinstance(parent, str) else "",
+        entry,
+        message,
+        content,
+        mapping(marks),
+        get("isCompactSummary") is True,
+        record.file,
+    )
 
 
 def _refusal(block: object, role: str, reason: str) -> str:

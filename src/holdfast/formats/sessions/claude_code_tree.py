@@ -46,8 +46,7 @@ class _Tasks:
         """Take note of the tasks in a line of the model."""
         for block in mappings(line.content):
             fields = mapping(block.get("input"))
-            prompt = string(fields.get("prompt"))
-            if prompt and "description" in fields:
+            if "description" in fields and (prompt := string(fields.get("prompt"))):
                 title = string(fields.get("description"))
                 self._waiting[prompt] = (strand, string(block.get("id")), title)
 
@@ -84,16 +83,17 @@ class Tree:
 
     def place(self, line: Line) -> Place:
         """Return where a message belongs, before it is told."""
+        is_side, parent = line.is_side, line.parent
         if self._is_side is None:
-            self._is_side = line.is_side
-        strand, follows = self._known.get(line.parent) or (self._current, "")
-        is_guest = line.is_side and not self._is_side
+            self._is_side = is_side
+        strand, follows = self._known.get(parent) or (self._current, "")
+        is_guest = is_side and not self._is_side
         if is_guest and (not follows or strand not in self._sides):
             of, about = self._tasks.take(line)
             return self._fork(line, about, of, Fork.DELEGATION)
         if not is_guest and strand in self._sides:
             return Place(self._current)
-        if line.marks.get("branch") or (line.is_asked and line.parent in self._followed):
+        if line.marks.get("branch") or (parent in self._followed and line.is_asked):
             return self._fork(line, About(), strand, Fork.BRANCH, follows)
         return Place(strand, follows)
 

@@ -39,6 +39,7 @@ __all__ = ["CODEX"]
 _SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])
 _LINES = _SURE_LINES | {"response_item", "event_msg"}
 _BARE = frozenset(["id", "timestamp", "instructions"])
+_UNKNOWN = About()
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -147,8 +148,8 @@ class _Reader:
                 yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
 
     def _note(self, record: Record, about: About) -> Iterator[Event]:
-        yield from self._begin(record, About())
-        if self._about is not None and about != About():
+        yield from self._begin(record, _UNKNOWN)
+        if self._about is not None and about != _UNKNOWN:
             if about.model and about.model == self._about.model:
                 return
             yield Noted(strand=MAIN, about=about)
@@ -162,11 +163,12 @@ class _Reader:
         message = message_of(item, failed=failed)
         if message is None or not message.parts:
             return
-        yield from self._begin(record, About())
+        if self._about is None:
+            yield from self._begin(record, _UNKNOWN)
         if message.role is Role.USER and self._prompt is not None:
             if not spoken(self._prompt.message).isdisjoint(spoken(message)):
                 self._prompt = None
-        elif message.role is Role.ASSISTANT:
+        elif message.role is Role.ASSISTANT and self._prompt is not None:
             yield from self.end()
         yield self._tell(record, message, string(item.get("id")))
 
@@ -197,7 +199,7 @@ class _Reader:
             case "token_count":
                 yield from self._spent(record, mapping(event.get("info")))
             case "user_message":
-                yield from self._begin(record, About())
+                yield from self._begin(record, _UNKNOWN)
                 yield from self._shown(record, string(event.get("message")))
             case "agent_reasoning" if "holdfast" in mapping(record.value):
                 yield from self._thought(record, string(event.get("text")))
@@ -235,13 +237,13 @@ class _Reader:
     def _thought(self, record: Record, text: str) -> Iterator[Event]:
         note = mapping(mapping(record.value).get("holdfast"))
         if "thought" in note:
-            yield from self._begin(record, About())
+            yield from self._begin(record, _UNKNOWN)
             seal, extras = note["thought"], dict(mapping(note.get("extras")))
             thinking = Thinking(text, seal if isinstance(seal, str) else None, extras)
             yield self._tell(record, Message(Role.ASSISTANT, (thinking,)))
 
     def _rolled_back(self, record: Record, count: object) -> Iterator[Event]:
-        yield from self._begin(record, About())
+        yield from self._begin(record, _UNKNOWN)
         yield from self.end()
         shows = self._window.without_turns(count if isinstance(count, int) else 0)
         if shows != self._window.keys:
@@ -251,7 +253,7 @@ class _Reader:
             yield Rewound(strand=MAIN, line=record.line, shows=shows, at=at)
 
     def _compacted(self, record: Record, payload: Mapping[str, object]) -> Iterator[Event]:
-        yield from self._begin(record, About())
+        yield from self._begin(record, _UNKNOWN)
         yield from self.end()
         self._replies.close()
         fold = Fold.of(record)

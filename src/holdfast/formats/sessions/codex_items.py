@@ -11,10 +11,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import as_json, mapping, string
+from holdfast.errors import DecodeError
+from holdfast.formats.loose import as_json, is_object, mapping, string
 from holdfast.formats.sessions.reader import words
 from holdfast.transcript import Message, Opaque, Role, Text, ToolResult
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire.fields import Misfit
+from holdfast.wire.responses import NAME as _DIALECT
+from holdfast.wire.responses import read_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,13 +91,18 @@ def message_of(item: Mapping[str, object], *, failed: object = None) -> Message 
     kind = string(item.get("type"))
     if kind not in CONVERSATION:
         return None
-    raw = dict(item)
+    raw = item if is_object(item) else dict(item)
     if kind == "function_call" and not isinstance(raw.get("arguments"), str):
-        raw["arguments"] = as_json(raw.get("arguments"))
-    (message,) = DIALECTS["responses"].decode(Body([raw]))
+        raw = {**raw, "arguments": as_json(raw.get("arguments"))}
+    try:
+        message = read_item(raw)
+    except Misfit as misfit:
+        raise DecodeError(_DIALECT, f"input[0]{misfit.path}", misfit.problem) from None
     match message.parts:
         case (ToolResult() as result,):
             is_error = failed if isinstance(failed, bool) else is_failure(result.text)
+            if is_error == result.is_error:
+                return message
             return replace(message, parts=(replace(result, is_error=is_error),))
         case (Opaque(readable="") as opaque,):
             said = words(item.get("content"))

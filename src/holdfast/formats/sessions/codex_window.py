@@ -22,6 +22,7 @@ __all__ = ["Replies", "Window"]
 _PROMPT = "prompt"
 _CONTEXT = "context"
 _ANSWER = "answer"
+_SILENT = (Thinking, ToolCall)
 
 
 class Window:
@@ -99,8 +100,11 @@ class Replies:
 
     def joins(self, message: Message) -> str:
         """Return the answer that a message of the model goes on with; nothing for a new one."""
+        return self._joined(speaks=_speaks(message.parts))
+
+    def _joined(self, *, speaks: bool) -> str:
         reply = self._open
-        if reply is None or (_speaks(message.parts) and (reply.has_words or reply.has_calls)):
+        if reply is None or (speaks and (reply.has_words or reply.has_calls)):
             return ""
         return reply.id
 
@@ -114,7 +118,8 @@ class Replies:
         if message.role is not Role.ASSISTANT:
             self.close()
             return ""
-        joined = self.joins(message)
+        speaks = _speaks(message.parts)
+        joined = self._joined(speaks=speaks)
         if isinstance(noted, str) and noted != joined:
             self._open = None
             joined = noted
@@ -123,7 +128,7 @@ class Replies:
         reply = joined or f"answer-{self._count}"
         self._open = _Reply(
             reply,
-            has_words=_speaks(message.parts) or (before is not None and before.has_words),
+            has_words=speaks or (before is not None and before.has_words),
             has_calls=bool(message.calls) or (before is not None and before.has_calls),
         )
         return reply
@@ -134,4 +139,7 @@ class Replies:
 
 
 def _speaks(parts: Sequence[object]) -> bool:
-    return any(not isinstance(part, Thinking | ToolCall) for part in parts)
+    for part in parts:  # noqa: SIM110
+        if not isinstance(part, _SILENT):
+            return True
+    return False

@@ -17,9 +17,8 @@ _DEAREST = 1e9
 
 def count(value: object) -> int:
     """Return the value when it is a whole number that counts something, else 0."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return 0
-    return value if 0 <= value < _MOST else 0
+    # A JSON number is a plain `int`; true and false are of a type of their own.
+    return value if type(value) is int and 0 <= value < _MOST else 0
 
 
 def usage_in(
@@ -32,8 +31,12 @@ def usage_in(
         names: Where it wrote tokens sent, received, read from a cache and written to one.
         cost: What it wrote as the price in dollars.
     """
-    counts = [count(fields.get(name)) for name in names]
-    price = dollars(cost)
+    counts = [
+        # The same as `count`, for the one place where it is asked for every answer.
+        value if type(value) is int and 0 <= value < _MOST else 0
+        for value in map(fields.get, names)
+    ]
+    price = 0.0 if cost is None else dollars(cost)
     return Usage(1, *counts, cost=price) if price or any(counts) else None
 
 
