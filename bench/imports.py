@@ -3,7 +3,8 @@
 Files of several agents' shapes are written by our own writers from the seeded transcripts; where
 the folder of real sessions is there, its files are measured too. Times are CPU seconds of the
 fastest round, so that other work on the machine disturbs them little. What several processes do
-together is measured by the clock, from their start to the last file.
+together is measured by the clock, from the search for files to the last commit, with every file
+of the folder as `holdfast import` would take it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
 from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.gathering import gather
 from holdfast.adapters.archives.opening import Found, Reading, examine
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.config import Settings
@@ -30,10 +32,10 @@ from holdfast.formats.telling import tell_window
 from holdfast.tokens import Estimator, Scale
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake
+from holdfast.wiring.importing import Intake, collecting_seldom
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bench.report import Cell
 
@@ -63,9 +65,9 @@ def run() -> Result:
         ]
     real = shared()
     if real is not None:
-        found = _found([real / "data" / "sessions"])
-        rows.append(_row("real sessions of all agents", found))
-        rows.append(_row_at_once("real sessions, every core, by the clock", found))
+        sessions = [real / "data" / "sessions"]
+        rows.append(_row("real sessions of all agents", _found(sessions)))
+        rows.append(_row_at_once("real sessions, every core, by the clock", sessions))
     speed = float(rows[-1][4])
     name = "real" if real is not None else "generated"
     growth = peaks[1] / peaks[0]
@@ -110,23 +112,33 @@ def _row(name: str, found: list[Found]) -> tuple[Cell, ...]:
     return name, round(size, 1), messages, round(first, 2), size / first, size / again
 
 
-def _row_at_once(name: str, found: list[Found]) -> tuple[Cell, ...]:
-    size = sum(each.size for each in found) / MEGABYTE
-    messages, seconds = min((_imported_at_once(found) for _ in range(ROUNDS)), key=itemgetter(1))
+def _row_at_once(name: str, paths: Sequence[Path]) -> tuple[Cell, ...]:
+    looks = gather(find_files(map(str, paths)).files, Reading())
+    size = sum(look.size for look in looks if isinstance(look, Found)) / MEGABYTE
+    messages, seconds = min((_imported_at_once(paths) for _ in range(ROUNDS)), key=itemgetter(1))
     return name, round(size, 1), messages, round(seconds, 2), size / seconds, ""
 
 
-def _imported_at_once(found: list[Found]) -> tuple[int, float]:
-    """Return how many messages several processes stored, and in how many seconds."""
+def _imported_at_once(paths: Sequence[Path]) -> tuple[int, float]:
+    """Return how many messages several processes stored, and in how many seconds.
+
+    They are taken as the command takes them, from the search for files to the last commit.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "holdfast.db"
         settings = Settings(store=StoreSettings(url=str(path)))
-        with closing(SqliteStore(path)) as store:
-            intake = Intake(store, settings)
-            started = time.perf_counter()
-            together = Crew(intake, settings).take(found) or map(intake.take, found)
-            messages = sum(taken.tally.count.messages for taken in together)
-            return messages, time.perf_counter() - started
+        started = time.perf_counter()
+        with collecting_seldom(), Crew(settings) as crew:
+            files = find_files(map(str, paths)).files
+            crew.start_early(files)
+            with closing(SqliteStore(path)) as store:
+                intake = Intake(store, settings)
+                crew.start(files)
+                looks = gather(files, Reading(), crew.examine)
+                found = [look for look in looks if isinstance(look, Found)]
+                together = crew.take(found, intake.take) or map(intake.take, found)
+                messages = sum(taken.tally.count.messages for taken in together)
+                return messages, time.perf_counter() - started
 
 
 def _imported(found: list[Found]) -> tuple[int, float, float]:

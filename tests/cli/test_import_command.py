@@ -43,6 +43,19 @@ def test_what_a_folder_holds_comes_in_and_is_found(folder: Path) -> None:
     assert {each["source"] for each in listed} == {"import:pi"}
 
 
+def test_however_many_processes_import_the_same_is_said(folder: Path) -> None:
+    for number in range(8):
+        write_pi(folder / f"{number}.jsonl", f"p{number}", *["The harbor " * 2_000] * number)
+    said: list[dict[str, Any]] = []
+    for jobs in ("1", "3"):
+        store = {"HOLDFAST_STORE_URL": str(folder / f"{jobs}.db")}
+        files = sorted(map(str, folder.rglob("*.jsonl")))
+        said.append(answer(*files, "--verbose", "--jobs", jobs, env={**store}))
+    assert [each.pop("seconds") > 0 for each in said] == [True, True]
+    assert said[0] == said[1]
+    assert said[0]["messages"] == 3 + sum(range(8))
+
+
 def test_json_says_what_became_of_each_file(folder: Path) -> None:
     found = answer(str(folder))
     figures = {key: value for key, value in found.items() if isinstance(value, int)}

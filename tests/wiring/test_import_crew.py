@@ -3,21 +3,24 @@
 import pickle
 from collections.abc import Iterator
 from contextlib import closing
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.finding import File, find_files
 from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Found, Reading
+from holdfast.adapters.archives.opening import Found, Reading, examine_all
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing
 from holdfast.wiring.import_crew import Crew, families_of
-from holdfast.wiring.importing import Intake, Status
+from holdfast.wiring.importing import Intake, Status, Taken
 from tests.adapters.archives.agent_files import write_pi
 
+LONG = "word " * 5_000
+"""So much that each message is worth handing out."""
 CHAT = '{"messages": [{"role": "user", "content": "hello"}]}'
 
 
@@ -48,7 +51,7 @@ def names(finds: list[list[Found]]) -> list[list[str]]:
 
 def write_some(folder: Path) -> None:
     for number in range(6):
-        write_pi(folder / f"p{number}", f"p{number}", *(f"word {n}" for n in range(number + 1)))
+        write_pi(folder / f"p{number}", f"p{number}", *(f"{LONG}{n}" for n in range(number + 1)))
     write_pi(folder / "a-child", "child", "more", parent="p5")
     (folder / "copy.json").write_text(CHAT)
     (folder / "copy-of-it.json").write_text(CHAT)
@@ -76,52 +79,140 @@ def test_a_find_goes_to_another_process_without_who_hears(tmp_path: Path) -> Non
     assert list(sent.tell()) == list(found.tell())
 
 
+def files_of(found: list[Found]) -> list[File]:
+    return [file for each in found for file in each.files]
+
+
+def take_all(crew: Crew, place: Path, found: list[Found]) -> list[Taken]:
+    """Take finds as the command does: the store is opened here after an early start."""
+    with closing(SqliteStore(place)) as store, crew:
+        crew.start(files_of(found))
+        together = crew.take(found, Intake(store, settings(place)).take)
+        assert together is not None
+        return list(together)
+
+
+def stored(place: Path) -> dict[str, tuple[int, str | None]]:
+    with closing(SqliteStore(place)) as store:
+        assert store.check().problems == ()
+        return {each.id: (each.size, each.parent) for each in store.sessions(Listing())}
+
+
+def stored_by_one(place: Path, found: list[Found]) -> dict[str, tuple[int, str | None]]:
+    with closing(SqliteStore(place)) as store:
+        intake = Intake(store, Settings())
+        for each in found:
+            intake.take(each)
+    return stored(place)
+
+
+@pytest.mark.parametrize("is_early", [True, False])
 def test_several_processes_import_what_one_would(
-    store: SqliteStore, place: Path, tmp_path: Path
+    place: Path, tmp_path: Path, *, is_early: bool
 ) -> None:
     write_some(tmp_path)
     found = finds(tmp_path)
-    together = Crew(Intake(store, settings(place)), settings(place), jobs=3).take(found)
-    assert together is not None
-    done = {taken.found.files[0].path.name: taken for taken in together}
+    crew = Crew(settings(place), jobs=3)
+    if is_early:
+        crew.start_early(files_of(found))
+    done = {taken.found.files[0].path.name: taken for taken in take_all(crew, place, found)}
     statuses = {name: taken.status for name, taken in done.items()}
     assert statuses.pop("copy.json") is Status.UNCHANGED
     assert len(statuses) == 8
     assert set(statuses.values()) == {Status.IMPORTED}
-    with closing(SqliteStore(tmp_path / "alone.db")) as other:
-        intake = Intake(other, Settings())
-        for each in found:
-            intake.take(each)
-        alone = {each.id: (each.size, each.parent) for each in other.sessions(Listing())}
-    assert {each.id: (each.size, each.parent) for each in store.sessions(Listing())} == alone
-    assert store.check().problems == ()
+    assert stored(place) == stored_by_one(tmp_path / "alone.db", found)
 
 
-def test_what_other_processes_cannot_do_is_done_here(store: SqliteStore, tmp_path: Path) -> None:
+def test_what_other_processes_cannot_do_is_done_here(place: Path, tmp_path: Path) -> None:
     write_some(tmp_path / "files")
     (tmp_path / "file").write_text("no folder")
     nowhere = settings(tmp_path / "file" / "holdfast.db")
-    together = Crew(Intake(store, Settings()), nowhere, jobs=2).take(finds(tmp_path / "files"))
-    assert together is not None
-    assert len(list(together)) == 9
-    assert len(store.sessions(Listing())) == 8
+    assert len(take_all(Crew(nowhere, jobs=2), place, finds(tmp_path / "files"))) == 9
+    assert len(stored(place)) == 8
 
 
-def test_one_process_is_enough_for_little(store: SqliteStore, tmp_path: Path) -> None:
-    write_some(tmp_path)
-    found = finds(tmp_path)
-    intake = Intake(store, Settings())
-    assert Crew(intake, Settings()).take(found) is None
-    assert Crew(intake, Settings(), jobs=1).take(found) is None
-    assert Crew(intake, Settings(), jobs=4).take(found[:1]) is None
-
-
-def test_whoever_stops_listening_ends_the_processes(
-    store: SqliteStore, place: Path, tmp_path: Path
+@pytest.mark.parametrize("is_early", [True, False])
+def test_what_killed_processes_had_is_done_here(
+    place: Path, tmp_path: Path, *, is_early: bool
 ) -> None:
     write_some(tmp_path)
-    together = Crew(Intake(store, settings(place)), settings(place), jobs=2).take(finds(tmp_path))
-    assert isinstance(together, Iterator)
-    next(together)
-    together.close()  # type: ignore[attr-defined] - it is a generator
-    assert store.check().problems == ()
+    found = finds(tmp_path)
+    with Crew(settings(place), jobs=3) as crew:
+        (crew.start_early if is_early else crew.start)(files_of(found))
+        for process in active_children():
+            process.kill()
+        assert len(take_all(crew, place, found)) == 9
+    assert active_children() == []
+    assert stored(place) == stored_by_one(tmp_path / "alone.db", found)
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_processes_find_out_what_one_would(place: Path, tmp_path: Path, *, is_killed: bool) -> None:
+    write_some(tmp_path)
+    (tmp_path / "notes.txt").write_text("no session")
+    files = find_files([str(tmp_path)]).files
+    heard: list[int] = []
+    reading = Reading(seen=heard.append)
+    with Crew(settings(place), jobs=3) as crew:
+        crew.start_early(files)
+        if is_killed:
+            for process in active_children():
+                process.kill()
+        looks = crew.examine(files, reading)
+    assert looks == examine_all(files, reading)
+    found = [look for look in looks if isinstance(look, Found)]
+    assert len(found) == len(files) - 1
+    for each in found:
+        list(each.tell())
+    assert sum(heard) == sum(each.size for each in found)
+
+
+def test_small_files_go_to_a_process_together(place: Path, tmp_path: Path) -> None:
+    for number in range(40):
+        write_pi(tmp_path / f"{number}", f"p{number}", f"word {number}")
+    found = finds(tmp_path)
+    crew = Crew(settings(place), jobs=2)
+    crew.start_early(files_of(found))
+    assert {taken.status for taken in take_all(crew, place, found)} == {Status.IMPORTED}
+    assert len(stored(place)) == 40
+
+
+def test_one_process_is_enough_for_little(store: SqliteStore, place: Path, tmp_path: Path) -> None:
+    write_some(tmp_path)
+    found = finds(tmp_path)
+    take = Intake(store, Settings()).take
+    for crew in (Crew(settings(place)), Crew(settings(place), jobs=1)):
+        with crew:
+            crew.start_early(files_of(found))
+            crew.start(files_of(found))
+            assert active_children() == []
+            assert crew.take(found, take) is None
+
+
+def test_one_family_is_taken_by_one_process(place: Path, tmp_path: Path) -> None:
+    write_pi(tmp_path / "a", "a", "one")
+    write_pi(tmp_path / "b", "a", "one", "two")
+    found = finds(tmp_path)
+    with Crew(settings(place), jobs=2) as crew:
+        crew.start_early(files_of(found))
+        with closing(SqliteStore(place)) as store:
+            assert crew.take(found, Intake(store, Settings()).take) is None
+
+
+def test_whoever_stops_in_the_middle_ends_the_processes(place: Path, tmp_path: Path) -> None:
+    write_some(tmp_path)
+    found = finds(tmp_path)
+    crew = Crew(settings(place), jobs=2)
+    crew.start_early(files_of(found))
+    with pytest.raises(KeyboardInterrupt):
+        take_one(crew, place, found)
+    assert active_children() == []
+    assert stored(place)
+
+
+def take_one(crew: Crew, place: Path, found: list[Found]) -> None:
+    """Stop when the first was taken, as whoever presses Ctrl-C."""
+    with closing(SqliteStore(place)) as store, crew:
+        crew.start(files_of(found))
+        for _ in crew.take(found, Intake(store, settings(place)).take) or ():
+            raise KeyboardInterrupt

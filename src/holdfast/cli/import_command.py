@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -26,7 +27,7 @@ from holdfast.cli.streams import error_text
 from holdfast.cli.times import now_ms
 from holdfast.formats import FORMATS
 from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake, places_here, rehearsal
+from holdfast.wiring.importing import Intake, collecting_seldom, places_here, rehearsal
 from holdfast.wiring.stores import store_file, store_of
 
 if TYPE_CHECKING:
@@ -162,23 +163,37 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
 
 
 def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imported:
-    name, interval, silent = options["format_name"], options["interval"], options["as_json"]
+    started = time.perf_counter()
     place, rehearsed = settings.store, options["dry_run"]
     is_bound = rehearsed and store_file(place.url, place.profile, os.environ).exists()
     with ExitStack() as stack:
-        intake = crew = None
-        if is_bound or not rehearsed:
-            store = stack.enter_context(closing(store_of(settings, os.environ)))
-            intake = Intake(store, settings, live=options["watch"])
-        # Whoever names a format wants the files read as that, however they were read before.
-        is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
-        if intake is None or rehearsed:
-            intake = stack.enter_context(rehearsal(settings))
-        else:
-            crew = Crew(intake, settings, options["jobs"])
-        wanted = Wanted(intake.take, is_known, name, interval, silent=silent, crew=crew)
-        imported = (follow if options["watch"] else import_once)(find, wanted)
+        stack.enter_context(collecting_seldom())
+        if options["watch"]:
+            return follow(find, _wanted(stack, options, settings))
+        walk = find()
+        crew = stack.enter_context(Crew(settings, options["jobs"]))
+        if not rehearsed:
+            crew.start_early(walk.files)
+        wanted = _wanted(stack, options, settings)
+        if not rehearsed:
+            # Its processes end before the store is closed here, which moves all into one file.
+            wanted = replace(wanted, crew=stack.enter_context(crew))
+        imported = import_once(walk, wanted, started)
     return replace(imported, is_bound=is_bound)
+
+
+def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
+    """Open the store, or one that goes away where nothing is to be stored."""
+    place, rehearsed, name = settings.store, options["dry_run"], options["format_name"]
+    intake = None
+    if not rehearsed or store_file(place.url, place.profile, os.environ).exists():
+        store = stack.enter_context(closing(store_of(settings, os.environ)))
+        intake = Intake(store, settings, live=options["watch"])
+    # Whoever names a format wants the files read as that, however they were read before.
+    is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
+    if intake is None or rehearsed:
+        intake = stack.enter_context(rehearsal(settings))
+    return Wanted(intake.take, is_known, name, options["interval"], silent=options["as_json"])
 
 
 def _is_unknown(_: File) -> bool:

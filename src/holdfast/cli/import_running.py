@@ -45,17 +45,27 @@ class Wanted:
     """Takes many files at once; not those that are followed."""
 
 
-def import_once(find: Callable[[], Walk], wanted: Wanted) -> Imported:
-    """Take everything that is there."""
-    started = time.perf_counter()
+def import_once(walk: Walk, wanted: Wanted, started: float) -> Imported:
+    """Take everything that is there.
+
+    Args:
+        walk: What was found.
+        wanted: How the import is to run.
+        started: When the search for it began.
+    """
     with meter_for(silent=wanted.silent) as meter:
-        walk, taking = find(), Taking(wanted.take, meter)
+        taking = Taking(wanted.take, meter)
         known = [file for file in walk.files if wanted.is_known(file)]
         seen = set(known)
         fresh = [file for file in walk.files if file not in seen]
         reading = Reading(format=wanted.format, seen=meter.advance)
         try:
-            taking.take_all(gather(fresh, reading), wanted.crew)
+            if wanted.crew is None:
+                taking.take_all(gather(fresh, reading))
+            else:
+                wanted.crew.start(fresh)
+                looks = gather(fresh, reading, wanted.crew.examine)
+                taking.take_all(looks, wanted.crew)
         except KeyboardInterrupt:
             tell("what was read so far is stored; the same command goes on from there")
             raise

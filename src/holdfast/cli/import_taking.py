@@ -47,7 +47,7 @@ class Taking:
         finds = [look for look in looks if isinstance(look, Found)]
         self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
         self._meter.begin(sum(found.size for found in finds))
-        together = None if crew is None else crew.take(finds)
+        together = None if crew is None else crew.take(finds, self._take)
         done = list(map(self._one, finds) if together is None else self._all(finds, together))
         self._meter.end()
         return done

@@ -1,8 +1,8 @@
 """Joins the parts: the one package that knows which concrete class stands behind each port.
 
-Read in this order: `summarizers`, `compressor`, `configured`, `stores`, `conversations`,
-`searching`, then `asynchronous`, which is imported by its own name because event loops are slow to
-load.
+Read in this order: `summarizers`, `compressor`, `counting`, `configured`, `stores`,
+`conversations`, `searching`, then `asynchronous`, which is imported by its own name because event
+loops are slow to load.
 
 Each name is loaded when it is first used: a command that lists sessions needs no engine.
 """
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.wiring.compressor import Compressor, Knobs, compress, estimate_tokens
-    from holdfast.wiring.configured import counter_of, engine_of, policy_of
+    from holdfast.wiring.configured import engine_of, policy_of
     from holdfast.wiring.conversations import Conversation, Opening
+    from holdfast.wiring.counting import counter_of
     from holdfast.wiring.searching import search_in, session_search
     from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
     from holdfast.wiring.summarizers import Endpoint, summarizer_of
@@ -45,7 +46,7 @@ _HOMES = {
     "Knobs": "holdfast.wiring.compressor",
     "compress": "holdfast.wiring.compressor",
     "estimate_tokens": "holdfast.wiring.compressor",
-    "counter_of": "holdfast.wiring.configured",
+    "counter_of": "holdfast.wiring.counting",
     "engine_of": "holdfast.wiring.configured",
     "policy_of": "holdfast.wiring.configured",
     "Conversation": "holdfast.wiring.conversations",

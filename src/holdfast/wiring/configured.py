@@ -9,14 +9,13 @@ from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
 from holdfast.engines.truncating import truncating_engine
 from holdfast.redaction import Redactor
-from holdfast.tokens import Estimator, family_of
+from holdfast.wiring.counting import counter_of
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
-    from holdfast.tokens import Counter
 
-__all__ = ["counter_of", "engine_of", "policy_of", "truncating_of"]
+__all__ = ["engine_of", "policy_of", "truncating_of"]
 
 
 def policy_of(settings: Settings, *, fit: int | None = None) -> Policy:
@@ -32,11 +31,6 @@ def policy_of(settings: Settings, *, fit: int | None = None) -> Policy:
         abort_on_summary_failure=compression.abort_on_summary_failure,
         fit=fit,
     )
-
-
-def counter_of(settings: Settings) -> Counter:
-    """Return the estimator for the conversation's model."""
-    return Estimator(family_of(settings.model.name or ""))
 
 
 def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -> Engine:

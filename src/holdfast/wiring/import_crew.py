@@ -7,85 +7,164 @@ import is safe beside another, so a process that ends early costs nothing but ti
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
-from contextlib import closing, contextmanager, suppress
-from multiprocessing import get_context
-from multiprocessing.connection import wait
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.errors import HoldfastError
-from holdfast.wiring.importing import Intake
-from holdfast.wiring.stores import store_of
+from holdfast.adapters.archives.opening import Found, examine_all
+from holdfast.wiring.import_workers import can_fork, ended, forked, ready, spawned
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Sequence
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import TracebackType
 
-    from holdfast.adapters.archives.opening import Found
+    from holdfast.adapters.archives.finding import File
+    from holdfast.adapters.archives.opening import Look, Reading
     from holdfast.config import Settings
+    from holdfast.wiring.import_workers import Worker
     from holdfast.wiring.importing import Taken
 
 __all__ = ["Crew", "families_of"]
 
-_WORTH = 8_000_000
-"""Bytes for each process: to start one takes as long as importing some of them."""
-_MOST = 8
-"""More would only wait for each other, because one at a time writes."""
+_WORTH_A_FORK = 1_000_000
+"""Bytes for each process that is split off: to do so and to open the store takes a moment."""
+_WORTH_A_START = 8_000_000
+"""Bytes for each process that begins with nothing: it loads as long as it imports some of them."""
+_MOST = 4
+"""More would only wait for each other: a quarter to a third of the work is done in turns."""
+_WAITING = 1
+"""Processes more than cores, because now and then one waits for its turn to write."""
+_WORTH_A_GLANCE = 8
+"""Files that are looked at by others: fewer are looked at here in the time it takes to ask."""
+_LOAD = 64_000
+"""Bytes that go to a process at once, where a family has fewer."""
 _Family: TypeAlias = list["Found"]
+"""What must be taken by one process, in its order."""
 _Name: TypeAlias = tuple[str, str]
 
 
 class Crew:
-    """Takes finds here and in other processes.
+    """Has finds taken by other processes, while this one hands them out.
 
     What a process could not do is done here, where what is wrong is said.
     """
 
-    def __init__(self, intake: Intake, settings: Settings, jobs: int | None = None) -> None:
+    def __init__(self, settings: Settings, jobs: int | None = None) -> None:
         """Start nothing yet.
 
         Args:
-            intake: Takes finds here.
             settings: Says where the store is.
-            jobs: How many processes there are in all; None goes by the machine and by how much
-                there is to do.
+            jobs: How many processes import at once; None goes by the machine and by how much there
+                is to do.
         """
-        self._intake = intake
         self._settings = settings
         self._jobs = jobs
+        self._workers: list[Worker] = []
+        self._is_ready = False
+        """Whether the processes have loaded what they need."""
 
-    def take(self, finds: Sequence[Found]) -> Iterator[Taken] | None:
-        """Return each find as it is taken, in any order; None where one process is as fast."""
+    def __enter__(self) -> Crew:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the processes: at once if something went wrong here."""
+        workers, self._workers = self._workers, []
+        ended(workers, at_once=error is not None)
+
+    def start_early(self, files: Iterable[File]) -> None:
+        """Start processes that are ready at once, where the system can; no store may be open."""
+        if not self._workers and can_fork():
+            self._workers = forked(self._settings, self._wanted(files, _WORTH_A_FORK))
+            self._is_ready = True
+
+    def start(self, files: Iterable[File]) -> None:
+        """Start processes unless some have been."""
+        if not self._workers:
+            self._workers = spawned(self._settings, self._wanted(files, _WORTH_A_START))
+            self._is_ready = False
+
+    def examine(self, files: Sequence[File], reading: Reading) -> list[Look]:
+        """Return what each of the files is; each process looks at a part of them."""
+        workers = self._workers if self._is_ready else []
+        if not workers or len(files) < _WORTH_A_GLANCE:
+            return examine_all(files, reading)
+        parts = [files[start :: len(workers)] for start in range(len(workers))]
+        for worker, part in zip(workers, parts, strict=True):
+            worker.ask(part, reading)
+        looks: list[Look | None] = [None] * len(files)
+        for start, part in enumerate(parts):
+            found = workers[start].looks()
+            looks[start :: len(workers)] = (
+                examine_all(part, reading) if found is None else _read_here(found, reading)
+            )
+        return cast("list[Look]", looks)
+
+    def take(
+        self, finds: Sequence[Found], take: Callable[[Found], Taken]
+    ) -> Iterator[Taken] | None:
+        """Return each find as it is taken, in any order; None where one process is as fast.
+
+        Args:
+            finds: What is to be taken.
+            take: Takes one here, where others cannot.
+        """
         families = families_of(finds)
+        return self._taken(families, take) if self._workers and len(families) > 1 else None
+
+    def _wanted(self, files: Iterable[File], worth: int) -> int:
+        """Return how many processes are to be started; none where this one is as fast."""
+        sizes = [file.size for file in files]
         jobs = self._jobs
         if jobs is None:
-            worth = sum(map(_size, families)) // _WORTH
-            jobs = min(os.cpu_count() or 1, worth, _MOST)
-        workers = min(jobs, len(families)) - 1
-        return self._taken(families, workers) if workers > 0 else None
+            cores = os.cpu_count() or 1
+            jobs = min(cores + _WAITING, sum(sizes) // worth, _MOST) if cores > 1 else 1
+        jobs = min(jobs, len(sizes))
+        return jobs if jobs > 1 else 0
 
-    def _taken(self, families: list[_Family], workers: int) -> Iterator[Taken]:
+    def _taken(self, families: list[_Family], take: Callable[[Found], Taken]) -> Iterator[Taken]:
+        # What is large comes first, so that nobody has it for the end.
         waiting = deque(sorted(families, key=_size, reverse=True))
-        busy: dict[Connection, _Family] = {}
-        with _started(self._settings, workers) as idle:
-            while waiting or busy:
-                while idle and waiting:
-                    line = idle.pop()
-                    busy[line] = waiting.popleft()
-                    with suppress(OSError):  # one that has ended is noticed below
-                        line.send(busy[line])
-                if waiting:
-                    # The smallest, so that the others do not wait long for what comes next.
-                    yield from map(self._intake.take, waiting.pop())
-                for line, done in _answers(busy, patient=not waiting):
-                    family = busy.pop(line)
-                    if done is None:
-                        waiting.append(family)
-                    else:
-                        idle.append(line)
-                        yield from done
+        idle = [*self._workers]
+        busy: list[Worker] = []
+        while waiting or busy:
+            while waiting and idle:
+                worker = idle.pop()
+                worker.give(_load(waiting))
+                busy.append(worker)
+            for worker in ready(busy):
+                busy.remove(worker)
+                done = worker.taken()
+                if done is None:
+                    yield from map(take, worker.finds)
+                else:
+                    idle.append(worker)
+                    yield from done
+            while waiting and not (idle or busy):  # nobody else is left
+                yield from map(take, waiting.popleft())
+
+
+def _size(family: _Family) -> int:
+    return sum(found.size for found in family)
+
+
+def _load(waiting: deque[_Family]) -> _Family:
+    """Return what a process is to take next: the largest, or some of the small ones."""
+    load = [*waiting.popleft()]
+    size = _size(load)
+    while waiting and (size := size + _size(waiting[0])) <= _LOAD:
+        load += waiting.popleft()
+    return load
+
+
+def _read_here(looks: Iterable[Look], reading: Reading) -> list[Look]:
+    """Return what another process has found, to be read as it is here."""
+    return [replace(look, reading=reading) if isinstance(look, Found) else look for look in looks]
 
 
 def families_of(finds: Sequence[Found]) -> list[_Family]:
@@ -116,63 +195,3 @@ def _names(found: Found) -> list[_Name]:
     system, about = found.guess.format, found.about
     known = [(system, name) for name in (about.id, about.parent) if name]
     return known if about.id else [("", str(found.size)), *known]
-
-
-def _size(family: _Family) -> int:
-    return sum(found.size for found in family)
-
-
-def _answers(
-    lines: Collection[Connection], *, patient: bool
-) -> list[tuple[Connection, list[Taken] | None]]:
-    """Return what processes have done; None for one that has ended."""
-    answers: list[tuple[Connection, list[Taken] | None]] = []
-    if not lines:
-        return answers  # nobody would ever end the wait
-    for line in cast("list[Connection]", wait(list(lines), None if patient else 0)):
-        try:
-            answers.append((line, cast("list[Taken]", line.recv())))
-        except (EOFError, OSError):
-            answers.append((line, None))
-    return answers
-
-
-@contextmanager
-def _started(settings: Settings, count: int) -> Generator[list[Connection]]:
-    """Start processes and lend the lines to them; they end when the lines are closed."""
-    # A fork would share the state of the open database, which must not be.
-    context = get_context("spawn")
-    lines: list[Connection] = []
-    processes: list[SpawnProcess] = []
-    try:
-        for _ in range(count):
-            line, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, settings), daemon=True)
-            process.start()
-            theirs.close()
-            lines.append(cast("Connection", line))
-            processes.append(process)
-        yield lines.copy()
-    except BaseException:
-        for process in processes:
-            process.terminate()
-        raise
-    finally:
-        for line in lines:
-            line.close()
-        for process in processes:
-            process.join()
-
-
-def _serve(line: Connection, settings: Settings) -> None:
-    """Take families of finds until nobody asks for more."""
-    # Ctrl-C reaches every process of a terminal; whoever started this one ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with (
-        suppress(EOFError, OSError, HoldfastError),
-        closing(store_of(settings, os.environ)) as store,
-    ):
-        intake = Intake(store, settings)
-        while True:
-            family = cast("_Family", line.recv())
-            line.send([intake.take(found) for found in family])

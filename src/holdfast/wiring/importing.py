@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,8 +18,8 @@ from holdfast.adapters.archives.places import Machine, usual_places
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally
 from holdfast.formats.catalog import IN_DATABASES
-from holdfast.tokens import Scale
-from holdfast.wiring.configured import counter_of
+from holdfast.tokens import weight_of
+from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.ports import Store
 
-__all__ = ["Intake", "Status", "Taken", "places_here", "rehearsal"]
+__all__ = ["Intake", "Status", "Taken", "collecting_seldom", "places_here", "rehearsal"]
+
+_SELDOM = 20_000
+"""Objects that come between two searches for garbage; at most some megabytes wait for one."""
 
 
 class Status(StrEnum):
@@ -66,11 +71,9 @@ class Intake:
             settings: How messages are weighed.
             live: Whether files are still written, so that half a line at their end was not named.
         """
-        counter = counter_of(settings)
         # A scale remembers what it has weighed, and an import would never forget.
-        self._importer = Importer(
-            store, lambda message: Scale(counter).weigh(message), SystemClock().moment
-        )
+        weigh = partial(weight_of, count=counter_of(settings).count)
+        self._importer = Importer(store, weigh, SystemClock().moment)
         self._ledger = Ledger(store)
         self._live = live
 
@@ -155,6 +158,20 @@ def rehearsal(settings: Settings) -> Generator[Intake]:
         closing(open_store(Path(folder) / "rehearsal.db", {})) as store,
     ):
         yield Intake(store, settings)
+
+
+@contextmanager
+def collecting_seldom() -> Generator[None]:
+    """Let a process that imports look for garbage less often.
+
+    Messages hold no circles, so that the searches find next to nothing.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_SELDOM, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def places_here(environ: Mapping[str, str]) -> tuple[Place, ...]:

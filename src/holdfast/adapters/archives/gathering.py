@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.opening import Found, Passed, examine, tell_files
+from holdfast.adapters.archives.opening import Found, Passed, examine_all
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.adapters.archives.finding import File
     from holdfast.adapters.archives.opening import Look, Reading
@@ -20,21 +19,29 @@ __all__ = ["gather"]
 _REQUEST = "it holds messages for a provider, and no agent's session; name it to import it"
 
 
-def gather(files: Iterable[File], reading: Reading) -> tuple[Look, ...]:
+def gather(
+    files: Sequence[File],
+    reading: Reading,
+    examine: Callable[[Sequence[File], Reading], Iterable[Look]] = examine_all,
+) -> tuple[Look, ...]:
     """Return what the files are: everything that can be told at once, in the order to tell it.
 
     All files of a spread format below one folder that was named are one. Files that were named
     themselves are one as well.
+
+    Args:
+        files: The files.
+        reading: How they are to be read.
+        examine: Says what each of them is.
     """
     looks: list[Look] = []
     spread: dict[tuple[str, str], list[Found]] = {}
-    for file in files:
-        look = _own(examine(file, reading))
+    for look in map(_own, examine(files, reading)):
         if isinstance(look, Found) and look.is_spread:
-            spread.setdefault((look.guess.format, file.group), []).append(look)
+            spread.setdefault((look.guess.format, look.files[0].group), []).append(look)
         else:
             looks.append(look)
-    looks += (_together(parts, reading) for parts in spread.values())
+    looks += map(_together, spread.values())
     return tuple(_parents_first(looks))
 
 
@@ -46,11 +53,9 @@ def _own(look: Look) -> Look:
     return Passed(file, _REQUEST) if file.is_stray else look
 
 
-def _together(parts: Sequence[Found], reading: Reading) -> Found:
+def _together(parts: Sequence[Found]) -> Found:
     files = tuple(file for part in parts for file in part.files)
-    surest = max(parts, key=lambda part: part.guess.confidence)
-    name = surest.guess.format
-    return replace(surest, files=files, tell=partial(tell_files, files, name, reading))
+    return replace(max(parts, key=lambda part: part.guess.confidence), files=files)
 
 
 def _parents_first(looks: Sequence[Look]) -> list[Look]:

@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from holdfast.adapters.archives.finding import File
     from holdfast.formats.chronicle import Event
 
-__all__ = ["AUTO", "Closed", "Found", "Look", "Passed", "Reading", "examine", "tell_files"]
+__all__ = [
+    "AUTO",
+    "Closed",
+    "Found",
+    "Look",
+    "Passed",
+    "Reading",
+    "examine",
+    "examine_all",
+    "tell_files",
+]
 
 AUTO = "auto"
 """The format of a file whose content decides."""
@@ -66,10 +76,10 @@ class Found:
 
     files: tuple[File, ...]
     guess: Guess
+    reading: Reading
+    """How the files are to be read."""
     about: About = field(default_factory=About)
     """The first session in it, as far as the beginning of the file says."""
-    tell: Callable[[], Iterator[Event]]
-    """Opens the files anew and tells what is in them."""
 
     @property
     def size(self) -> int:
@@ -81,6 +91,20 @@ class Found:
         """Say whether a session of this format is spread over several files."""
         reader = _READERS.get(self.guess.format)
         return reader is not None and reader.spread
+
+    def tell(self) -> Iterator[Event]:
+        """Open the files anew and tell what is in them.
+
+        Raises:
+            Unreadable: when a file cannot be read to its end.
+            DecodeError: when a database cannot be read.
+        """
+        if self.guess.format not in IN_DATABASES:
+            return tell_files(self.files, self.guess.format, self.reading)
+        # Imported only here: most files are no databases, and theirs is slow to load.
+        from holdfast.adapters.archives.databases import tell_database
+
+        return tell_database(self.files[0].path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +126,11 @@ class Closed:
 Look: TypeAlias = Found | Passed | Closed
 
 
+def examine_all(files: Iterable[File], reading: Reading) -> list[Look]:
+    """Return what each of the files is."""
+    return [examine(file, reading) for file in files]
+
+
 def examine(file: File, reading: Reading) -> Look:
     """Return what a file is; only its beginning is read, unless it is one JSON document."""
     if not file.size:
@@ -110,7 +139,7 @@ def examine(file: File, reading: Reading) -> Look:
     try:
         head = head_of(file.path)
         if begins_database(head):
-            return _database(file)
+            return _database(file, reading)
         if reason := _no_session(head):
             return Passed(file, reason)
         return _json(file, reading)
@@ -150,12 +179,8 @@ def _json(file: File, reading: Reading) -> Look:
     guess = _guess(records, reading)
     if not guess.format:
         return Passed(file, guess.reason or _nothing(blocks))
-    return Found(
-        files=(file,),
-        guess=guess,
-        about=_about(records, guess.format),
-        tell=partial(tell_files, (file,), guess.format, reading),
-    )
+    about = _about(records, guess.format)
+    return Found(files=(file,), guess=guess, reading=reading, about=about)
 
 
 def _guess(records: tuple[Record, ...], reading: Reading) -> Guess:
@@ -184,9 +209,8 @@ def _about(records: tuple[Record, ...], format_name: str) -> About:
     return next(begun, About())
 
 
-def _database(file: File) -> Look:
-    # Imported only here: most files are no databases, and theirs is slow to load.
-    from holdfast.adapters.archives.databases import detect_database, tell_database
+def _database(file: File, reading: Reading) -> Look:
+    from holdfast.adapters.archives.databases import detect_database
 
     try:
         guess = detect_database(file.path)
@@ -194,7 +218,7 @@ def _database(file: File) -> Look:
         return Closed(file, error.problem)
     if not guess.format:
         return Passed(file, guess.reason)
-    return Found(files=(file,), guess=guess, tell=partial(tell_database, file.path))
+    return Found(files=(file,), guess=guess, reading=reading)
 
 
 def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
