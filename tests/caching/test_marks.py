@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.caching import mark, unmarked
+from holdfast.caching import Marker, mark, unmarked
 from holdfast.compaction.plan import SYSTEM_NOTE
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire import DIALECTS, Body, Strand
 from tests.conversation.talking import begun, talk
 
 SHORT: dict[str, object] = {"type": "ephemeral"}
@@ -181,6 +181,30 @@ def test_marking_changes_no_input_and_sets_at_most_four_markers(
 def test_a_body_without_markers_is_shared(messages: Any) -> None:
     bare = unmarked(Body(messages))
     assert all(one is other for one, other in zip(bare.messages, unmarked(bare).messages))  # noqa: B905 - equal lengths
+
+
+@given(MESSAGES, st.booleans())
+def test_a_body_made_for_one_request_is_marked_as_it_is(messages: Any, native: bool) -> None:
+    expected = mark(Body(list(messages)), native=native)
+    body = Body(list(messages), strand=Strand())
+    marked = Marker().mark(body, native=native)
+    assert marked == expected
+    assert marked.messages is body.messages
+
+
+@given(MESSAGES)
+def test_a_body_that_somebody_else_holds_is_not_changed(messages: Any) -> None:
+    body = Body(messages)
+    before = copy.deepcopy(body)
+    assert Marker().mark(body) == mark(body)
+    assert body == before
+
+
+@given(MESSAGES, MESSAGES)
+def test_a_talk_that_goes_on_is_marked_like_one_that_is_new(first: Any, more: Any) -> None:
+    strand, marker = Strand(), Marker()
+    marker.mark(Body(list(first), strand=strand))
+    assert marker.mark(Body([*first, *more], strand=strand)) == mark(Body([*first, *more]))
 
 
 def test_a_marked_body_is_still_one_that_anthropic_accepts(tmp_path: Path) -> None:

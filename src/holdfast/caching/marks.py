@@ -8,6 +8,7 @@ finds the newest of them within its lookback.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 from holdfast.wire import Body
@@ -65,6 +66,9 @@ class Marker:
     """Marks the requests of one conversation, looking for old markers in each message once.
 
     It goes by the strand of bodies. Those without one are looked through from the start.
+
+    A body with a strand was made for one request and is marked as it is: the list of a long
+    conversation takes longer to copy than everything else that is done to it.
     """
 
     def __init__(self) -> None:
@@ -73,14 +77,19 @@ class Marker:
         self._clean = 0
 
     def mark(self, body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
-        """Return what the function `mark` returns for a body that nobody changed."""
+        """Return what the function `mark` returns for a body that nobody changed.
+
+        Where the body has a strand, its own list of messages is marked and returned.
+        """
         known = body.strand is not None and body.strand is self._strand
-        seen = min(self._clean, len(body.messages)) if known else 0
-        messages = list(body.messages)
-        messages[seen:] = _bare(messages[seen:])
-        fresh = range(seen, len(messages))
-        found = (index for index in fresh if messages[index] is not body.messages[index])
-        self._strand, self._clean = body.strand, next(found, len(messages))
+        messages = list(body.messages) if body.strand is None else body.messages
+        seen = min(self._clean, len(messages)) if known else 0
+        fresh = messages[seen:]
+        bare = _bare(fresh)
+        clean = (one is other for one, other in zip(fresh, bare, strict=True))
+        self._strand = body.strand
+        self._clean = seen + sum(takewhile(bool, clean))
+        messages[seen:] = bare
         return _set(Body(messages, _plain_content(body.system)), ttl=ttl, native=native)
 
 

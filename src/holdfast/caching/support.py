@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 from urllib.parse import urlsplit
 
@@ -71,6 +72,7 @@ _FORWARDING = ("openrouter.ai",)
 """Hosts that hand markers in OpenAI's layout on to Claude."""
 
 
+@lru_cache(maxsize=64)
 def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
     """Return how prompts to a model are cached.
 

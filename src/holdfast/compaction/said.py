@@ -56,13 +56,15 @@ def standing(
 
     left = budget
     chosen: dict[str, int] = {}
+
+    def fits(words: str) -> bool:
+        return count(words) + 2 <= left and not any(words in other for other in chosen)
+
     for place in sorted(range(len(oldest_first)), key=worth, reverse=True):
         whole = oldest_first[place].words
-        for words in (whole,) if costs[whole] <= left else statements(whole):
-            cost = count(words) + 2
-            if cost <= left and not any(words in other for other in chosen):
-                chosen[words] = place
-                left -= cost
+        for words in filter(fits, (whole,)) if costs[whole] <= left else statements(whole, fits):
+            chosen[words] = place
+            left -= count(words) + 2
     return tuple(sorted(chosen, key=chosen.__getitem__))
 
 

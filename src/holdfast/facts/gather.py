@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from holdfast.facts.rules import Fact, Strength, read_run, runs, strength
 from holdfast.facts.sources import Voice, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.transcript.parts import Message
 
@@ -135,16 +135,25 @@ class _Census:
         heard = list(_heard(messages))
         newest = len(messages)
         masked = mask([text for _, _, text in heard])
+        held: dict[tuple[Voice, int], list[bytes]] = {}
         for (index, voice, _), text in zip(heard, masked, strict=True):
             span = ((newest - index - 1) // _FIRST_SPAN).bit_length()
             found = runs(text)
-            self._counts.setdefault((voice, span), Counter()).update(found)
+            held.setdefault((voice, span), []).extend(found)
             self._seen.append((index, found))
+        self._counts = {key: Counter(found) for key, found in held.items()}
 
     def evidence(self) -> Iterator[Evidence]:
         """Yield the leading names."""
-        heat = self._heat()
-        leaders = self._leaders(heat)
+        heard = {
+            needed: frozenset[bytes]().union(
+                *(counts for (voice, _), counts in self._counts.items() if voice in voices)
+            )
+            for needed, voices in _WARRANTS.items()
+        }
+        every = dict.fromkeys(chain.from_iterable(self._counts.values()))
+        heat = self._heat(_names(every, heard[Strength.WRITTEN]))
+        leaders = _leaders(heat, heard)
         first, last = self._places({run for _, held in leaders for run in held})
         for fact, held in leaders:
             if len(held) == 1:
@@ -158,35 +167,14 @@ class _Census:
                 sum([heat[run] for run in held]),
             )
 
-    def _heat(self) -> dict[bytes, float]:
-        heat: dict[bytes, float] = {}
+    def _heat(self, names: Iterable[bytes]) -> dict[bytes, float]:
+        heat = dict.fromkeys(names, 0.0)
         for (voice, span), counts in self._counts.items():
             middle = _FIRST_SPAN * 0.75 * 2**span
             weight = _WEIGHTS[voice] * 0.5 ** (middle / _HALF_LIFE)
-            for run, count in counts.items():
-                heat[run] = heat.get(run, 0.0) + weight * count
+            for run in heat.keys() & counts.keys():
+                heat[run] += weight * counts[run]
         return heat
-
-    def _leaders(self, heat: dict[bytes, float]) -> Iterable[tuple[Fact, list[bytes]]]:
-        """Return the hottest names, each with the runs that hold it (`app.py`, `app.py:12`)."""
-        heard = {
-            needed: frozenset[bytes]().union(
-                *(counts for (voice, _), counts in self._counts.items() if voice in voices)
-            )
-            for needed, voices in _WARRANTS.items()
-        }
-        names = _names(heat, heard[Strength.WRITTEN])
-        names.sort(key=heat.__getitem__, reverse=True)
-        found: dict[str, tuple[Fact, list[bytes]]] = {}
-        for run in islice(names, _LEADERS):
-            for fact in read_run(run):
-                if (known := found.get(fact.text)) is not None:
-                    known[1].append(run)
-                elif len(found) < _MOST:
-                    needed = strength(fact)
-                    if needed is Strength.FIRM or run in heard[needed]:
-                        found[fact.text] = (fact, [run])
-        return found.values()
 
     def _places(self, wanted: set[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
         first: dict[bytes, int] = {}
@@ -198,7 +186,24 @@ class _Census:
         return first, last
 
 
-def _names(heat: Iterable[bytes], written: frozenset[bytes]) -> list[bytes]:
+def _leaders(
+    heat: Mapping[bytes, float], heard: Mapping[Strength, frozenset[bytes]]
+) -> Iterable[tuple[Fact, list[bytes]]]:
+    """Return the hottest names, each with the runs that hold it (`app.py`, `app.py:12`)."""
+    names = sorted(heat, key=heat.__getitem__, reverse=True)
+    found: dict[str, tuple[Fact, list[bytes]]] = {}
+    for run in names[:_LEADERS]:
+        for fact in read_run(run):
+            if (known := found.get(fact.text)) is not None:
+                known[1].append(run)
+            elif len(found) < _MOST:
+                needed = strength(fact)
+                if needed is Strength.FIRM or run in heard[needed]:
+                    found[fact.text] = (fact, [run])
+    return found.values()
+
+
+def _names(every: Iterable[bytes], written: frozenset[bytes]) -> list[bytes]:
     """Return the runs that may be names.
 
     Plain words are prose, and tools print numbers and times by the thousand: this is the cheapest
@@ -206,7 +211,7 @@ def _names(heat: Iterable[bytes], written: frozenset[bytes]) -> list[bytes]:
     """
     return [
         run
-        for run in heat
+        for run in every
         if len(run) > 2
         and not (run.isalpha() and run[1:].islower())
         and (not run[:1].isdigit() or run in written or _LIKE_COMMIT(run))

@@ -169,7 +169,8 @@ def _around(
 
 def read_run(run: bytes) -> tuple[Fact, ...]:
     """Return the names in a run of characters; an ordinary word has none."""
-    if not 2 < len(run) <= _LONGEST:
+    # Most runs are plain words of prose, told apart here before any pattern is tried.
+    if not 2 < len(run) <= _LONGEST or (run.isalpha() and run[1:].islower()):
         return ()
     word = run.decode("utf-8", "replace")
     if _PLAIN.fullmatch(word):

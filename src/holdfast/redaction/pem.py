@@ -33,7 +33,7 @@ _PLAIN_MATERIAL = re.compile(rb"[A-Za-z0-9+/]{24}")
 
 def private_key_pass(view: Survey) -> list[Span]:
     """Return private keys with their armor, whole; or as far as the text has them."""
-    first = view.raw.find(b"-----")
+    first = view.lower.find(b"-----begin")
     begins = list(_BEGIN.finditer(view.lower, first)) if first >= 0 else []
     if not begins:
         return []

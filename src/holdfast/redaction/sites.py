@@ -183,9 +183,10 @@ def read_value(raw: bytes, start: int) -> Value | None:
 
 def _quoted(raw: bytes, start: int, delimiter: bytes) -> Value | None:
     limit = start + LONGEST_VALUE
-    line_end = raw.find(b"\n", start, limit)
-    limit = line_end if line_end >= 0 else limit
     stop = raw.find(delimiter, start, limit)
     while stop > start and len(delimiter) == 1 and raw[stop - 1] == 0x5C:
         stop = raw.find(delimiter, stop + 1, limit)
-    return Value(start, stop, quoted=True) if stop > start else None
+    # Most quotes close soon, so the line is only looked at up to there.
+    if stop <= start or raw.find(b"\n", start, stop) >= 0:
+        return None
+    return Value(start, stop, quoted=True)

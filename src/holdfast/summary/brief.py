@@ -151,8 +151,10 @@ def mark_for(texts: Iterable[str]) -> str:
 
 def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
     """Return what users said, oldest first; program output in a user's name is not theirs."""
-    texts = (message.text for message in messages if is_user_word(message))
-    return tuple(text for text in texts if text.strip() and not is_observation(text))
+    # Hardly one message in twenty is a user's: the role is asked before anything is called.
+    said = [each for each in messages if each.role is Role.USER and is_user_word(each)]
+    texts = [message.text for message in said]
+    return tuple([text for text in texts if text.strip() and not is_observation(text)])
 
 
 def _pieces(index: int, message: Message, names: dict[str, str]) -> list[_Told]:

@@ -8,58 +8,70 @@ others, never its place among the newest words.
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from holdfast.facts.rules import Kind, Strength, read_run, runs, strength
 from holdfast.summary.cues import is_question, is_rule
+from holdfast.summary.wording import SIGNS, Wording, words_in
 
-__all__ = ["LASTS", "claim", "worded_claim"]
+__all__ = ["CUES", "LASTS", "claim", "worded_claim"]
 
 LASTS = 2
 """The claim from which on a sentence outlasts its turn."""
 
 _MOST_NAMES = 3
-_CUES = (
+CUES = (
     # Who speaks, and how they want to be called.
-    (
-        4,
+    Wording(
+        "name call go this am m soy bin suis sou sono heisse nenn llamo nombre llamame appelle nom "
+        "chiamo chamo",
         r"\b(?:my name(?:'s| is)|call me|i go by|this is [A-Z]\w+ (?:from|of|at|here))\b"
         r"|\b(?i:i am|i'm|soy|ich bin|je suis|eu sou|sono) (?:(?:der|die|el|la) )?(?-i:[A-ZÀ-Þ])\w"
         r"|\b(?:mein name ist|ich hei(?:ß|ss)e|nenn mich|me llamo|mi nombre es|ll[aá]mame"
         r"|je m'appelle|mon nom est|mi chiamo|me chamo|meu nome é|меня зовут)\b"
         r"|我叫|我是|我的名字|叫我|私の名前|と申します|제 이름은",
+        worth=4,
     ),
     # What is called how.
-    (
-        3,
+    Wording(
+        "called named known name heisst heissen namens nennen llama llaman llamado llamada appelle "
+        "appellent chiama chama",
         r"\b(?:is|are|was|be|it's|he's|she's) (?:called|named|known as)\b|\bnamed? [A-Z]"
         r"|\b(?:hei(?:ß|ss)t|hei(?:ß|ss)en|namens|nennen wir|se llaman?|llamad[oa]|s'appelle(?:nt)?"
         r"|nommée?|si chiama|se chama|называется|зовут)\b|名字|叫做?|名前は|という名|이름은",
+        worth=3,
     ),
     # What is to be remembered, because the user says so.
-    (
-        4,
+    Wording(
+        "remember mind forget now record future dir denk jetzt sofort nun recuerda olvides cuenta "
+        "ahora souviens oublie ricorda poi lembre agora",
         r"\b(?:remember|keep in mind|don't forget|from now on|for the record|for future reference"
         r"|merke? dir|denk daran|ab jetzt|ab sofort|von nun an|recuerda|no olvides|ten en cuenta"
         r"|a partir de ahora|souviens-toi|n'oublie pas|désormais|ricorda|d'ora in poi|lembre"
         r"|a partir de agora|запомни|не забудь|отныне)\b"
         r"|记住|记得|别忘|从现在(?:起|开始)|以后|今后|覚えて|これから|今後|기억해|앞으로",
+        worth=4,
     ),
     # What the user likes and does not.
-    (
-        3,
+    Wording(
+        "prefer dislike hate rather stand like love allergic use mag bevorzuge lieber prefiero "
+        "gusta gustan aime preferisco piace prefiro gosto",
         r"\bi (?:really |much |would |'d )*(?:prefer|dislike|hate|rather|can't stand|like|love"
         r"|am allergic)\b|\bi'm allergic\b|\bwe (?:prefer|use|only use)\b"
         r"|\b(?:ich mag|ich bevorzuge|mir ist lieber|prefiero|me gustan?|je préfère|j'aime"
         r"|preferisco|mi piace|prefiro|eu gosto|предпочитаю|мне нравится)\b"
         r"|我(?:不)?喜欢|我偏好|我更愿意|好きです|嫌いです|좋아해|싫어",
+        worth=3,
     ),
     # What must be and what must not: said to the one who is to act, or of a thing.
-    (
-        4,
+    Wording(
+        "never always not don avoid sure only must mustn nobody no nothing circumstances stop "
+        "stick whenever time first before answers replies leave most forbidden prohibited limits "
+        "darf niemals keinen keinesfalls verboten bitte immer nie nur kein keine keinem keiner "
+        "keinn keinm keinr nunca prohibido hay tienes debe deben siempre ne toujours interdit "
+        "faut vietato proibido proibida proibito",
         r"(?:^|[,;:(] ?|\b(?:and|but|so|or|please|you|then|to|should) )"
         r"(?:please )?(?:never|always|do not|don't|avoid|make sure|only)\b"
-        r"|\b(?:must|may) (?:not|never|only)\b|mustn't|\bmust (?!have\b)\w"
+        r"|\b(?:must|may) (?:not|never|only)\b|\bmustn't|\bmust (?!have\b)\w"
         r"|\b(?:nobody|no one|nothing)(?: else)? (?:may|must|should|can)\b"
         r"|\b(?:under no circumstances|stop \w+ing|stick to|whenever i|every time i|each time i"
         r"|ask me (?:first|before)|before you|in your (?:answers|replies)|leave (?:out|alone)"
@@ -75,19 +87,22 @@ _CUES = (
         r"|\b(?:vietato|proibid[oa]|proibito)\b|\b(?:никогда|нельзя|запрещено|обязательно)\b"
         r"|不要|必须|禁止|不能|只能|务必|请勿|不得|不准|一定要|始终"
         r"|してはいけない|しないで|必ず|なければならない|하지 ?마|반드시|절대|금지",
+        worth=4,
     ),
     # Whose it is.
-    (
-        1,
+    Wording(
+        "my our mein meine unser unsere mi nuestro nuestra mon ma notre meu minha",
         r"\b(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|meu|minha|мо[йя]|наш\w?)\b"
         r".{1,60}\b(?:is|are|ist|sind|es|son|est|sont|é|runs?|lives?)\b|我的|我们的",
+        worth=1,
     ),
     # Hours, days and prices: exact, though too short to count as names.
-    (
-        2,
+    Wording(
+        SIGNS,
         r"(?<![\d:])\d{1,2}:\d\d(?![\d:])|\b\d[\d.,]* ?(?:€|\$|£|euros?\b|dollars?\b|pounds?\b"
         r"|usd\b|eur\b|元|块|円)|[€$£] ?\d|\b\d{1,2}\.? ?(?:of )?[A-Za-zäöüéûç]{3,10}\.? \d{4}\b"
         r"|\d{1,2} ?月 ?\d{1,2} ?日|[\w.+-]+@[\w-]+\.\w|\b[A-Z]{1,4}-?\d{1,4}\b",
+        worth=2,
     ),
 )
 _KINDS = frozenset(
@@ -95,7 +110,7 @@ _KINDS = frozenset(
 )
 # The first word of a sentence has a capital whatever it is.
 _FULL_NAME = re.compile(
-    r"(?<=[^\s.!?:\n] )[A-ZÀ-Þ][\w'-]+(?: (?:de|da|del|di|van|von|of|der|la)){0,2} [A-ZÀ-Þ][\w'-]+"
+    r" (?<=[^\s.!?:\n] )[A-ZÀ-Þ][\w'-]+(?: (?:de|da|del|di|van|von|of|der|la)){0,2} [A-ZÀ-Þ][\w'-]+"
 )
 _LONGEST = 400
 """Characters of a sentence that are looked at: a longer one is no statement."""
@@ -117,14 +132,10 @@ def worded_claim(sentence: str) -> int:
     """Return the part of the claim that the wording makes, whatever names are in it."""
     if is_question(sentence):
         return 0
-    cued = sum(worth for worth, cue in _patterns() if cue.search(sentence[:_LONGEST]))
+    beginning = sentence[:_LONGEST]
+    words = words_in(beginning)
+    cued = sum([cue.worth for cue in CUES if cue.stands_in(beginning, words)])
     return cued or int(is_rule(sentence))
-
-
-@cache
-def _patterns() -> tuple[tuple[int, re.Pattern[str]], ...]:
-    """Return the cues, compiled when the first sentence is weighed."""
-    return tuple((worth, re.compile(cue, re.IGNORECASE)) for worth, cue in _CUES)
 
 
 def _exact_names(sentence: str) -> int:

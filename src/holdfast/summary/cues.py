@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 
+from holdfast.summary.wording import Wording, words_in
+
 __all__ = [
     "APPROVAL_CLAIM",
     "ASK_CLAIM",
     "CONSENT",
+    "CONSTRAINT",
+    "DECISION",
     "is_acknowledgement",
     "is_decision",
     "is_question",
@@ -20,7 +24,11 @@ __all__ = [
     "sentences",
 ]
 
-_CONSTRAINT = re.compile(
+CONSTRAINT = Wording(
+    "never always must mustn do don make prefer avoid instead only longer without should shouldn"
+    " more least most niemal niemals immer nicht muss darf nur kein keine vermeide jamais toujours"
+    " pas doit uniquement surtout nunca siempre uses toques cambies debe solamente evita sempre"
+    " deve apenas somente evite",
     r"\b(?:never|always|must(?: not|n't)?|do not|don't|make sure|prefer|avoid|instead of"
     r"|only (?:use|change|edit|touch|modify|run|write|read|import|commit|in|with|when|if|after)"
     r"|(?:use|change|edit|touch|modify|run|write|import|commit|allowed) only|no longer than"
@@ -34,9 +42,11 @@ _CONSTRAINT = re.compile(
     r"|してはいけない|しないで|必ず|常に|禁止|だけ使|なければならない|避けて"
     r"|하지 ?마|반드시|항상|절대|금지|만 사용|해야"
     r"|^only\b",
-    re.IGNORECASE,
 )
-_DECISION = re.compile(
+DECISION = Wording(
+    "decided decision use go keep chose chosen opted going rather instead root because reason"
+    " trade tradeoff turns entschieden entscheidung stattdessen weil ursache choisi parce cause"
+    " decidido lugar porque causa decidimos escolhi vez",
     r"\b(?:decided|decision|we(?:'ll| will) (?:use|go|keep)|i(?:'ll| will) (?:use|go with|keep)"
     r"|chose|chosen|opted|going with|rather than|instead of|root cause|because|the reason"
     r"|trade-?off|turns out"
@@ -48,7 +58,6 @@ _DECISION = re.compile(
     r"|决定|采用|选择|而不是|因为|原因是|改用"
     r"|決定|採用|ことにし|代わりに|なぜなら|原因は"
     r"|결정|채택|대신|때문에|원인은|하기로",
-    re.IGNORECASE,
 )
 
 CONSENT = re.compile(
@@ -138,7 +147,7 @@ def sentences(text: str) -> list[str]:
 
 def is_rule(sentence: str) -> bool:
     """Say whether a user's sentence states a rule; a question asks about one."""
-    return _CONSTRAINT.search(sentence) is not None and not is_question(sentence)
+    return CONSTRAINT.stands_in(sentence, words_in(sentence)) and not is_question(sentence)
 
 
 def rules_in(text: str) -> list[str]:
@@ -171,7 +180,7 @@ def is_acknowledgement(text: str) -> bool:
 
 def is_decision(sentence: str) -> bool:
     """Say whether a sentence states a decision or its reason."""
-    return _DECISION.search(sentence) is not None
+    return DECISION.stands_in(sentence, words_in(sentence))
 
 
 def is_question(text: str) -> bool:

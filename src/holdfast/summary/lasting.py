@@ -18,7 +18,7 @@ from holdfast.summary.updating import SAID_AFTER
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.transcript import Message
 
@@ -88,18 +88,20 @@ def lasting_words(
 
 def _stated(messages: Sequence[Message], opening: int) -> Iterator[Lasting]:
     """Yield what lasts of the messages; while a conversation opens, every brief statement does."""
-    before = ""
+    replies: list[Message] = []
     for message in messages:
         if message.role is Role.ASSISTANT:
-            before = message.text or before
+            replies.append(message)
+            continue
+        if message.role is not Role.USER:
             continue
         for words in user_words((message,)):
-            found = (*_confirmed(words, before), *_lasting_in(words))
+            found = (*_confirmed(words, replies), *_lasting_in(words))
             if not found and opening > 0 and _is_statement(words):
                 found = (Lasting(words.strip(), 0),)
             opening -= len(found)
             yield from found
-            before = ""
+            replies = []
 
 
 def _is_statement(words: str) -> bool:
@@ -131,14 +133,16 @@ def own_words(quote: str) -> str:
     return quote.partition(f"\n{SAID_AFTER}")[0]
 
 
-def statements(quote: str) -> tuple[str, ...]:
-    """Return the statements of a quote one by one, for where the whole does not fit.
+def statements(quote: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the statements of a quote that fit one by one, for where the whole does not.
 
-    A confirmation says nothing without its note, so it is not taken apart.
+    A confirmation says nothing without its note, so it is not taken apart. Whether a statement
+    fits is asked first: hardly any does where many are left, and to weigh a claim costs more.
     """
-    if f"\n{SAID_AFTER}" in quote:
-        return ()
-    return tuple(part for part in _parts(quote) if claim(part) >= LASTS and part != quote)
+    if f"\n{SAID_AFTER}" not in quote:
+        for part in _parts(quote):
+            if part != quote and fits(part) and claim(part) >= LASTS:
+                yield part
 
 
 def _runs(parts: Sequence[tuple[str, int]]) -> Iterator[Lasting]:
@@ -176,14 +180,15 @@ def _parts(words: str) -> list[str]:
     return parts
 
 
-def _confirmed(words: str, before: str) -> Iterator[Lasting]:
+def _confirmed(words: str, replies: Sequence[Message]) -> Iterator[Lasting]:
     """Yield the user's confirmation of what the assistant stated, with the statement in a note.
 
     A yes to a question or to a proposal is none: what it allowed must not be allowed again later.
     """
-    if not before or len(words) > _CONFIRMED_LENGTH or not _CONFIRMS.search(words):
+    if not replies or len(words) > _CONFIRMED_LENGTH or not _CONFIRMS.search(words):
         return
-    if is_question(before) or is_question(words) or _PROPOSES.search(before):
+    before = next(filter(None, (message.text for message in reversed(replies))), "")
+    if not before or is_question(before) or is_question(words) or _PROPOSES.search(before):
         return
     stated = [part for part in _parts(_ends(before)) if claim(part) >= LASTS]
     note = " ".join(stated)
