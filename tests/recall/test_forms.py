@@ -85,7 +85,7 @@ def test_a_text_between_whose_words_are_only_signs_goes_into_the_index_as_it_is(
     text = "   12→def Main():  # “quoted” — and so on"
     forms = index_forms([text])
     assert forms.folded == [text]
-    assert forms.unknown({"def", "and"}) == {"main", "quoted"}
+    assert forms.unknown({b"def", b"and"}) == {"main", "quoted"}
 
 
 def _uncapped(text: str) -> str:

@@ -42,16 +42,16 @@ class Forms:
 
     folded: Sequence[str]
     """Each text with the words that `fold` gives; the index does not mind capitals of ASCII."""
-    words: frozenset[str] | set[str]
-    """What stands between blanks in them."""
+    words: frozenset[bytes] | set[bytes]
+    """What stands between blanks in them, in UTF-8: most is known, and never made a string."""
 
-    def unknown(self, known: AbstractSet[str]) -> set[str]:
+    def unknown(self, known: AbstractSet[bytes]) -> set[str]:
         """Return the spellings of the texts but those that are known."""
         # Not `-=`, which would walk through all that is known.
-        found = self.words - known
+        found = {word.decode() for word in self.words - known}
         if max(map(len, found), default=0) > _LONGEST:
             pieces = _SPELLING.findall(" ".join([word for word in found if len(word) > _LONGEST]))
-            found = found.union(pieces) - known
+            found.update([piece for piece in pieces if piece.encode() not in known])
         return {
             word
             for word in found
@@ -84,13 +84,13 @@ def spellings(text: str) -> set[str]:
 
 def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]:
     """Return the spellings of all the texts but those that are known."""
-    return index_forms(texts).unknown(known)
+    return index_forms(texts).unknown(frozenset()) - known
 
 
 def index_forms(texts: Iterable[str]) -> Forms:
     """Return what texts become in the index; an empty one stays empty."""
     folded: list[str] = []
-    words: set[str] = set()
+    words: set[bytes] = set()
     for text in texts:
         form, listed = with_signs(text), text
         if not text.isascii():
@@ -98,7 +98,7 @@ def index_forms(texts: Iterable[str]) -> Forms:
             form, listed = _folded(form, wide), _listed(text, wide)
         folded.append(form)
         # One text at a time: the words of many would not stay in the nearest memory.
-        words.update(listed.encode().translate(_BLANKED).decode().split())
+        words.update(listed.encode().translate(_BLANKED).split())
     return Forms(folded, words)
 
 

@@ -52,7 +52,7 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self._known: set[bytes] = set()
         self._connection: sqlite3.Connection | None = None
 
     def add(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
@@ -73,7 +73,7 @@ class WordIndex:
         add_spellings(connection, fresh)
         if len(self._known) + len(fresh) > _MOST_KNOWN:
             self._known.clear()
-        self._known.update(fresh)
+        self._known.update([word.encode() for word in fresh])
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Take messages out of the index, with the very text that they were indexed with.
