@@ -175,7 +175,9 @@ def test_whoever_asks_hears_how_many_bytes_were_read(tmp_path: Path) -> None:
     assert sum(seen) == file.size == look.size
 
 
-@pytest.mark.parametrize("content", [b"\x28\xb5\x2f\xfd\x00\x00", gzip.compress(b"{}")[:8]])
+@pytest.mark.parametrize(
+    "content", [b"\x28\xb5\x2f\xfd\x00\x00", gzip.compress(b"{}")[:8]], ids=["zstd", "gzip"]
+)
 def test_a_packed_file_that_holds_nothing_readable_is_closed(
     content: bytes, tmp_path: Path
 ) -> None:
