@@ -50,9 +50,9 @@ def _compressors() -> Callable[[], _Compressor]:
     except ImportError:
         # Level 4 takes a quarter less time than the usual 6, and 1 to 3 % more room.
         return partial(zlib.compressobj, 4, zlib.DEFLATED, _WINDOW_BITS, zdict=_DICTIONARY)
-    # Level 2 takes a third of that time and 2 to 6 % more room. By name: its type is half known.
+    # Level 1 takes a third of that time and 2 to 6 % more room. By name: its type is half known.
     make: Callable[..., _Compressor] = vars(isal_zlib)["compressobj"]
-    return partial(make, 2, zlib.DEFLATED, _WINDOW_BITS, zdict=_DICTIONARY)
+    return partial(make, 1, zlib.DEFLATED, _WINDOW_BITS, zdict=_DICTIONARY)
 
 
 _new_compressor = _compressors()

@@ -1,9 +1,11 @@
 """A purge goes in small steps, and whatever stops it, the next one goes on from there."""
 
+import random
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from string import ascii_letters
 
 import pytest
 
@@ -12,7 +14,7 @@ from holdfast.adapters.sqlite.connection import Database
 from holdfast.errors import StoreDamaged
 from holdfast.ports import Listing
 from holdfast.recall import Filters
-from holdfast.session import Cause, Change, Fork, Session, Spawn
+from holdfast.session import Cause, Change, Fork, Session, Spawn, squeeze
 from holdfast.testing.store_case import FIRST, SECOND, drafts, said, texts
 
 LONG = "a long sentence about a walrus and its tusks, " * 100
@@ -138,3 +140,21 @@ def test_what_a_repair_set_aside_keeps_its_contents(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
         aside = connection.execute("SELECT content FROM set_aside").fetchall()
         assert (body,) in aside
+
+
+@pytest.mark.parametrize("length", [40, 9_000], ids=["a row", "a blob"])
+def test_nothing_that_was_deleted_for_good_can_be_read_in_the_file(
+    length: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    secret = "".join(random.Random(length).choices(ascii_letters, k=length))
+    with closing(SqliteStore(path)) as store:
+        for id_, text in ((FIRST, secret), (SECOND, "something else")):
+            store.create(Session(id=id_, source="cli", started=1))
+            store.append(id_, [said(f"{text} {number}") for number in range(200)])
+    written = squeeze(f"{secret} 77".encode())[-40:]
+    assert written in path.read_bytes()
+    with closing(SqliteStore(path)) as store:
+        store.trash([FIRST], 5)
+        store.purge([FIRST])
+    assert written not in path.read_bytes()

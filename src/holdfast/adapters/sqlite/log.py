@@ -38,8 +38,10 @@ NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
 """Gives the newest id that any message had: nothing when there never was one."""
 _INSERT = """
     INSERT INTO messages (id, session, position, role, kind, at, tokens, body, whole, stands_for)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+    VALUES """
+_ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_AT_ONCE = 50
+"""Rows that one statement inserts: that takes two thirds of the time of one by one."""
 
 
 class Words(Protocol):
@@ -149,7 +151,10 @@ def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words
             body = packer.pack(_named(batch.drafts[offset], first + offset))
             rows[offset] = (*said, body, whole, stands_for)
         blobs = {**blobs, **packer.blobs}
-    connection.executemany(_INSERT, rows)
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        marks = ", ".join([_ROW] * len(some))
+        connection.execute(_INSERT + marks, [value for row in some for value in row])
     put_blobs(connection, blobs)
     if index is not None:
         index.put(connection, range(first, first + len(rows)), batch.forms)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from holdfast.adapters.sqlite.erasing import erase_where_free
 from holdfast.adapters.sqlite.failures import is_busy, is_refusal
 from holdfast.adapters.sqlite.index import WordIndex
 from holdfast.adapters.sqlite.index_form import build_index, is_current
@@ -174,6 +175,7 @@ def _writer(path: Path, address: str, patience: Patience) -> sqlite3.Connection:
         _renew_index(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        erase_where_free(connection)
     except BaseException:
         connection.close()
         raise

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.adapters.sqlite.blobs import fetcher, references
+from holdfast.adapters.sqlite.erasing import erasing
 from holdfast.adapters.sqlite.rows import keys_of, reading
 from holdfast.adapters.sqlite.windows import texts_of
 from holdfast.errors import StoreDamaged, StoreError
@@ -46,7 +47,7 @@ def purge(database: Database, ids: Sequence[str], index: WordIndex) -> int:
     """
     if not ids and not _is_unfinished(database):
         return 0
-    with database.write(index.forget) as connection:
+    with database.write(index.forget) as connection, erasing(connection):
         chosen = {_trashed_key(connection, id_) for id_ in ids}
         for key in sorted(chosen):
             _hide(connection, key)
@@ -55,9 +56,9 @@ def purge(database: Database, ids: Sequence[str], index: WordIndex) -> int:
     for key in sorted(gone):
         reached: int | None = _BEGINNING
         while reached is not None:
-            with _taking_turns(), database.write(index.forget) as connection:
+            with _taking_turns(), database.write(index.forget) as connection, erasing(connection):
                 reached = _delete_some(connection, key, reached, needed, index)
-    with database.write(index.forget) as connection:
+    with database.write(index.forget) as connection, erasing(connection):
         _delete_sessions(connection, gone)
     _sweep(database, index)
     return len(chosen)
@@ -82,13 +83,16 @@ def finish_purges(connection: sqlite3.Connection) -> Iterator[str]:
     for key in sorted(gone):
         found = connection.execute("SELECT id FROM messages WHERE session = ?", (key,))
         going = [id_ for (id_,) in found if id_ not in needed]
-        _delete(connection, going)
+        with erasing(connection):
+            _delete(connection, going)
         count += len(going)
-    _delete_sessions(connection, gone)
+    with erasing(connection):
+        _delete_sessions(connection, gone)
     if count:
         yield f"deleted {count} messages of sessions that were deleted before"
     loose = _hashes(connection) - _used(connection, 0)[0] - _set_aside(connection)
-    _drop(connection, loose)
+    with erasing(connection):
+        _drop(connection, loose)
     if loose:
         yield f"deleted {len(loose)} contents that nothing refers to"
     connection.execute(f"DELETE FROM meta WHERE key IN ({_UNFINISHED})")
@@ -242,7 +246,7 @@ def _sweep(database: Database, index: WordIndex) -> None:
         used, last = _used(connection, 0)
         loose = sorted(_hashes(connection) - used - _set_aside(connection))
     for start in range(0, len(loose), _AT_ONCE):
-        with _taking_turns(), database.write(index.forget) as connection:
+        with _taking_turns(), database.write(index.forget) as connection, erasing(connection):
             # Only what was written since must be looked at while others wait.
             later, _ = _used(connection, last)
             _drop(connection, set(loose[start : start + _AT_ONCE]) - later)
