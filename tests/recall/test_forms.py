@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.recall import fold, plain, spellings
 from holdfast.recall.folding import WORD, is_paired
-from holdfast.recall.forms import index_forms, unknown_spellings
+from holdfast.recall.forms import index_forms, spellings_among, unknown_spellings
 
 MIXED = st.text(
     st.one_of(
@@ -76,7 +76,7 @@ def test_letters_that_depend_on_their_neighbors_are_read_in_their_place(beside: 
     text = f"First → Line\nÉté {beside} Über\n東京 ½ last"
     forms = index_forms([text])
     assert [_uncapped(form) for form in forms.folded] == [_uncapped(fold(text))]
-    assert forms.unknown(frozenset()) == {
+    assert spellings_among(forms.words) == {
         word for word in re.findall(r"[^\W_]{3,64}", plain(text)) if not is_paired(word)
     }
 
@@ -85,7 +85,7 @@ def test_a_text_between_whose_words_are_only_signs_goes_into_the_index_as_it_is(
     text = "   12→def Main():  # “quoted” — and so on"
     forms = index_forms([text])
     assert forms.folded == [text]
-    assert forms.unknown({b"def", b"and"}) == {"main", "quoted"}
+    assert spellings_among(forms.words - {b"def", b"and"}) == {"main", "quoted"}
 
 
 def _uncapped(text: str) -> str:

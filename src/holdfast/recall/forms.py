@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-__all__ = ["NO_FORMS", "Forms", "index_forms", "spellings", "unknown_spellings"]
+__all__ = [
+    "NO_FORMS",
+    "Forms",
+    "index_forms",
+    "spellings",
+    "spellings_among",
+    "unknown_spellings",
+]
 
 _SHORTEST, _LONGEST = 3, 64
 _SPELLING = re.compile(rf"[^\W_{IDEOGRAPHS}]{{{_SHORTEST},{_LONGEST}}}")
@@ -44,19 +51,6 @@ class Forms:
     """Each text with the words that `fold` gives; the index does not mind capitals of ASCII."""
     words: frozenset[bytes] | set[bytes]
     """What stands between blanks in them, in UTF-8: most is known, and never made a string."""
-
-    def unknown(self, known: AbstractSet[bytes]) -> set[str]:
-        """Return the spellings of the texts but those that are known."""
-        # Not `-=`, which would walk through all that is known.
-        found = {word.decode() for word in self.words - known}
-        if max(map(len, found), default=0) > _LONGEST:
-            pieces = _SPELLING.findall(" ".join([word for word in found if len(word) > _LONGEST]))
-            found.update([piece for piece in pieces if piece.encode() not in known])
-        return {
-            word
-            for word in found
-            if _SHORTEST <= len(word) <= _LONGEST and (word.isalpha() or _is_memorable(word))
-        }
 
 
 NO_FORMS = Forms((), frozenset())
@@ -84,7 +78,19 @@ def spellings(text: str) -> set[str]:
 
 def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]:
     """Return the spellings of all the texts but those that are known."""
-    return index_forms(texts).unknown(frozenset()) - known
+    return spellings_among(index_forms(texts).words) - known
+
+
+def spellings_among(words: Iterable[bytes]) -> set[str]:
+    """Return what of the words of some forms may be looked up by a part of it."""
+    found = b" ".join(words).decode().split(" ")
+    if max(map(len, found), default=0) > _LONGEST:
+        found += _SPELLING.findall(" ".join([word for word in found if len(word) > _LONGEST]))
+    return {
+        word
+        for word in found
+        if _SHORTEST <= len(word) <= _LONGEST and (word.isalpha() or _is_memorable(word))
+    }
 
 
 def index_forms(texts: Iterable[str]) -> Forms:
@@ -164,6 +170,4 @@ def _spelled(text: str) -> str:
 
 
 def _is_memorable(word: str) -> bool:
-    return len(word) <= _MOST_DIGITS or (
-        not word.isdigit() and sum(map(str.isdigit, word)) <= _MOST_DIGITS
-    )
+    return sum(map(str.isdigit, word)) <= _MOST_DIGITS

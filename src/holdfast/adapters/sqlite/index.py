@@ -18,7 +18,7 @@ from holdfast.adapters.sqlite.spelling_list import (
     clear_spellings,
 )
 from holdfast.recall.folding import fold
-from holdfast.recall.forms import index_forms
+from holdfast.recall.forms import index_forms, spellings_among
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,11 +41,11 @@ INDEX_TABLES = (*FIRST_TABLES, *WAITING_TABLES, *MERGING)
 """The statements that create the index."""
 
 _MOST_KNOWN = 200_000
-"""Words that are remembered as stored already: some 20 MB at most."""
+"""Words that are remembered as seen already: some 20 MB at most."""
 
 
 class WordIndex:
-    """Writes the index of one store, and remembers which words it has stored.
+    """Writes the index of one store, and remembers which words it has seen.
 
     The memory saves asking the database for each word of each message. It holds what was written,
     so it must be told when a transaction is rolled back.
@@ -67,13 +67,14 @@ class WordIndex:
             self.forget()
             self._connection = connection
         spoken = [(id_, form) for id_, form in zip(ids, forms.folded, strict=True) if form]
-        fresh = forms.unknown(self._known)
+        # Not `-=`, which would walk through all that is known.
+        fresh = forms.words - self._known
         connection.executemany("INSERT INTO message_words(rowid, text) VALUES (?, ?)", spoken)
         merge_some(connection, spoken)
-        add_spellings(connection, fresh)
+        add_spellings(connection, spellings_among(fresh))
         if len(self._known) + len(fresh) > _MOST_KNOWN:
             self._known.clear()
-        self._known.update([word.encode() for word in fresh])
+        self._known |= fresh
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Take messages out of the index, with the very text that they were indexed with.
