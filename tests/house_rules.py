@@ -44,6 +44,8 @@ class Module:
     name: str
     text: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    """Everything in the tree: going through it takes longer than most rules."""
     is_core: bool
 
 
@@ -51,7 +53,8 @@ Rule: TypeAlias = Callable[[Module], Iterator[str]]
 
 
 def parse(name: str, text: str) -> Module:
-    return Module(name, text, ast.parse(text), is_core=is_core(name))
+    tree = ast.parse(text)
+    return Module(name, text, tree, tuple(ast.walk(tree)), is_core=is_core(name))
 
 
 def is_core(name: str) -> bool:
@@ -73,19 +76,14 @@ def modules() -> Iterator[Module]:
 
 
 CORE_PACKAGES = core_packages()
-MODULES = tuple(modules())
 
 
-def functions(tree: ast.AST) -> Iterator[Function]:
-    for node in ast.walk(tree):
-        if isinstance(node, Function):
-            yield node
+def functions(module: Module) -> Iterator[Function]:
+    return (node for node in module.nodes if isinstance(node, Function))
 
 
-def classes(tree: ast.AST) -> Iterator[ast.ClassDef]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield node
+def classes(module: Module) -> Iterator[ast.ClassDef]:
+    return (node for node in module.nodes if isinstance(node, ast.ClassDef))
 
 
 def span(node: ast.stmt) -> int:
@@ -98,7 +96,7 @@ def module_says_why(module: Module) -> Iterator[str]:
 
 
 def module_lists_its_names(module: Module) -> Iterator[str]:
-    stored = (node for node in ast.walk(module.tree) if isinstance(node, ast.Name))
+    stored = (node for node in module.nodes if isinstance(node, ast.Name))
     listed = any(node.id == "__all__" and isinstance(node.ctx, ast.Store) for node in stored)
     if not listed and not module.name.endswith("__main__"):
         yield "no __all__"
@@ -111,14 +109,14 @@ def file_is_short(module: Module) -> Iterator[str]:
 
 
 def functions_are_short(module: Module) -> Iterator[str]:
-    for function in functions(module.tree):
+    for function in functions(module):
         docstring = span(function.body[0]) if ast.get_docstring(function) else 0
         if (lines := span(function) - docstring) > FUNCTION_LINES:
             yield f"{function.name} has {lines} lines"
 
 
 def privates_stay_private(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         match node:
             case ast.Call(
                 func=ast.Name("getattr" | "setattr" | "hasattr" | "delattr" as reach),
@@ -160,7 +158,7 @@ def public_names(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def state_is_small(module: Module) -> Iterator[str]:
-    for node in classes(module.tree):
+    for node in classes(module):
         if (size := len(mutable_attributes(node))) > STATE_ATTRIBUTES:
             yield f"{node.name} holds {size} attributes"
 
@@ -201,7 +199,7 @@ def is_true(node: ast.expr) -> bool:
 
 
 def core_values_are_frozen(module: Module) -> Iterator[str]:
-    for node in classes(module.tree):
+    for node in classes(module):
         options = dataclass_options(node)
         if module.is_core and options is not None and not options >= {"frozen", "slots"}:
             yield f"{node.name} is not frozen with slots"
@@ -210,7 +208,7 @@ def core_values_are_frozen(module: Module) -> Iterator[str]:
 def core_calls_are_pure(module: Module) -> Iterator[str]:
     if not module.is_core:
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         match node:
             case ast.Call(func=ast.Name(name)) if name in IMPURE_CALLS:
                 yield f"calls {name}"
@@ -225,6 +223,14 @@ def core_calls_are_pure(module: Module) -> Iterator[str]:
 
 
 def comments_say_why(module: Module) -> Iterator[str]:
+    # Tokens tell a comment from a string, but take long, and most files have nothing to ask about.
+    tails = (line[at:] for line in module.text.splitlines() for at in places("#", line))
+    if not any(map(LOOSE_COMMENT.search, tails)):
+        return
     for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
         if token.type == tokenize.COMMENT and LOOSE_COMMENT.search(token.string):
             yield f"the comment {token.string!r}"
+
+
+def places(mark: str, line: str) -> Iterator[int]:
+    return (at for at, character in enumerate(line) if character == mark)

@@ -6,9 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 CHECK = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_logo=True))"
+
+LAYERS = "Each layer imports only the layers below it"
+PURE_CORE = "The core has no clock, socket, file, log, environment or chance"
+STRAYS = (
+    ("transcript", "holdfast.wiring"),
+    ("tokens", "holdfast.facts"),
+    ("wire", "socket"),
+    ("facts", "time"),
+)
+"""Packages, each with something that it must not import."""
 
 
 def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -23,42 +31,33 @@ def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def copy(repository: Path, tmp_path: Path) -> Path:
-    shutil.copy(repository / "pyproject.toml", tmp_path)
+def copied(repository: Path, folder: Path) -> Path:
+    shutil.copy(repository / "pyproject.toml", folder)
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(repository / "src", tmp_path / "src", ignore=ignored)
-    return tmp_path
+    shutil.copytree(repository / "src", folder / "src", ignore=ignored)
+    return folder
 
 
-def test_the_source_keeps_its_contracts(copy: Path) -> None:
-    checked = check_imports(copy)
+def test_the_source_keeps_its_contracts(repository: Path, tmp_path: Path) -> None:
+    checked = check_imports(copied(repository, tmp_path))
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-@pytest.mark.parametrize(
-    ("place", "line", "contract"),
-    [
-        ("transcript", "import holdfast.wiring", "Each layer imports only the layers below it"),
-        ("tokens", "import holdfast.facts", "Each layer imports only the layers below it"),
-        (
-            "wire",
-            "import socket",
-            "The core has no clock, socket, file, log, environment or chance",
-        ),
-        ("facts", "import time", "The core has no clock, socket, file, log, environment or chance"),
-    ],
-)
-def test_an_import_in_the_wrong_direction_is_refused(
-    copy: Path, place: str, line: str, contract: str
-) -> None:
-    (copy / "src/holdfast" / place / "stray.py").write_text(f"{line}\n", "utf-8")
+def test_an_import_in_the_wrong_direction_is_refused(repository: Path, tmp_path: Path) -> None:
+    copy = copied(repository, tmp_path)
+    for place, line in STRAYS:
+        (copy / "src/holdfast" / place / "stray.py").write_text(f"import {line}\n", "utf-8")
     checked = check_imports(copy)
     assert checked.returncode == 1
-    assert f"{contract} BROKEN" in " ".join(checked.stdout.split())
+    said = " ".join(checked.stdout.split())
+    for contract in (LAYERS, PURE_CORE):
+        assert f"{contract} BROKEN" in said
+    for place, line in STRAYS:
+        assert f"holdfast.{place}.stray -> {line}" in said
 
 
-def test_a_package_outside_every_layer_is_refused(copy: Path) -> None:
+def test_a_package_outside_every_layer_is_refused(repository: Path, tmp_path: Path) -> None:
+    copy = copied(repository, tmp_path)
     (copy / "src/holdfast/stray.py").write_text("", "utf-8")
     checked = check_imports(copy)
     assert checked.returncode == 1

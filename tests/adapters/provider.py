@@ -79,13 +79,16 @@ def provider(*replies: Reply) -> Generator[Provider]:
 def send(connection: BaseHTTPRequestHandler, reply: Reply) -> None:
     time.sleep(reply.delay)
     body = reply.body.encode("utf-8", "surrogateescape")
-    connection.send_response(reply.status)
-    for name, value in {"content-type": "application/json", **reply.headers}.items():
-        connection.send_header(name, value)
-    connection.send_header("content-length", str(len(body)))
-    connection.end_headers()
-    connection.wfile.write(body if reply.cut is None else body[: reply.cut])
     connection.close_connection = True
+    try:
+        connection.send_response(reply.status)
+        for name, value in {"content-type": "application/json", **reply.headers}.items():
+            connection.send_header(name, value)
+        connection.send_header("content-length", str(len(body)))
+        connection.end_headers()
+        connection.wfile.write(body if reply.cut is None else body[: reply.cut])
+    except ConnectionError:
+        pass  # the client has given up waiting
 
 
 def chat(content: object, *, finish: str = "stop", refusal: str | None = None) -> Reply:

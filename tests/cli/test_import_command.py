@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -250,13 +252,23 @@ def test_a_watch_cannot_be_a_dry_run() -> None:
     assert run("import", "x", "--watch", "--dry-run").code == 2
 
 
-def test_a_watch_follows_files_until_ctrl_c(tmp_path: Path) -> None:
-    path = write_pi(tmp_path / "one.jsonl", "one", "first")
-    arguments = ["import", str(tmp_path), "--watch", "--interval", "0.1"]
+@contextmanager
+def watching(folder: Path) -> Generator[subprocess.Popen[str]]:
+    """Watch a folder in another process, which ends whatever becomes of the test."""
+    arguments = ["import", str(folder), "--watch", "--interval", "0.1"]
     command = [sys.executable, "-m", "holdfast.cli", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ, text=True
     ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_watch_follows_files_until_ctrl_c(tmp_path: Path) -> None:
+    path = write_pi(tmp_path / "one.jsonl", "one", "first")
+    with watching(tmp_path) as process:
         assert process.stderr is not None
         assert process.stdout is not None
         assert process.stderr.readline() == "following 1 file; Ctrl-C ends it\n"

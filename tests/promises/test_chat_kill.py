@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -30,7 +31,8 @@ SAID = [f"Question {number}" for number in range(1, 30)]
 def test_a_killed_chat_is_resumed_as_it_was(tmp_path: Path, seed: int) -> None:
     file = tmp_path / "profiles" / "default" / "holdfast.db"
     with slow_provider(*WORDS, pause=0.02) as server:
-        seen = killed(server, tmp_path, after=Random(seed).uniform(0.0, 1.5))
+        moment = Random(seed).uniform(0.0, 1.5)
+        seen = killed(server, tmp_path, after=lambda: time.sleep(moment))
         with closing(SqliteStore(file)) as store:
             assert store.check().problems == ()
             before = said(store)
@@ -38,18 +40,20 @@ def test_a_killed_chat_is_resumed_as_it_was(tmp_path: Path, seed: int) -> None:
         assert said_after_resuming(server, tmp_path, file)[: len(before)] == before
 
 
-def killed(server: Provider, home: Path, *, after: float) -> str:
+def killed(server: Provider, home: Path, *, after: Callable[[], None]) -> str:
     """Kill a chat some time after its first question was asked; return what it had shown."""
     with chat(server, home) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write("\n".join(SAID).encode() + b"\n")
-        process.stdin.flush()
-        while not server.requests:
-            assert process.poll() is None
-            time.sleep(0.01)
-        time.sleep(after)
-        process.kill()
+        try:
+            process.stdin.write("\n".join(SAID).encode() + b"\n")
+            process.stdin.flush()
+            while not server.requests:
+                assert process.poll() is None
+                time.sleep(0.01)
+            after()
+        finally:
+            process.kill()
         return process.stdout.read().decode()
 
 
@@ -79,10 +83,12 @@ def assert_conversation(found: list[tuple[str, str]], seen: str) -> None:
 
 def test_what_had_been_heard_of_an_answer_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "profiles" / "default" / "holdfast.db"
-    with slow_provider(*WORDS, pause=0.1) as server:
-        killed(server, tmp_path, after=1.8)
-        with closing(SqliteStore(file)) as store:
-            assert said(store) == [("user", "Question 1")]
+    # So slow that the answer cannot be over before its first words are seen in the store.
+    with slow_provider(*WORDS, pause=1.1) as server:
+        killed(server, tmp_path, after=lambda: wait_for_draft(file))
+    with closing(SqliteStore(file)) as store:
+        assert said(store) == [("user", "Question 1")]
+    with slow_provider(*WORDS, pause=0.0) as server:
         everything = said_after_resuming(server, tmp_path, file)
     role, draft = everything[1]
     assert role == "assistant"
@@ -90,6 +96,13 @@ def test_what_had_been_heard_of_an_answer_is_kept(tmp_path: Path) -> None:
     heard = draft.removesuffix(f"\n{CUT_OFF}").strip()
     assert heard
     assert ANSWER.startswith(heard)
+
+
+def wait_for_draft(file: Path) -> None:
+    with closing(SqliteStore(file)) as store:
+        name = f"draft:{only(store).id}"
+        while not store.remembered(name):
+            time.sleep(0.01)
 
 
 def chat(server: Provider, home: Path, *flags: str) -> subprocess.Popen[bytes]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
@@ -145,13 +145,14 @@ def test_a_mutated_real_file_is_read_as_far_as_it_goes(
             survives(mutate(content, random.Random(number)), found[0])
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+# Making a case takes longer than all readers take to read it, so that each of them gets every case.
+@settings(max_examples=max(200, getattr(settings.default, "max_examples", 0)))
 @given(st.lists(st.dictionaries(st.text(max_size=8), VALUES, max_size=4), max_size=5))
-def test_any_json_is_told_by_any_reader(name: str, values: list[dict[str, object]]) -> None:
-    reader = READERS[name]
+def test_any_json_is_told_by_any_reader(values: list[dict[str, object]]) -> None:
     records = [Record(line, value) for line, value in enumerate(values, 1)]
-    reader.recognize(records)
-    assert broken_rules(list(reader.read(records))) == []
+    for name, reader in READERS.items():
+        reader.recognize(records)
+        assert (name, broken_rules(list(reader.read(records)))) == (name, [])
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
@@ -174,7 +175,7 @@ def test_a_long_file_is_read_in_the_memory_of_its_ids() -> None:
     reader = READERS["claude-code"]
 
     def records() -> Iterator[Record]:
-        for number in range(20_000):
+        for number in range(5_000):
             entry = json.loads(line)
             entry |= {"uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None}
             yield Record(number + 1, entry)
@@ -185,5 +186,5 @@ def test_a_long_file_is_read_in_the_memory_of_its_ids() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert told >= 20_000
-    assert peak < 24 << 20, "80 MB were told"
+    assert told >= 5_000
+    assert peak < 6 << 20, "20 MB were told"

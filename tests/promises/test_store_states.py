@@ -113,12 +113,18 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     assert listed(path).code == 0
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a store that nothing has happened to."""
+    return made(tmp_path_factory.mktemp("whole") / "store.db", 120).read_bytes()
+
+
 @pytest.mark.parametrize("seed", range(CASES))
 def test_damage_anywhere_is_a_sentence_and_repair_loses_nothing_readable(
-    tmp_path: Path, seed: int
+    tmp_path: Path, seed: int, whole: bytes
 ) -> None:
-    path = made(tmp_path / "store.db", 120)
-    damage(path, Random(seed))
+    path = tmp_path / "store.db"
+    path.write_bytes(damaged(whole, Random(seed)))
     readable = survivors(path)
     try:
         mended = repaired(path)
@@ -220,9 +226,9 @@ def unprivileged() -> Generator[None]:
         os.seteuid(0)
 
 
-def damage(path: Path, random: Random) -> None:
+def damaged(whole: bytes, random: Random) -> bytes:
     """Flip bytes, blank pages or cut the end off."""
-    content = bytearray(path.read_bytes())
+    content = bytearray(whole)
     match random.randrange(4):
         case 0:
             for _ in range(random.choice((1, 3, 30))):
@@ -237,7 +243,7 @@ def damage(path: Path, random: Random) -> None:
             at = random.randrange(len(content))
             noise = random.randbytes(random.choice((8, 600, 9_000)))
             content[at : at + len(noise)] = noise
-    path.write_bytes(content)
+    return bytes(content)
 
 
 def survivors(path: Path) -> set[str]:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -18,7 +19,7 @@ from holdfast.wire.tool_specs import ToolSpec
 from tests.remembering.providers import Plain, Recorder, Troubled
 
 DEADLINE = 0.15
-SLACK = 1.5
+SLACK = 20.0
 """Seconds that a busy machine may add; a hang would add 300."""
 TERMS = Terms(call_deadline=DEADLINE)
 KEY = "ghp_Zk3vQ9xPq7LmT2rWc8YbN4dFh6JgKs1Ua0Eo"
@@ -109,7 +110,7 @@ def test_a_recall_that_hangs_delays_the_turn_by_the_deadline_once(
     assert (status.late, status.skipped) == (1, 6)
     assert status.trouble == f"prefetch was left out: an earlier {hook} still hangs"
     provider.released.set()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + SLACK
     while memory.recall("five") != "fine":  # the lane is free once the call has come back
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -127,7 +128,7 @@ def test_a_sync_that_hangs_delays_nothing_and_the_status_says_so(
     status = memory.status().external
     assert status is not None
     assert status.waiting == memory.status().waiting == 6
-    assert status.trouble == "sync has been running for 0 s; 5 wait behind it"
+    assert re.fullmatch(r"sync has been running for \d+ s; 5 wait behind it", status.trouble)
     with in_time():
         (left,) = memory.close(DEADLINE)
     assert left == (
@@ -142,7 +143,7 @@ def test_a_provider_is_shut_down_when_what_hung_comes_back(hung: Callable[..., T
     memory.after_turn("words", "answer")
     assert len(memory.close(0.05)) == 1
     provider.released.set()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + SLACK
     while provider.calls[-1] != ("shutdown",):
         assert time.monotonic() < deadline
         time.sleep(0.01)

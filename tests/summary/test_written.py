@@ -37,7 +37,7 @@ def test_other_commands_write_nothing(command: str) -> None:
 
 
 def test_hostile_commands_take_no_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for command in (
         '"' + '\\\\"' * 9_000 + ">",
         "<<A\n" * 5_000 + ">",
@@ -45,7 +45,7 @@ def test_hostile_commands_take_no_time() -> None:
         ">./" * 6_000,
     ):
         written_files(command)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_more_documents_than_anyone_writes_are_not_all_read() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -63,17 +63,21 @@ class Material:
     """Whether the last calls may still wait for their results."""
 
 
+# Strategies are kept: each is checked at its first draw, which costs more than a draw.
+@cache
 def words() -> SearchStrategy[str]:
     """Return texts of every kind, empty and strange ones among them."""
     return st.one_of(st.sampled_from(_CURIOUS), st.text(max_size=60), sentences())
 
 
+@cache
 def sentences() -> SearchStrategy[str]:
     """Return texts that say something."""
     letters = st.text("abcdefghij klmnopé日", min_size=1, max_size=40)
     return letters.map(lambda text: f"say {text.strip()}")
 
 
+@cache
 def arguments() -> SearchStrategy[str]:
     """Return tool arguments: JSON text of an object."""
     leaves = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), words())
@@ -82,6 +86,7 @@ def arguments() -> SearchStrategy[str]:
     return pairs.map(lambda found: json.dumps(found, ensure_ascii=False))
 
 
+@cache
 def thinking(dialect: str) -> SearchStrategy[Thinking]:
     """Return signed thinking as the codec of a dialect reads it."""
     seals = st.text("abcDEF0123+/=", min_size=4, max_size=12)

@@ -21,10 +21,10 @@ LONG = "a long sentence about a walrus and its tusks, " * 100
 PAGE = 4096
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return a store with two sessions: one compacted, one with a thousand messages."""
-    path = tmp_path / "store.db"
+    path = tmp_path_factory.mktemp("sound") / "store.db"
     with closing(SqliteStore(path)) as store:
         store.create(Session(id=FIRST, source="cli", started=1_000, title="Kept"))
         entries = store.append(FIRST, drafts("a walrus", LONG, "c"))
@@ -42,6 +42,14 @@ def file(tmp_path: Path) -> Path:
         store.change(FIRST, change)
         store.create(Session(id=SECOND, source="cli", started=2_000))
         store.append(SECOND, [said(f"number {n} {words(n)}") for n in range(1_000)])
+    return path.read_bytes()
+
+
+@pytest.fixture
+def file(sound: bytes, tmp_path: Path) -> Path:
+    """Return the store as a file that may be damaged."""
+    path = tmp_path / "store.db"
+    path.write_bytes(sound)
     return path
 
 

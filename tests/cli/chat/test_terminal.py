@@ -124,7 +124,8 @@ def test_it_fits_the_terminal(home: Path, columns: int, color: dict[str, str]) -
         keyboard.type(f"Hi{ENTER}")
         keyboard.wait("has columns")
         keyboard.wait("tokens (")
-        answer = keyboard.screen.partition("Hi\n")[2].partition("\n>")[0]
+        # A terminal that is not yet the program's own has shown the keys itself as well.
+        answer = keyboard.screen.rpartition("Hi\n")[2].partition("\n>")[0]
         drawn = keyboard.raw
     assert " ".join(answer.split()) == words.strip()
     assert max(map(len, answer.splitlines())) <= columns

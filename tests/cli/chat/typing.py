@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[=>]|\r")
-PATIENCE = 15.0
+PATIENCE = 60.0
+"""Seconds that a program may take to answer; a busy machine starts one in ten."""
 
 
 class Keyboard:
