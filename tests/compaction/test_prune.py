@@ -35,6 +35,18 @@ def test_identical_results_keep_only_their_newest_copy() -> None:
     assert pruned.counts == PrunedCounts(deduplicated=1)
 
 
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
+def test_results_that_differ_only_in_their_middle_are_not_taken_for_copies(
+    middles: list[str],
+) -> None:
+    outputs = ["x" * LONG + middle + "x" * LONG for middle in middles]
+    steps = (step(str(at), "ls", output) for at, output in enumerate(outputs))
+    transcript = tuple(message for messages in steps for message in messages)
+    pruned = prune(transcript, KIT, protected=len(transcript))
+    copies = len(middles) - len(set(middles))
+    assert (pruned.counts.deduplicated, pruned.counts.summarised) == (copies, len(set(middles)))
+
+
 def test_the_protected_tail_and_short_results_stay_as_they_are() -> None:
     transcript = (*step("a", "ls", "short"), *step("b", "ls", LONG_TEXT))
     assert prune(transcript, KIT, protected=2).transcript == transcript

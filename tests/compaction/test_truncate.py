@@ -49,3 +49,11 @@ def test_words_beside_a_result_in_one_message_stay() -> None:
     (cropped,) = truncate((mixed,), 500, SCALE).messages
     assert cropped.parts[1] == Text("and these words")
     assert SCALE.weigh(cropped) <= 500
+
+
+def test_what_stands_for_a_picture_in_a_result_that_is_cut_stays() -> None:
+    picture = Text("[image image/png, 3 bytes: not in the window]")
+    result = ToolResult("c", (Text("line\n" * 5_000), picture))
+    (cut,) = truncate([Message(Role.TOOL, (result,))], 10, Scale()).messages
+    assert cut.results[0].content[1:] == (picture,)
+    assert len(cut.results[0].text) < 1_000

@@ -22,6 +22,14 @@ def test_presence_says_what_searching_the_text_would_say(text: str, fact: str) -
     assert (fact in Presence(text)) == searched(text, fact)
 
 
+@given(texts, st.lists(st.text(alphabet="ab_./ -é\n", max_size=12), max_size=8))
+def test_facts_that_are_looked_for_together_are_missed_like_each_alone(
+    text: str, facts: list[str]
+) -> None:
+    presence = Presence(text)
+    assert list(presence.missing(facts)) == [fact for fact in facts if fact not in presence]
+
+
 @given(texts, texts, texts)
 def test_every_piece_of_a_text_that_stands_alone_is_present(
     before: str, fact: str, after: str

@@ -1,6 +1,7 @@
 """Wording: the words that a pattern needs leave no match out."""
 
 import re
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from holdfast.summary.claims import CUES
 from holdfast.summary.cues import CONSTRAINT, DECISION
 from holdfast.summary.wording import Wording, words_in
 
-ALL = (*CUES, CONSTRAINT, DECISION)
+ALL = (*chain.from_iterable(CUES), CONSTRAINT, DECISION)
 ASCII = st.characters(max_codepoint=127)
 
 

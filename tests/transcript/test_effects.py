@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.transcript import Text, ToolResult
 from holdfast.transcript.effects import Effect, effect, effect_of_text, error_line
@@ -51,3 +53,16 @@ def test_the_last_error_line_names_the_error() -> None:
     assert error_line(text) == "ValueError: bad"
     assert error_line("error: early\n" + "fine\n" * 2_000) == "error: early"
     assert error_line("all good") == ""
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["ok", "E   assert 1", "ValueError: x", "no errors", "failed: 3", "cannot open", "  "]
+        ),
+        max_size=12,
+    )
+)
+def test_the_error_of_an_answer_is_that_of_its_last_line_that_has_one(lines: list[str]) -> None:
+    alone = [found for line in lines if (found := error_line(line))]
+    assert error_line("\n".join(lines)) == (alone[-1] if alone else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -66,8 +67,9 @@ def compose(plan: Plan, draft: Draft, means: Means, *, around: str, factor: floa
 def _lasting(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
     carried = plan.bare.previous.lasting if plan.bare.previous else ()
     # A head that an earlier pass kept is folded now, and it is older than what that pass carried.
-    older = sum(at < plan.bare.fresh for at in plan.cut.folded())
-    words = lasting_words(plan.folded[:older], carried, plan.folded[older:])
+    older = bisect_left(plan.cut.folded(), plan.bare.fresh)
+    folded = plan.folded
+    words = lasting_words(folded[:older], carried, folded[older:])
     return standing(words, budget, means.scale.text)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from holdfast.tokens import BOUNDARY_IMAGE_TOKENS, IMAGE_TOKENS
@@ -24,7 +24,7 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.compaction.policy import Shares
     from holdfast.tokens import Scale
@@ -44,8 +44,15 @@ class Cut:
 
     def folded(self) -> tuple[int, ...]:
         """Return the indices of the messages that a summary will stand for."""
-        staying = set(self.kept)
-        return tuple(index for index in range(self.head, self.tail) if index not in staying)
+        return tuple(chain.from_iterable(self.stretches()))
+
+    def stretches(self) -> Iterator[range]:
+        """Yield the messages that a summary will stand for as stretches without a gap."""
+        start = self.head
+        for index in self.kept:
+            yield range(start, index)
+            start = index + 1
+        yield range(start, self.tail)
 
 
 def system_end(transcript: Transcript) -> int:
@@ -126,8 +133,8 @@ def _waiting(it: Measured) -> list[int]:
 
     A call that a later user message left behind was abandoned, and does not wait.
     """
-    open_at = open_calls(it.transcript).values()
-    return [index for index in open_at if it.newest is None or index > it.newest]
+    start = 0 if it.newest is None else it.newest + 1
+    return [start + index for index in open_calls(it.transcript[start:]).values()]
 
 
 def _tail(

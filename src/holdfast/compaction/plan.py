@@ -6,6 +6,7 @@ A plan can be printed, compared and thrown away; the dry run is free.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import (
@@ -69,7 +70,9 @@ class Plan:
     @property
     def folded(self) -> Transcript:
         """Return the messages that the summary will stand for, as they were said."""
-        return tuple(map(self.bare.transcript.__getitem__, self.cut.folded()))
+        whole = self.bare.transcript
+        stretches = [whole[each.start : each.stop] for each in self.cut.stretches()]
+        return tuple(chain.from_iterable(stretches))
 
 
 @dataclass(frozen=True, slots=True)

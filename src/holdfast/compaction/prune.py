@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.transcript import Content, Transcript
 
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
+    _Sketch: TypeAlias = tuple[int, str, str]
 
 __all__ = ["LONG", "PrunedTranscript", "prune", "squeezed"]
 
@@ -29,6 +30,9 @@ LONG = 200
 """Results and argument strings up to this many characters are left alone."""
 
 _LEAF_FRONT = 160
+_SHORTENED = (Role.TOOL, Role.ASSISTANT)
+_ENDS = 48
+"""Characters at both ends of a text that tell it from nearly all others of its length."""
 _RECALL_TOOLS = frozenset(
     {"session_search", "memory", "ctx_grep", "ctx_describe", "ctx_expand", "ctx_recent"}
 )
@@ -62,18 +66,16 @@ def prune(
         only: The messages that are rewritten, where others will be folded; all are counted.
     """
     stale = _Stale(transcript, describe)
-    tally: Counter[str] = Counter()
+    kinds: list[str] = []
     pruned = [*transcript]
     for index, message in enumerate(transcript[:protected]):
-        if message.pinned or message.role not in (Role.TOOL, Role.ASSISTANT):
+        if message.pinned or message.role not in _SHORTENED:
             continue
-        touched = False
-        for part in message.parts:
-            if kind := stale.kind(part, index):
-                tally[kind] += 1
-                touched = True
-        if touched and (only is None or index in only):
+        found = [kind for part in message.parts if (kind := stale.kind(part, index))]
+        kinds += found
+        if found and (only is None or index in only):
             pruned[index] = stale.shortened(message, index)
+    tally = Counter(kinds)
     shown = without_old_media(tuple(pruned))
     return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
 
@@ -91,12 +93,19 @@ class _Stale:
         self._describe = describe
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
+        """Where a text stands last that another of the same sketch comes before."""
+        self._shared: set[_Sketch] = set()
+        seen: set[_Sketch] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
-                    self._newest[text] = index
+                    sketch = _sketch(text)
+                    if sketch in seen:
+                        self._shared.add(sketch)
+                        self._newest[text] = index
+                    seen.add(sketch)
 
     def kind(self, part: Part, index: int) -> str:
         """Return how a part would be shortened; nothing when it stays."""
@@ -105,7 +114,7 @@ class _Stale:
             text = part.text
             if len(text) <= LONG or self._call(part).name in _RECALL_TOOLS:
                 return ""
-            return "deduplicated" if self._newest[text] > index else "summarised"
+            return "deduplicated" if self._comes_again(text, index) else "summarised"
         if isinstance(part, ToolCall) and len(part.arguments) > LONG:
             return "arguments" if _is_long(part.arguments) else ""
         return ""
@@ -128,9 +137,18 @@ class _Stale:
             line = f"{described} - same output as a later call, shown there"
         return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *_not_text(result)))
 
+    def _comes_again(self, text: str, index: int) -> bool:
+        """Say whether a later result has the same words."""
+        return _sketch(text) in self._shared and self._newest.get(text, index) > index
+
     def _call(self, result: ToolResult) -> ToolCall:
         known = self._calls.get(result.call_id)
         return known or ToolCall(result.call_id, result.name or "tool")
+
+
+def _sketch(text: str) -> _Sketch:
+    """Return what equal texts have in common: to hash whole ones is to read megabytes."""
+    return len(text), text[:_ENDS], text[-_ENDS:]
 
 
 def _not_text(result: ToolResult) -> tuple[Content, ...]:

@@ -110,5 +110,7 @@ def _shortened(text: str, share: float, pointer: str) -> str:
     # The note itself costs about twenty tokens, so a little more than needed is taken out.
     room = int(len(text) * share * 0.9) - 80 - len(pointer)
     if room <= 0:
-        return f"[{len(text):,} characters left out here{pointer}]"
+        note = f"[{len(text):,} characters left out here{pointer}]"
+        # What stands for a picture is as short as the note, and says more.
+        return note if 2 * len(note) < len(text) else text
     return text if room >= len(text) else middle_out(text, room, pointer)

@@ -172,8 +172,9 @@ class _Census:
         for (voice, span), counts in self._counts.items():
             middle = _FIRST_SPAN * 0.75 * 2**span
             weight = _WEIGHTS[voice] * 0.5 ** (middle / _HALF_LIFE)
-            for run in heat.keys() & counts.keys():
-                heat[run] += weight * counts[run]
+            for run, times in counts.items():
+                if run in heat:
+                    heat[run] += weight * times
         return heat
 
     def _places(self, wanted: set[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
@@ -194,12 +195,13 @@ def _leaders(
     found: dict[str, tuple[Fact, list[bytes]]] = {}
     for run in names[:_LEADERS]:
         for fact in read_run(run):
-            if (known := found.get(fact.text)) is not None:
+            text = fact.text
+            if (known := found.get(text)) is not None:
                 known[1].append(run)
             elif len(found) < _MOST:
                 needed = strength(fact)
                 if needed is Strength.FIRM or run in heard[needed]:
-                    found[fact.text] = (fact, [run])
+                    found[text] = (fact, [run])
     return found.values()
 
 

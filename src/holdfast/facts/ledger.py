@@ -77,15 +77,15 @@ def ledger(
 
 
 def _missing(ranked: Sequence[Evidence], present: str, limit: int) -> dict[str, Evidence]:
-    known = Presence(present)
+    texts = [each.fact.text for each in ranked]
+    # The best ranked of those that have the same text.
+    by_text = dict(zip(reversed(texts), reversed(ranked), strict=True))
     missing: dict[str, Evidence] = {}
-    for each in ranked:
-        text = each.fact.text
-        if text not in known:
-            limit -= len(text) + 1
-            if limit < 0:
-                break
-            missing.setdefault(text, each)
+    for text in Presence(present).missing(texts):
+        limit -= len(text) + 1
+        if limit < 0:
+            break
+        missing[text] = by_text[text]
     return missing
 
 

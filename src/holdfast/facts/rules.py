@@ -173,6 +173,8 @@ def read_run(run: bytes) -> tuple[Fact, ...]:
     if not 2 < len(run) <= _LONGEST or (run.isalpha() and run[1:].islower()):
         return ()
     word = run.decode("utf-8", "replace")
+    if run.isdigit():
+        return (Fact(Kind.NUMBER, word),)
     if _PLAIN.fullmatch(word):
         return () if word in _COMMON else (Fact(Kind.IDENTIFIER, word),)
     if "://" in word:
@@ -249,22 +251,27 @@ def _identifier(text: str, *, called: bool) -> Fact | None:
 
 def strength(fact: Fact) -> Strength:
     """Say whose word it takes for the fact to count."""
-    text = fact.text
-    match fact.kind:
-        case Kind.IDENTIFIER if "_" in text:
-            return Strength.FIRM
-        case Kind.PATH:
-            return Strength.CALLED if _is_prose(text) else Strength.FIRM
-        case Kind.NUMBER if text.isdigit() and len(text) < _SHORTEST:
-            return Strength.SPOKEN
-        case Kind.NUMBER | Kind.VERSION:
-            return Strength.WRITTEN
-        case Kind.IDENTIFIER if _HYPHENED.fullmatch(text) or (text.isalpha() and text.isupper()):
+    kind, text = fact
+    # Without patterns, which ask for equality: this runs for thousands of facts.
+    if kind is Kind.IDENTIFIER:
+        return Strength.FIRM if "_" in text else _of_word(text)
+    if kind is Kind.PATH:
+        return Strength.CALLED if _is_prose(text) else Strength.FIRM
+    if kind is Kind.NUMBER:
+        is_short = len(text) < _SHORTEST and text.isdigit()
+        return Strength.SPOKEN if is_short else Strength.WRITTEN
+    return Strength.WRITTEN if kind is Kind.VERSION else Strength.FIRM
+
+
+def _of_word(identifier: str) -> Strength:
+    """Say whose word it takes for an identifier without underscores."""
+    if identifier.isalpha():
+        if identifier.isupper():
             return Strength.CALLED
-        case Kind.IDENTIFIER if (text.isalpha() and text.islower()) or _COUNTED.fullmatch(text):
-            return Strength.WRITTEN
-        case _:
-            return Strength.FIRM
+        return Strength.WRITTEN if identifier.islower() else Strength.FIRM
+    if _HYPHENED.fullmatch(identifier):
+        return Strength.CALLED
+    return Strength.WRITTEN if _COUNTED.fullmatch(identifier) else Strength.FIRM
 
 
 def _is_prose(path: str) -> bool:

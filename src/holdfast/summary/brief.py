@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zlib import crc32
 
 from holdfast.summary.masking import redact_all
@@ -16,13 +16,9 @@ from holdfast.transcript import (
     Media,
     Message,
     Opaque,
-    Part,
-    Recalled,
     Role,
-    Summary,
     Synthetic,
     Text,
-    Thinking,
     ToolCall,
     ToolResult,
     is_user_word,
@@ -54,17 +50,6 @@ class Piece(NamedTuple):
     text: str
 
 
-class _Told(NamedTuple):
-    """A piece before it is cut and redacted; a named tuple for the same reason."""
-
-    label: str
-    text: str
-    sizes: _Sizes | None = None
-    """How it is cut; None for words that stay whole."""
-    after: str = ""
-    """What follows the text, however it was cut."""
-
-
 def brief(
     messages: Sequence[Message], redact: Callable[[str], str]
 ) -> tuple[tuple[Piece, ...], ...]:
@@ -73,27 +58,92 @@ def brief(
     An earlier summary is state, not a turn; thinking is not evidence, and recalled memory is kept
     by whoever recalled it: all three are left out.
     """
-    names = {
-        part.id: part.name
-        for message in messages
-        for part in message.parts
-        if isinstance(part, ToolCall)
-    }
-    told = [
-        [each for index in range(start, end) for each in _pieces(index, messages[index], names)]
-        for start, end in pairwise(seams(messages))
-    ]
-    masked = iter(
-        redact_all(
-            (part for group in told for each in group for part in _parts(each.text, each.sizes)),
-            redact,
-        )
+    telling = _Telling(messages)
+    ends = [0]
+    for start, end in pairwise(seams(messages)):
+        for index in range(start, end):
+            telling.add(index, messages[index])
+        ends.append(len(telling.pieces))
+    shown = telling.shown(redact)
+    groups = (
+        tuple([each for each in shown[start:end] if each.text and not each.text.isspace()])
+        for start, end in pairwise(ends)
     )
-    groups = ([_shown(each, masked) for each in group] for group in told)
-    kept = (
-        tuple([each for each in group if each.text and not each.text.isspace()]) for group in groups
-    )
-    return tuple(group for group in kept if group)
+    return tuple(group for group in groups if group)
+
+
+class _Telling:
+    """Pieces on their way: labelled, then redacted and cut.
+
+    Beside each piece stands how it is cut. Most pieces come out of redaction as they went in, and
+    then they are the same value before and after it.
+    """
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.pieces: list[Piece] = []
+        self._sizes: list[_Sizes | None] = []
+        """How each piece is cut; None for words that stay whole."""
+        self._after: dict[int, str] = {}
+        """What follows a piece, however it is cut."""
+        self._names = {
+            part.id: part.name
+            for message in messages
+            for part in message.parts
+            if isinstance(part, ToolCall)
+        }
+
+    def add(self, index: int, message: Message) -> None:
+        """Label the parts of a message."""
+        if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
+            return
+        speaker: str = message.role
+        if message.role is Role.USER and is_observation(message.text):
+            speaker = "output"
+        number = f"{index + 1} "
+        # Ordered by frequency and without patterns: this runs for every part that is folded.
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                self._add_result(number, part)
+            elif isinstance(part, ToolCall):
+                label = f"{number}assistant calls {_named(part.name)}"
+                self._add(label, part.arguments, _ARGUMENTS)
+            elif isinstance(part, Text):
+                self._add(number + speaker, part.text, _RESULT if speaker == "output" else None)
+            elif isinstance(part, Media):
+                self._add(number + speaker, f"({part.kind})", None)
+            elif isinstance(part, Opaque):
+                self._add(number + speaker, part.readable, None)
+
+    def shown(self, redact: Callable[[str], str]) -> list[Piece]:
+        """Return the pieces redacted and cut."""
+        told = zip(self.pieces, self._sizes, strict=True)
+        parts = [part for piece, sizes in told for part in _parts(piece.text, sizes)]
+        masked = iter(redact_all(parts, redact))
+        told = enumerate(zip(self.pieces, self._sizes, strict=True))
+        return [self._shown(at, piece, sizes, masked) for at, (piece, sizes) in told]
+
+    def _shown(self, at: int, piece: Piece, sizes: _Sizes | None, masked: Iterator[str]) -> Piece:
+        whole = piece.text
+        if sizes is None or len(whole) <= sizes[0]:
+            text = next(masked)
+        else:
+            text = _cut(len(whole), sizes, [next(masked) for _ in _parts(whole, sizes)])
+        if at in self._after:
+            text = "\n".join(filter(None, (text, self._after[at])))
+        return piece if text is whole else Piece(piece.label, text)
+
+    def _add_result(self, number: str, result: ToolResult) -> None:
+        name = _named(result.name or self._names.get(result.call_id, "tool"))
+        text = result.text
+        if not text or len(result.content) != 1:
+            media = [f"({each.kind})" for each in result.content if isinstance(each, Media)]
+            if after := "\n".join(media) or "(empty)" * (not text):
+                self._after[len(self.pieces)] = after
+        self._add(f"{number}result of {name}{', failed' * result.is_error}", text, _RESULT)
+
+    def _add(self, label: str, text: str, sizes: _Sizes | None) -> None:
+        self.pieces.append(Piece(label, text))
+        self._sizes.append(sizes)
 
 
 def clip(text: str, sizes: _Sizes, redact: Callable[[str], str]) -> str:
@@ -130,16 +180,6 @@ def _cut(length: int, sizes: _Sizes, masked: Sequence[str]) -> str:
     return f"{start}\n[{max(left_out, 0):,} characters left out]\n{end}"
 
 
-def _shown(told: _Told, masked: Iterator[str]) -> Piece:
-    """Return a piece as it is shown, taking its parts from those that were redacted."""
-    label, whole, sizes, after = told
-    if sizes is None or len(whole) <= sizes[0]:
-        text = next(masked)
-    else:
-        text = _cut(len(whole), sizes, [next(masked) for _ in _parts(whole, sizes)])
-    return Piece(label, "\n".join(filter(None, (text, after))) if after else text)
-
-
 def mark_for(texts: Iterable[str]) -> str:
     """Return a mark for labels that occurs in none of the texts, the same for the same texts."""
     known = list(texts)
@@ -152,44 +192,10 @@ def mark_for(texts: Iterable[str]) -> str:
 def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
     """Return what users said, oldest first; program output in a user's name is not theirs."""
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    said = [each for each in messages if each.role is Role.USER and is_user_word(each)]
+    user = Role.USER
+    said = [each for each in messages if each.role is user and is_user_word(each)]
     texts = [message.text for message in said]
     return tuple([text for text in texts if text.strip() and not is_observation(text)])
-
-
-def _pieces(index: int, message: Message, names: dict[str, str]) -> list[_Told]:
-    if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
-        return []
-    speaker: str = message.role
-    if message.role is Role.USER and is_observation(message.text):
-        speaker = "output"
-    number = f"{index + 1} "
-    found = [_told(number, part, speaker, names) for part in message.parts]
-    return [told for told in found if told is not None]
-
-
-def _told(number: str, part: Part, speaker: str, names: dict[str, str]) -> _Told | None:
-    match part:
-        case Text(text=text):
-            return _Told(number + speaker, text, _RESULT if speaker == "output" else None)
-        case ToolCall(name=name, arguments=arguments):
-            return _Told(f"{number}assistant calls {_named(name)}", arguments, _ARGUMENTS)
-        case ToolResult(is_error=is_error):
-            name = _named(part.name or names.get(part.call_id, "tool"))
-            label = f"{number}result of {name}{', failed' * is_error}"
-            text = part.text
-            if text and len(part.content) == 1:
-                return _Told(label, text, _RESULT)
-            media = "\n".join(f"({each.kind})" for each in part.content if isinstance(each, Media))
-            return _Told(label, text, _RESULT, media or "(empty)" * (not text))
-        case Media(kind=kind):
-            return _Told(number + speaker, f"({kind})")
-        case Opaque(readable=readable):
-            return _Told(number + speaker, readable)
-        case Summary() | Thinking() | Recalled():
-            return None
-        case _:
-            assert_never(part)
 
 
 @lru_cache(maxsize=1024)

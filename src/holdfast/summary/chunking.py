@@ -96,8 +96,9 @@ def _units(
     for group in groups:
         texts = [f"[{mark} {label}]\n{text}" for label, text in group]
         weights = [labels.weigh(label) + count(text) + 2 for label, text in group]
-        if sum(weights) <= room:
-            yield texts, sum(weights)
+        weight = sum(weights)
+        if weight <= room:
+            yield texts, weight
             continue
         for piece, text, weight in zip(group, texts, weights, strict=True):
             if weight <= room:

@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import TypeAlias
 
-__all__ = ["SIGNS", "Wording", "words_in"]
+__all__ = ["SIGNS", "Wording", "Words", "words_in"]
 
 Words: TypeAlias = "set[bytes] | None"
 
@@ -49,7 +49,7 @@ class Wording:
         """
         self.worth = worth
         self._source = source
-        self._needed = frozenset(needs.encode("ascii").split())
+        self.needed = frozenset(needs.encode("ascii").split())
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -58,6 +58,6 @@ class Wording:
 
     def stands_in(self, sentence: str, words: Words) -> bool:
         """Say whether the pattern is found in the sentence, whose words these are."""
-        if words is not None and self._needed.isdisjoint(words):
+        if words is not None and self.needed.isdisjoint(words):
             return False
         return self.pattern.search(sentence) is not None

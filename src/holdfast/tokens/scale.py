@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.tokens.estimate import Counter, Estimator
 from holdfast.transcript import (
     Media,
     Message,
+    Opaque,
     Recalled,
     Summary,
     Text,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from holdfast.transcript import Part
+
+    _Rare: TypeAlias = Recalled | Summary | Thinking | Media | Opaque
 
 __all__ = [
     "BOUNDARY_IMAGE_TOKENS",
@@ -72,6 +75,32 @@ class Load:
         )
 
 
+class _Counted:
+    """Tokens of objects by id; the objects are held, so that their ids stay taken.
+
+    Two flat containers rather than a pair for each object: a collection of garbage in the middle
+    of a pass looks at every pair that is alive.
+    """
+
+    __slots__ = ("held", "tokens")
+
+    def __init__(self) -> None:
+        self.tokens: dict[int, int] = {}
+        self.held: list[object] = []
+
+    def copy(self) -> _Counted:
+        made = _Counted()
+        # The tokens first: whatever they name is held by then.
+        made.tokens, made.held = self.tokens.copy(), self.held.copy()
+        return made
+
+    def only(self, kept: Iterable[object]) -> _Counted:
+        made = _Counted()
+        made.held = [it for it in kept if id(it) in self.tokens]
+        made.tokens = {id(it): self.tokens[id(it)] for it in made.held}
+        return made
+
+
 class Scale:
     """Weighs messages with a counter, remembering what it has weighed."""
 
@@ -86,18 +115,18 @@ class Scale:
         self.counter: Counter = counter or Estimator()
         self.ratio = ratio
         self._image_tokens = image_tokens
-        # The message is kept beside its weight, so that its id stays taken; a text likewise.
-        self._known: dict[int, tuple[Message, int]] = {}
-        self._counted: dict[int, tuple[str, int]] = {}
+        self._messages = _Counted()
+        self._texts = _Counted()
 
     def weigh(self, message: Message) -> int:
         """Return the tokens of one message."""
-        known = self._known.get(id(message))
-        if known is None:
+        known = self._messages
+        raw = known.tokens.get(id(message))
+        if raw is None:
             raw = weight_of(message, self._count, self._image_tokens)
-            self._known[id(message)] = (message, raw)
-        else:
-            raw = known[1]
+            # Held first: other threads may ask for a weight at any moment.
+            known.held.append(message)
+            known.tokens[id(message)] = raw
         return raw if self.ratio == 1.0 else round(raw * self.ratio)
 
     def total(self, messages: Iterable[Message]) -> int:
@@ -106,28 +135,28 @@ class Scale:
 
     def text(self, text: str) -> int:
         """Return the tokens of bare words; those of a weighed message are not counted again."""
-        known = self._counted.get(id(text))
-        raw = self.counter.count(text) if known is None else known[1]
+        raw = self._texts.tokens.get(id(text))
+        if raw is None:
+            raw = self.counter.count(text)
         return raw if self.ratio == 1.0 else round(raw * self.ratio)
 
     def at(self, ratio: float) -> Scale:
         """Return a scale for another ratio that knows what this one has weighed so far."""
         scale = Scale(self.counter, ratio=ratio, image_tokens=self._image_tokens)
-        scale._known, scale._counted = self._known.copy(), self._counted.copy()
+        scale._messages, scale._texts = self._messages.copy(), self._texts.copy()
         return scale
 
     def keep_only(self, messages: Iterable[Message]) -> None:
         """Forget the weights of all other messages, so that folded ones can be freed."""
-        kept = {id(message): message for message in messages}
-        # A copy, because other threads may go on weighing.
-        known = self._known.copy()
-        self._known = {key: pair for key, pair in known.items() if key in kept}
-        self._counted = {}
+        # New ones, because other threads may go on weighing.
+        self._messages = self._messages.only(messages)
+        self._texts = _Counted()
 
     def _count(self, text: str) -> int:
         """Count the words of a part, which are wanted again when a summary is asked for."""
-        tokens = self.counter.count(text)
-        self._counted[id(text)] = (text, tokens)
+        known = self._texts
+        known.held.append(text)
+        known.tokens[id(text)] = tokens = self.counter.count(text)
         return tokens
 
 
@@ -142,31 +171,36 @@ def weight_of(
         image_tokens: The price of an image.
     """
     tokens = MESSAGE_TOKENS
+    # Ordered by frequency and without patterns: this runs for every part of a transcript.
     for part in message.parts:
-        tokens += _part_weight(part, count, image_tokens)
+        if isinstance(part, ToolResult):
+            tokens += _RESULT_TOKENS
+            for piece in part.content:
+                is_text = isinstance(piece, Text)
+                tokens += count(piece.text) if is_text else _weight(piece, count, image_tokens)
+        elif isinstance(part, ToolCall):
+            tokens += _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
+        elif isinstance(part, Text):
+            tokens += count(part.text)
+        else:
+            tokens += _weight(part, count, image_tokens)
     return tokens
 
 
-def _part_weight(part: Part, count: Callable[[str], int], image_tokens: int) -> int:
-    # Ordered by frequency and without patterns: this runs for every part of a transcript.
-    if isinstance(part, Text):
-        return count(part.text)
-    if isinstance(part, ToolResult):
-        tokens = _RESULT_TOKENS
-        for piece in part.content:
-            tokens += _part_weight(piece, count, image_tokens)
-        return tokens
-    if isinstance(part, ToolCall):
-        return _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
-    if isinstance(part, Recalled):
-        return _RECALLED_TOKENS + count(part.text)
-    if isinstance(part, Summary):
-        return SUMMARY_TOKENS + count(part.text)
-    if isinstance(part, Thinking):
-        return count(part.text) if part.text else _sealed(part.signature or "")
-    if isinstance(part, Media):
-        return image_tokens
-    return count(part.readable) + _sealed(json.dumps(part.value, default=str))
+def _weight(part: _Rare, count: Callable[[str], int], image_tokens: int) -> int:
+    match part:
+        case Recalled(text):
+            return _RECALLED_TOKENS + count(text)
+        case Summary(text):
+            return SUMMARY_TOKENS + count(text)
+        case Thinking(text, signature):
+            return count(text) if text else _sealed(signature or "")
+        case Media():
+            return image_tokens
+        case Opaque(value=value, readable=readable):
+            return count(readable) + _sealed(json.dumps(value, default=str))
+        case _:
+            assert_never(part)
 
 
 def load_of(messages: Iterable[Message], scale: Scale) -> Load:

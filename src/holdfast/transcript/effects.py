@@ -35,6 +35,11 @@ _ERROR = re.compile(
     r"\b\w*(?:Error|Exception|Panic)\b|\b(?:error|fatal|panic|failed|failure|denied|FAIL)\b\W"
     r"|not found|No such file|cannot |E {3}",
 )
+_ERROR_WORDS = (
+    *("Error", "Exception", "Panic", "error", "fatal", "panic", "failed", "failure", "denied"),
+    *("FAIL", "not found", "No such file", "cannot ", "E   "),
+)
+"""What every match holds one of: to look for them costs a tenth of trying the pattern."""
 _ENVELOPES = ("output", "stdout", "content", "result")
 
 
@@ -77,10 +82,13 @@ def error_line(text: str) -> str:
     The last such line wins: a traceback ends with its error, a build with its verdict.
     """
     for end in (text[-4 * _END :], text[: 4 * _END]):
-        for line in reversed(end.split("\n")):
+        there = [word for word in _ERROR_WORDS if word in end]
+        for line in reversed(end.split("\n")) if there else ():
             stripped = line.strip()
-            if len(stripped) > 5 and _ERROR.search(stripped[:_WIDEST]):
-                return stripped[:_WIDEST]
+            if len(stripped) > 5 and any([word in stripped for word in there]):
+                beginning = stripped[:_WIDEST]
+                if _ERROR.search(beginning):
+                    return beginning
     return ""
 
 
