@@ -70,6 +70,29 @@ def test_a_copy_of_a_file_without_ids_is_no_other_session(
     assert len(store.sessions(Listing())) == 1
 
 
+def test_small_files_are_taken_together_as_they_are_one_by_one(
+    intake: Intake, store: SqliteStore, tmp_path: Path
+) -> None:
+    for name in ("a", "b", "c"):
+        write_pi(tmp_path / name, name, "one", "two")
+    large = write_pi(tmp_path / "large", "large", "long " * 20_000)
+    gone = write_pi(tmp_path / "gone", "gone", "one", "two", "three")
+    copies = [tmp_path / "chat.json", tmp_path / "copy.json"]
+    for path in copies:
+        path.write_text(CHAT, "utf-8")
+    found = finds(tmp_path)
+    gone.unlink()
+    done = {each.found.files[0].path: each for each in intake.take_all(found)}
+    assert done[gone].status is Status.FAILED
+    assert done[copies[1]].reason == f"the same as {copies[0]}"
+    others = [each for path, each in done.items() if path not in (gone, copies[1])]
+    assert [each.status for each in others] == [Status.IMPORTED] * 5
+    assert done[large].tally.count.messages == 1
+    assert len(store.sessions(Listing())) == 5
+    again = {each.found.files[0].path: each.status for each in intake.take_all(found)}
+    assert again == {path: Status.UNCHANGED for path in done} | {gone: Status.FAILED}
+
+
 def test_a_spread_session_is_known_until_one_of_its_files_changes(
     intake: Intake, tmp_path: Path
 ) -> None:

@@ -1,8 +1,8 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
 Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `families`,
-`making`, `tally`, `report`, `run`, `arriving`; then `keys`, `children`, `leaving`, `ledger`,
-`relations`.
+`making`, `tally`, `report`, `outbox`, `run`, `stories`, `arriving`; then `keys`, `children`,
+`leaving`, `ledger`, `relations`.
 """
 
 from holdfast.exchange.arriving import Importer
@@ -11,6 +11,7 @@ from holdfast.exchange.landing import FOLD
 from holdfast.exchange.leaving import tell_session
 from holdfast.exchange.ledger import Ledger, Stamp
 from holdfast.exchange.relations import Elder, early_children, elder_of
+from holdfast.exchange.stories import Story, story_of
 from holdfast.exchange.tally import Count, Skipped, Tally
 
 __all__ = [
@@ -24,9 +25,11 @@ __all__ = [
     "Origin",
     "Skipped",
     "Stamp",
+    "Story",
     "Tally",
     "early_children",
     "elder_of",
     "imported_of",
+    "story_of",
     "tell_session",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,18 @@ from holdfast.errors import Conflict, DecodeError, StoreBusy
 from holdfast.exchange.families import Families
 from holdfast.exchange.making import Surroundings
 from holdfast.exchange.matching import Relatives
+from holdfast.exchange.outbox import flush_together
 from holdfast.exchange.run import Run
+from holdfast.exchange.stories import Group
 from holdfast.exchange.tally import Tally
 from holdfast.formats.document import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.exchange.identity import Origin
     from holdfast.exchange.matching import Target
+    from holdfast.exchange.stories import Story
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
     from holdfast.transcript import Message
@@ -62,10 +66,45 @@ class Importer:
             tell: Returns the events from the beginning; it is called again where the file tells
                 something else than what is stored, or another process writes the same sessions.
         """
-        tally = Tally()
-        targets: dict[str, Target] = {}
+        return self._taken(origin, tell, Tally(), {})
+
+    def take_all(self, stories: Sequence[Story]) -> list[Tally]:
+        """Store what small files tell, as `take` would one by one, in as few steps as it can be."""
+        tallies: list[Tally] = []
+        group = Group()
+        for story in stories:
+            if not group.admits(story):
+                tallies += self._landed(group)
+                group = Group()
+            run = self._told(story, group.promised)
+            if run is not None and not run.is_seeking:
+                group.add(story, run)
+                continue
+            tallies += self._landed(group)
+            group = Group()
+            alone = (
+                self.take(story.origin, story.tell) if run is None else self._finished(story, run)
+            )
+            tallies.append(alone)
+        return tallies + self._landed(group)
+
+    def _taken(
+        self,
+        origin: Origin,
+        tell: Callable[[], Iterator[Event]],
+        tally: Tally,
+        targets: Mapping[str, Target],
+    ) -> Tally:
+        """Read a file until all of it is stored.
+
+        Args:
+            origin: Where the events come from.
+            tell: Returns the events from the beginning.
+            tally: What readings before have done.
+            targets: What they have found out.
+        """
         for tries in range(_TRIES):
-            run = Run(self._surroundings(origin, targets))
+            run = Run(self._surroundings(origin, targets, set()))
             try:
                 _follow(run, tell)
             except Conflict:
@@ -76,10 +115,40 @@ class Importer:
             tally = _joined(tally, run.tally())
             if not run.targets:
                 return tally
-            targets |= run.targets
+            targets = {**targets, **run.targets}
         raise StoreBusy(f"{origin.file}: others write to its sessions all the time; try again")
 
-    def _surroundings(self, origin: Origin, targets: Mapping[str, Target]) -> Surroundings:
+    def _told(self, story: Story, promised: set[str]) -> Run | None:
+        """Follow a story up to its end, where it waits; None where it must be taken by itself."""
+        if not story.is_plain:
+            return None
+        run = Run(self._surroundings(story.origin, {}, promised))
+        try:
+            for event in story.events:
+                run.take(event)
+        except Conflict:
+            return None  # others have written to its sessions, and it has written nothing
+        return run
+
+    def _landed(self, group: Group) -> list[Tally]:
+        """Write what waits in one step, and return what became of each story."""
+        # Whichever others came first with is found when each is written alone.
+        with suppress(Conflict):
+            flush_together(self._families.add, [run.outbox for _, run in group.told])
+        return [self._finished(story, run) for story, run in group.told]
+
+    def _finished(self, story: Story, run: Run) -> Tally:
+        try:
+            run.finish()
+        except Conflict:
+            return self._taken(story.origin, story.tell, run.tally(), {})
+        if not run.targets:
+            return run.tally()
+        return self._taken(story.origin, story.tell, run.tally(), run.targets)
+
+    def _surroundings(
+        self, origin: Origin, targets: Mapping[str, Target], promised: set[str]
+    ) -> Surroundings:
         return Surroundings(
             store=self._store,
             weigh=self._weigh,
@@ -88,6 +157,7 @@ class Importer:
             families=self._families,
             relatives=Relatives(self._store),
             targets=targets,
+            promised=promised,
         )
 
 

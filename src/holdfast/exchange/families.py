@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.exchange.identity import imported_of, is_of
+from holdfast.exchange.identity import is_of, name_of
 from holdfast.ports import Listing
 from holdfast.session import Spawn
 
@@ -108,10 +108,7 @@ class Families:
 
     def _learn(self, session: Session) -> None:
         """Remember a session by its name, unless it is a branch or a strand of another."""
-        imported = imported_of(session)
-        if imported is None or imported.mark or imported.place is not None:
-            return
-        identity = imported.identity
-        known = self._known.get(identity.system)
-        if known is not None:
+        identity = name_of(session)
+        known = None if identity is None else self._known.get(identity.system)
+        if identity is not None and known is not None:
             known.setdefault(identity.name, _Named(session.id, identity.strand))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import count
+from time import gmtime, strftime
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats.chronicle import MAIN, About
@@ -24,6 +24,7 @@ __all__ = [
     "countable",
     "imported_of",
     "is_of",
+    "name_of",
     "proposed_ids",
 ]
 
@@ -32,6 +33,7 @@ _FIELD = "import"
 _MOST = 1 << 53
 """More tokens than any provider counts."""
 _COUNTS = tuple(Usage.__dataclass_fields__)
+_ABOUT = tuple(About.__dataclass_fields__)
 LATEST = 253_402_300_799_000
 """The last time that has a date, in milliseconds; files hold any number."""
 
@@ -112,15 +114,13 @@ def countable(usage: Usage | None) -> Usage | None:
 
 def imported_of(session: Session) -> Imported | None:
     """Return what a session remembers of its file; None for one that was not imported."""
-    found = session.metadata.get(_FIELD)
-    if not isinstance(found, dict):
+    fields = _fields(session)
+    if fields is None:
         return None
-    fields = cast("dict[str, object]", found)
-    texts = {key: str(fields.get(key, "")) for key in ("system", "id", "strand", "file")}
     place = fields.get("place")
     return Imported(
-        identity=Identity(texts["system"], texts["id"], texts["strand"]),
-        file=texts["file"],
+        identity=_identity(fields),
+        file=str(fields.get("file", "")),
         about=_about(cast("Mapping[str, object]", fields.get("about") or {})),
         title=str(fields.get("title", "")),
         mark=str(fields.get("mark", "")),
@@ -130,8 +130,16 @@ def imported_of(session: Session) -> Imported | None:
 
 def is_of(session: Session, identity: Identity) -> bool:
     """Say whether a session is one of a conversation: its own, or a branch of it."""
-    found = imported_of(session)
-    return found is not None and found.identity == identity
+    fields = _fields(session)
+    return fields is not None and _identity(fields) == identity
+
+
+def name_of(session: Session) -> Identity | None:
+    """Return the conversation that a session was imported as; None for a part of another."""
+    fields = _fields(session)
+    if fields is None or fields.get("mark") or fields.get("place") is not None:
+        return None
+    return _identity(fields)
 
 
 def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Iterator[str]:
@@ -144,19 +152,34 @@ def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Ite
         started: When it began, as its file says; not when the file was changed, which varies.
         salt: What tells a branch from the session that it left.
     """
-    moment = datetime.fromtimestamp((started or 0) / 1000, UTC).strftime("%Y%m%d_%H%M%S")
+    moment = strftime("%Y%m%d_%H%M%S", gmtime((started or 0) // 1000))
     for number in count():
         words = [identity.system, identity.name, identity.strand, salt, str(number)]
         digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()
         yield session_id(moment, int.from_bytes(digest[:3]))
 
 
+def _fields(session: Session) -> dict[str, object] | None:
+    """Return what `Imported.metadata` wrote into a session."""
+    found = session.metadata.get(_FIELD)
+    return cast("dict[str, object]", found) if isinstance(found, dict) else None
+
+
+def _identity(fields: Mapping[str, object]) -> Identity:
+    return Identity(
+        str(fields.get("system", "")), str(fields.get("id", "")), str(fields.get("strand", ""))
+    )
+
+
 def _written(about: About) -> dict[str, object]:
-    fields: dict[str, object] = {name: getattr(about, name) for name in About.__dataclass_fields__}
-    usage = about.usage
-    fields["usage"] = None if usage is None else [getattr(usage, name) for name in _COUNTS]
-    fields["more"] = dict(about.more)
-    return {name: value for name, value in fields.items() if value or value == 0}
+    fields: dict[str, object] = {
+        name: value for name in _ABOUT if (value := getattr(about, name)) or value == 0
+    }
+    if about.usage is not None:
+        fields["usage"] = [getattr(about.usage, name) for name in _COUNTS]
+    if about.more:
+        fields["more"] = dict(about.more)
+    return fields
 
 
 def _about(fields: Mapping[str, object]) -> About:

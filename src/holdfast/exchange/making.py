@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict
@@ -38,8 +38,8 @@ class Surroundings:
     relatives: Relatives
     targets: Mapping[str, Target]
     """Where strands go on, as far as an earlier reading has found out."""
-    promised: set[str] = field(default_factory=set[str])
-    """Ids of sessions that this reading is going to create."""
+    promised: set[str]
+    """Ids of sessions that are going to be created."""
 
     def is_barred(self, id_: str) -> bool:
         """Say whether an id cannot be given to another session."""

@@ -38,8 +38,8 @@ def mark_after(mark: str, told: Told) -> str:
     for part in told.message.parts:
         _add(part, pieces)
     # The lengths keep two texts apart from one that holds both.
-    sizes = ",".join(map(str, map(len, pieces)))
-    written = "".join((sizes, *pieces)).encode("utf-8", "surrogatepass")
+    sizes = ",".join([str(len(piece)) for piece in pieces])
+    written = (sizes + "".join(pieces)).encode("utf-8", "surrogatepass")
     return blake2b(written, digest_size=_BYTES).hexdigest()
 
 

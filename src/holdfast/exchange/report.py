@@ -26,8 +26,13 @@ class Report:
         self.count = Count()
         self.problems: list[Problem] = []
 
-    def tally(self, strands: Iterable[Strand]) -> Tally:
-        """Return what was written so far, and what was not."""
+    def tally(self, strands: Iterable[Strand], written: Count) -> Tally:
+        """Return what was written so far, and what was not.
+
+        Args:
+            strands: The strands of the file.
+            written: What their messages count for.
+        """
         made: list[str] = []
         grown: list[str] = []
         unchanged: list[str] = []
@@ -52,7 +57,7 @@ class Report:
             grown=tuple(grown),
             unchanged=tuple(unchanged),
             branches=branches,
-            count=self.count,
+            count=self.count + written,
             skipped=tuple(skipped),
             problems=tuple(self.problems),
         )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.errors import Conflict
 from holdfast.exchange.describing import identity_of, improve, settle
 from holdfast.exchange.identity import proposed_ids
 from holdfast.exchange.landing import Landing, Record, Start
 from holdfast.exchange.making import Forking, Making, moment_of, planned_session
 from holdfast.exchange.matching import LeftAlone, Seeking, Shelf, own_or_free
+from holdfast.exchange.outbox import Outbox
 from holdfast.exchange.report import Report
 from holdfast.exchange.strands import Strand, sane
-from holdfast.exchange.tally import Count, count_of
+from holdfast.exchange.tally import Count
 from holdfast.formats.chronicle import (
     About,
     Begun,
@@ -28,17 +27,12 @@ from holdfast.formats.document import Problem
 from holdfast.session import Draft, Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from holdfast.exchange.making import Surroundings
     from holdfast.exchange.matching import Target
     from holdfast.exchange.tally import Tally
     from holdfast.formats.chronicle import Event
 
 __all__ = ["Run"]
-
-_BATCH = 500
-"""Messages that are written in one transaction."""
 
 
 class Run:
@@ -48,15 +42,18 @@ class Run:
         """Begin with nothing told."""
         self.targets: dict[str, Target] = {}
         """Where strands go on that must be read once more."""
+        self.outbox = Outbox(around.families.add)
+        """What waits to be written."""
         self._around = around
         self._strands: dict[str, Strand] = {}
         self._report = Report()
-        self._waiting: list[Landing] = []
-        """Where messages wait to be written, once for each."""
         self._named: dict[str, Strand] = {}
         """Conversations by what their agent calls them."""
-        self._learned: set[Landing] = set()
-        """Sessions of which more is known than when they were described."""
+
+    @property
+    def is_seeking(self) -> bool:
+        """Say whether it is open where some of what was told goes on."""
+        return any(isinstance(each.state, Seeking) for each in self._strands.values())
 
     def take(self, event: Event) -> None:
         """Follow one event."""
@@ -74,7 +71,7 @@ class Run:
 
     def finish(self) -> None:
         """Write what still waits, and find out where unfinished strands go on."""
-        self._flush()
+        self.outbox.flush()
         for name, strand in self._strands.items():
             match strand.state:
                 case Landing() as landing:
@@ -92,13 +89,13 @@ class Run:
 
     def tally(self) -> Tally:
         """Return what was written so far, and what was not."""
-        return self._report.tally(self._strands.values())
+        return self._report.tally(self._strands.values(), self.outbox.count)
 
     def _is_described(self, strand: Strand, landing: Landing) -> bool:
         """Say whether a session was created with all that is known of it now."""
         # A branch may be called after the strand that it left, whatever happened to itself.
         is_alone = strand.begun.fork is not Fork.BRANCH
-        return landing.is_fresh and is_alone and landing not in self._learned
+        return landing.is_fresh and is_alone and landing not in self.outbox.learned
 
     def _begin(self, begun: Begun) -> None:
         if begun.strand in self._strands:
@@ -115,7 +112,8 @@ class Run:
         # The id of a conversation is part of the name of everything that came from it.
         concerned = self._strands.values() if is_renamed else (strand,)
         states = (each.state for each in concerned)
-        self._learned |= {each for each in states if isinstance(each, Landing) and each.is_planned}
+        planned = {each for each in states if isinstance(each, Landing) and each.is_planned}
+        self.outbox.learned |= planned
 
     def _strand(self, name: str) -> Strand:
         if name not in self._strands:
@@ -134,9 +132,7 @@ class Run:
             at = moment_of(self._around, strand)
             draft = Draft(message=message, at=at, tokens=self._around.weigh(told.message))
             state.add(draft, mark, told.native.usage)
-            self._waiting.append(state)
-            if len(self._waiting) >= _BATCH:
-                self._flush()
+            self.outbox.put(state)
         elif isinstance(state, Seeking):
             self._land_if_reached(strand, state)
 
@@ -146,36 +142,12 @@ class Run:
             self._approach(strand, event.at)
         strand.trail.show(strand.known(event.shows))
         if isinstance(strand.state, Landing):
-            self._flush()
+            self.outbox.flush()
             at = sane(event.at)
             at = moment_of(self._around, strand) if at is None else at
             if strand.state.change(event, strand.window(), Record(at, strand.gist.summary)):
                 folds = isinstance(event, Folded)
                 self._report.count += Count(compactions=folds, rewinds=not folds)
-
-    def _flush(self) -> None:
-        landings = [*dict.fromkeys(self._waiting)]
-        self._waiting.clear()
-        try:
-            self._land(landings)
-        except Conflict:
-            if len(landings) == 1:
-                raise
-            # Whichever others came first with is found when each is written alone.
-            for landing in landings:
-                self._land([landing])
-
-    def _land(self, landings: Sequence[Landing]) -> None:
-        """Write what waits in one step, however many sessions it belongs to."""
-        if not landings:
-            return
-        self._learned.update(landing for landing in landings if landing.is_planned)
-        additions = [landing.addition() for landing in landings]
-        self._around.families.add(additions)
-        for landing, addition in zip(landings, additions, strict=True):
-            landing.landed(addition)
-        drafts = chain.from_iterable(addition.drafts for addition in additions)
-        self._report.count += count_of(draft.message for draft in drafts)
 
     def _approach(self, strand: Strand, at: int | None) -> None:
         """Find out what is stored of a strand, now that something is told of it.
@@ -289,8 +261,8 @@ class Run:
         match strand.state:
             case Landing() as landing:
                 if landing.session is None:
-                    # Even where nothing is told in it; and before those that come from it.
-                    self._waiting.append(landing)
+                    # Before those that come from it.
+                    self.outbox.create(landing)
                 return landing.id
             case Seeking(shelf=shelf):
                 return shelf.candidates[0].session.id

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from holdfast.transcript.quickly import quickly_made
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -44,6 +46,7 @@ CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT})
 """Ends that can be taken back: nothing else follows from them."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What providers reported, added up."""

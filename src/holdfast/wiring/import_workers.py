@@ -171,4 +171,4 @@ def _serve(line: Connection, others: Sequence[Connection], settings: Settings) -
             if intake is None:
                 store = stack.enter_context(closing(store_of(settings, os.environ)))
                 intake = Intake(store, settings)
-            line.send([intake.take(found) for found in request])
+            line.send(intake.take_all(request))

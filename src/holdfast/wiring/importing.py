@@ -16,23 +16,26 @@ from typing import TYPE_CHECKING
 from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line, place_of
 from holdfast.adapters.archives.places import Machine, usual_places
 from holdfast.adapters.system_clock import SystemClock
-from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally
+from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally, story_of
 from holdfast.formats.catalog import IN_DATABASES
 from holdfast.tokens import weight_of
 from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from holdfast.adapters.archives.finding import File
     from holdfast.adapters.archives.opening import Found
     from holdfast.adapters.archives.places import Place
     from holdfast.config import Settings
+    from holdfast.exchange import Story
     from holdfast.ports import Store
 
 __all__ = ["Intake", "Status", "Taken", "collecting_seldom", "places_here", "rehearsal"]
 
+_SMALL = 64_000
+"""Bytes of a find that is read whole, to be written together with others."""
 _SELDOM = 20_000
 """Objects that come between two searches for garbage; at most some megabytes wait for one."""
 
@@ -84,21 +87,82 @@ class Intake:
     def take(self, found: Found) -> Taken:
         """Import one find; a file that cannot be read to its end is no error."""
         try:
-            origin, stamp = _origin(found), _stamp(found)
-            # Sessions of several agents may be spread over one folder.
-            name = f"{origin.system}:{origin.file}" if found.is_spread else origin.file
-            if self._ledger.is_known(name, stamp):
-                return Taken(found, Tally(), Status.UNCHANGED)
-            if stamp.digest and (twin := self._ledger.twin(name, stamp.digest)):
-                return Taken(found, Tally(), Status.UNCHANGED, f"the same as {twin}")
-            tally = self._importer.take(origin, found.tell)
-            is_whole = not self._live or _ends_whole(found)
+            known = self._met(found)
+            if isinstance(known, Taken):
+                return known
+            return self._entered(known, self._importer.take(known.origin, found.tell))
         except Unreadable as error:
-            return Taken(found, Tally(), Status.FAILED, str(error))
+            return _failed(found, error)
+
+    def take_all(self, finds: Sequence[Found]) -> list[Taken]:
+        """Import finds in any order; small ones are written together."""
+        done: list[Taken] = []
+        waiting: list[tuple[_New, Story]] = []
+        for found in finds:
+            if found.size > _SMALL:
+                done += self._together(waiting)
+                done.append(self.take(found))
+                continue
+            try:
+                # A copy of a file is known by the other once that is entered.
+                if any(each.found.size == found.size for each, _ in waiting):
+                    done += self._together(waiting)
+                known = self._met(found)
+                if isinstance(known, Taken):
+                    done.append(known)
+                else:
+                    waiting.append((known, story_of(known.origin, found.tell)))
+            except Unreadable as error:
+                done.append(_failed(found, error))
+        return done + self._together(waiting)
+
+    def _together(self, waiting: list[tuple[_New, Story]]) -> list[Taken]:
+        """Write what waits, and let nothing wait."""
+        tallies = self._importer.take_all([story for _, story in waiting])
+        done: list[Taken] = []
+        for (new, _), tally in zip(waiting, tallies, strict=True):
+            try:
+                done.append(self._entered(new, tally))
+            except Unreadable as error:
+                done.append(_failed(new.found, error))
+        waiting.clear()
+        return done
+
+    def _met(self, found: Found) -> Taken | _New:
+        """Return what is known of a find that was taken before, or how it is to be taken."""
+        origin, stamp = _origin(found), _stamp(found)
+        # Sessions of several agents may be spread over one folder.
+        name = f"{origin.system}:{origin.file}" if found.is_spread else origin.file
+        if self._ledger.is_known(name, stamp):
+            return Taken(found, Tally(), Status.UNCHANGED)
+        if stamp.digest and (twin := self._ledger.twin(name, stamp.digest)):
+            return Taken(found, Tally(), Status.UNCHANGED, f"the same as {twin}")
+        return _New(found, origin, name, stamp)
+
+    def _entered(self, new: _New, tally: Tally) -> Taken:
+        """Remember that a find was taken, and return what it brought."""
+        found = new.found
+        is_whole = not self._live or _ends_whole(found)
         if is_whole and not tally.skipped:
-            self._ledger.enter(name, stamp, (*tally.sessions, *tally.grown, *tally.unchanged))
+            sessions = (*tally.sessions, *tally.grown, *tally.unchanged)
+            self._ledger.enter(new.name, new.stamp, sessions)
         status = _status(tally)
         return Taken(found, tally, status, _silence(found) if status is Status.EMPTY else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A find that was never taken as it is now."""
+
+    found: Found
+    origin: Origin
+    name: str
+    """What the ledger knows it by."""
+    stamp: Stamp
+
+
+def _failed(found: Found, error: Unreadable) -> Taken:
+    return Taken(found, Tally(), Status.FAILED, str(error))
 
 
 def _ends_whole(found: Found) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.adapters.archives.files import (
@@ -262,4 +262,4 @@ def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
 
 
 def _name(blocks: Blocks) -> str:
-    return Path(place_of(blocks.path)).as_posix()
+    return place_of(blocks.path).replace(os.sep, "/")
