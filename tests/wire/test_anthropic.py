@@ -320,3 +320,72 @@ def test_parts_stand_where_they_belong() -> None:
         wire(Message(Role.USER, (ToolCall("x", "f"),)))
     with pytest.raises(TypeError):
         wire(Message(Role.ASSISTANT, (ToolResult("x"),)))
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        (
+            {
+                "type": "server_tool_use",
+                "id": "s1",
+                "name": "web_search",
+                "input": {"query": "tax"},
+            },
+            'web_search: {"query": "tax"}',
+        ),
+        (
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": "s1",
+                "content": [
+                    {"type": "web_search_result", "title": "Rates", "url": "https://r.org"}
+                ],
+            },
+            "Rates\nhttps://r.org",
+        ),
+        (
+            {
+                "type": "web_fetch_tool_result",
+                "content": {
+                    "url": "https://r.org",
+                    "content": {
+                        "type": "document",
+                        "source": {"type": "text", "media_type": "text/plain", "data": "7 percent"},
+                    },
+                },
+            },
+            "https://r.org\n7 percent",
+        ),
+        (
+            {"type": "mcp_tool_result", "content": [{"type": "text", "text": "three rows"}]},
+            "three rows",
+        ),
+        (
+            {
+                "type": "bash_code_execution_tool_result",
+                "content": {"stdout": "ok", "stderr": "", "return_code": 0},
+            },
+            "ok",
+        ),
+        ({"type": "container_upload", "file_id": "f"}, ""),
+    ],
+)
+def test_what_the_providers_own_tools_say_can_be_found_and_told_to_others(
+    block: dict[str, object], words: str
+) -> None:
+    body = Body([{"role": "assistant", "content": [block]}])
+    (message,) = DIALECTS["anthropic"].decode(body)
+    (part,) = message.parts
+    assert isinstance(part, Opaque)
+    assert part.readable == words
+
+
+def test_words_that_stand_too_deep_are_left_where_they_are() -> None:
+    block: dict[str, object] = {"type": "text", "text": "here"}
+    for _ in range(400):
+        block = {"type": "unheard_of", "content": [block]}
+    (message,) = DIALECTS["anthropic"].decode(Body([{"role": "assistant", "content": [block]}]))
+    (part,) = message.parts
+    assert isinstance(part, Opaque)
+    assert part.readable == ""

@@ -257,3 +257,23 @@ def test_a_summary_is_marked_before_it_reaches_a_part() -> None:
     (item,) = RESPONSES.encode((message_,)).messages
     kinds = [entry["type"] for entry in item["content"]]  # type: ignore[index,union-attr]
     assert kinds == ["input_text", "input_text", "input_image"]
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (
+            {"type": "web_search_call", "action": {"type": "open_page", "url": "https://r.org"}},
+            "opened: https://r.org",
+        ),
+        ({"type": "tool_search_call", "arguments": {"query": "calendar"}}, "searched: calendar"),
+        ({"type": "image_generation_call", "revised_prompt": "a cart", "result": "AAAA"}, "a cart"),
+    ],
+)
+def test_what_the_providers_own_tools_were_asked_can_be_told_to_others(
+    item: dict[str, object], words: str
+) -> None:
+    (message,) = DIALECTS["responses"].decode(Body([item]))
+    (part,) = message.parts
+    assert isinstance(part, Opaque)
+    assert part.readable == words

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.dialect import dialect_of, is_message
+from holdfast.formats.answers import items_of, told_by, with_answers
+from holdfast.formats.dialect import dialect_of, is_answer, is_message
 from holdfast.formats.document import Aside, Document, Envelope, Style
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, sequence, string
 from holdfast.wire import DIALECTS, Body, with_originals
@@ -20,6 +21,7 @@ from holdfast.wire import DIALECTS, Body, with_originals
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from holdfast.formats.chronicle import Native
     from holdfast.transcript import Transcript
 
 __all__ = [
@@ -48,6 +50,8 @@ SYSTEM_KEYS: Mapping[str, tuple[str, ...]] = {
 """Where each dialect keeps its system prompt beside the messages; the first is written."""
 
 _ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function"])
+_LAST_WORDS = "exit"
+"""The role under which mini-swe-agent notes how a run ended, which no model sees."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -60,6 +64,16 @@ class Place:
     reason: str
     confidence: float
     """As that of a `Guess`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The entries of a list, told apart."""
+
+    messages: list[dict[str, object]]
+    asides: tuple[Aside, ...]
+    natives: Mapping[int, Native]
+    """What is known of messages that came from a whole answer, by their place."""
 
 
 def key_of(entry: Mapping[str, object]) -> str:
@@ -96,9 +110,10 @@ def read_object(
     entry: Mapping[str, object], key: str, dialect: str, style: Style, *, name: str = ""
 ) -> Document:
     """Read an object with a conversation under a key, as the format `name` or as its dialect."""
-    messages, asides = _sort_out(sequence(entry[key]), key, dialect)
+    entries = _sort_out(sequence(entry[key]), key, dialect)
+    messages, asides = entries.messages, entries.asides
     system_key = next((each for each in SYSTEM_KEYS[dialect] if each in entry), "")
-    transcript = DIALECTS[dialect].decode(Body(messages, entry.get(system_key)))
+    transcript = _decoded(entries, dialect, entry.get(system_key))
     rest = {**entry, key: None}
     envelope = Envelope(rest, key, system_key, asides=asides, style=style, messages=messages)
     return Document(name or dialect, dialect, transcript, envelope)
@@ -106,10 +121,16 @@ def read_object(
 
 def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: bool) -> Document:
     """Read a bare list of messages, or messages that stood one a line."""
-    messages, asides = _sort_out(entries, "", dialect)
-    transcript = DIALECTS[dialect].decode(Body(messages, None))
-    envelope = Envelope(None, lines=lines, asides=asides, style=style, messages=messages)
+    found = _sort_out(entries, "", dialect)
+    transcript, messages = _decoded(found, dialect, None), found.messages
+    envelope = Envelope(None, lines=lines, asides=found.asides, style=style, messages=messages)
     return Document(dialect, dialect, transcript, envelope)
+
+
+def _decoded(entries: _Sorted, dialect: str, system: object) -> Transcript:
+    transcript = DIALECTS[dialect].decode(Body(entries.messages, system))
+    first = len(transcript) - len(entries.messages)
+    return with_answers(transcript, entries.natives, first) if entries.natives else transcript
 
 
 def write_back(document: Document, envelope: Envelope, transcript: Transcript) -> str:
@@ -159,23 +180,31 @@ def _speaks(messages: Sequence[object]) -> bool:
     return not messages or any(is_message(message) for message in messages)
 
 
-def _sort_out(
-    entries: Sequence[object], key: str, dialect: str
-) -> tuple[list[dict[str, object]], tuple[Aside, ...]]:
+def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
     """Separate messages from entries that only their owner understands."""
     messages: list[dict[str, object]] = []
     passed: list[tuple[int, Mapping[str, object]]] = []
+    natives: dict[int, Native] = {}
     # Only Hermes puts notes of its own among messages, and it writes OpenAI's.
     roles = _ROLES if dialect == "openai" else None
     for index, each in enumerate(entries):
         if not is_object(each):
             where = f"{key}[{index}]"
             raise DecodeError(dialect, where, f"expected an object, found {kind_of(each)}")
-        if roles is not None and (role := string(each.get("role"))) and role not in roles:
+        if dialect == "responses" and is_answer(each):
+            known = told_by(each)
+            for item in items_of(each):
+                natives[len(messages)] = known
+                messages.append(item)
+                known = replace(known, usage=None)
+            continue
+        role = string(each.get("role"))
+        if role == _LAST_WORDS or (roles is not None and role and role not in roles):
             passed.append((len(messages), each))
         else:
             messages.append(each)
-    return messages, tuple(Aside(len(messages) - before, entry) for before, entry in passed)
+    asides = tuple(Aside(len(messages) - before, entry) for before, entry in passed)
+    return _Sorted(messages, asides, natives)
 
 
 def _put_back(

@@ -10,13 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.loose import is_array, mapping, mappings, string
 from holdfast.wire.sharegpt import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Verdict", "dialect_of", "is_message"]
+__all__ = ["Verdict", "dialect_of", "is_answer", "is_message"]
 
 _SURE = 3
 _LIKELY = 1
@@ -78,7 +78,12 @@ def is_message(value: object) -> bool:
         return is_known or "parts" in entry or "tool_calls" in entry
     if "from" in entry:
         return isinstance(entry.get("value"), str) and string(entry["from"]) in _SPEAKERS
-    return string(entry.get("type")) in _ITEMS
+    return string(entry.get("type")) in _ITEMS or is_answer(entry)
+
+
+def is_answer(entry: Mapping[str, object]) -> bool:
+    """Say whether an entry is a whole answer of the Responses API, which some loops keep."""
+    return entry.get("object") == "response" and is_array(entry.get("output"))
 
 
 def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdict:
@@ -110,8 +115,8 @@ def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
         yield "sharegpt", _SURE, "turns have `from` and `value`"
     if "parts" in entry:
         yield "gemini", _SURE, "messages have `parts`"
-    if kind in _ITEMS:
-        yield "responses", _SURE, f"there is a {kind} item"
+    if kind in _ITEMS or is_answer(entry):
+        yield "responses", _SURE, f"there is a {kind or 'response'} item"
     elif kind == "message":
         # Anthropic's answers carry this type too, so content decides.
         yield "responses", _LIKELY, "items have the type message"

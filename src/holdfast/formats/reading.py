@@ -16,7 +16,7 @@ from holdfast.formats.sessions import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Format
@@ -40,6 +40,9 @@ _EXPECTED = (
 )
 _SURE = 1.0
 _DIALECT_OF = {each.name: each.dialect for each in DOCUMENTS}
+_RUN = "mini-swe-agent"
+_RUNS = frozenset(["openai", "responses"])
+"""What the messages of a run may be, whichever its model speaks."""
 _TOO_DEEP = "the values are nested too deeply"
 
 
@@ -144,6 +147,7 @@ def read_conversation(record: Record, key: str, name: str) -> Document | None:
     dialect = _DIALECT_OF.get(name)
     if dialect is None:
         return None
+    dialect = _spoken_in(mapping(record.value), name, dialect)
     try:
         return read_object(mapping(record.value), key, dialect, Style(), name=name)
     except RecursionError:
@@ -208,12 +212,18 @@ def _is_among_messages(value: object) -> bool:
 
 def _name_of(entry: object, place: Place) -> str:
     fields = mapping(entry)
-    if place.dialect == "openai" and place.key == "messages":
-        if string(fields.get("trajectory_format")).startswith("mini-swe-agent"):
-            return "mini-swe-agent"
-        if "session_id" in fields and "session_start" in fields:
+    if place.key == "messages" and place.dialect in _RUNS:
+        if string(fields.get("trajectory_format")).startswith(_RUN):
+            return _RUN
+        if place.dialect == "openai" and "session_id" in fields and "session_start" in fields:
             return "hermes"
     return place.dialect
+
+
+def _spoken_in(entry: Mapping[str, object], name: str, dialect: str) -> str:
+    """Return the dialect of an object that is taken for a format, which is that of the format."""
+    place = find(entry) if name == _RUN else None
+    return place.dialect if place is not None and place.dialect in _RUNS else dialect
 
 
 def _sketch(source: Source) -> str:
@@ -255,9 +265,10 @@ def _read_one(record: Record, source: Source, name: str, wanted: str) -> Documen
     if place is None:
         problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
         raise DecodeError(name, f"line {record.line}", problem)
-    known = name or _name_of(entry, replace(place, dialect=wanted or place.dialect))
+    dialect = _spoken_in(entry, name, wanted or place.dialect)
+    known = name or _name_of(entry, replace(place, dialect=dialect))
     try:
-        return read_object(entry, place.key, wanted or place.dialect, source.style, name=known)
+        return read_object(entry, place.key, dialect, source.style, name=known)
     except DecodeError as error:
         if len(source.records) == 1:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import NO_EXTRAS, Media, Opaque, Text, Thinking, ToolCall, ToolResult
@@ -11,6 +12,8 @@ from holdfast.wire.identity import plain_name
 from holdfast.wire.media import is_reachable, placeholder, read_url
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.transcript import Content, Extras, Form, Part
     from holdfast.wire.identity import Identities
     from holdfast.wire.media import Kind
@@ -26,6 +29,9 @@ _SOURCE = frozenset({"type", "source"})
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _PDF = "application/pdf"
 _REDACTED = "redacted_thinking"
+_SAID = ("title", "url", "text", "stdout", "stderr")
+"""Where the results of the provider's own tools have words."""
+_DEEPEST = 4
 
 
 def read_block(value: object) -> Part:
@@ -98,11 +104,28 @@ def _read_media(raw: Wire, kind: Kind, source: Wire) -> Content:
 
 def _readable(raw: Wire) -> str:
     """Return what another model may know of an item: its plain words, where it has any."""
-    for key in ("text", "content", "data"):
-        found = known_string(raw, key)
-        if found and (key != "data" or raw.get("media_type") == "text/plain"):
-            return found
-    return ""
+    match raw:
+        case {"type": "server_tool_use" | "mcp_tool_use", "name": str() as name, "input": asked}:
+            return f"{name}: {json.dumps(asked, ensure_ascii=False)}" if asked else ""
+        case _:
+            return "\n".join(_words(raw))
+
+
+def _words(raw: Wire, depth: int = _DEEPEST) -> Iterator[str]:
+    """Return the words of what the provider's own tools found, wherever they stand."""
+    for key in _SAID:
+        if found := known_string(raw, key):
+            yield found
+    if raw.get("media_type") == "text/plain" and (found := known_string(raw, "data")):
+        yield found
+    if found := known_string(raw, "content"):
+        yield found
+    for key in ("source", "content") if depth else ():
+        inside = raw.get(key)
+        several = cast("list[object]", inside) if isinstance(inside, list) else [inside]
+        for piece in several:
+            if isinstance(piece, dict):
+                yield from _words(cast("Wire", piece), depth - 1)
 
 
 def is_said(block: Wire) -> bool:

@@ -116,8 +116,12 @@ def _readable(raw: Wire) -> str:
     match raw:
         case {"output": str() as text} | {"code": str() as text} | {"text": str() as text}:
             return text
-        case {"action": {"query": str() as query}}:
+        case {"action": {"query": str() as query}} | {"arguments": {"query": str() as query}}:
             return f"searched: {query}"
+        case {"action": {"url": str() as url}}:
+            return f"opened: {url}"
+        case {"revised_prompt": str() as text}:
+            return text
         case _:
             return ""
 

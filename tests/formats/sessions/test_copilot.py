@@ -90,6 +90,15 @@ def test_a_sub_agent_may_be_named_by_an_id_of_its_own() -> None:
     assert [each.strand for each in events if isinstance(each, Told)] == ["k1"]
 
 
+def test_a_sub_agent_that_no_call_started_still_has_its_name() -> None:
+    started = entry("subagent.started", agentDisplayName="Explorer") | {"agentId": "a"}
+    spoken = entry("assistant.message", content="hi") | {"agentId": "a"}
+    events = tell(started, spoken)
+    begun = [each for each in events if isinstance(each, Begun)][1]
+    assert (begun.strand, begun.about.title) == ("a", "Explorer")
+    assert [each.strand for each in events if isinstance(each, Told)] == ["a"]
+
+
 def test_a_compaction_leaves_the_instructions_and_what_came_meanwhile() -> None:
     (folded,) = [each for each in told_sample() if isinstance(each, Folded)]
     assert folded == Folded(

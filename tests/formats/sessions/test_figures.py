@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.sessions.figures import count, usage_in
+from holdfast.formats.sessions.figures import count, usage_in, whole
 from holdfast.session import Usage
 
 NAMES = ("in", "out", "read", "write")
@@ -24,3 +24,15 @@ def test_usage_is_one_call_with_its_price() -> None:
 def test_what_is_no_price_costs_nothing(cost: object) -> None:
     assert usage_in({"in": 1}, NAMES, cost) == Usage(1, 1)
     assert usage_in({}, NAMES, cost) is None
+
+
+def test_a_whole_number_is_neither_true_nor_a_fraction() -> None:
+    assert [whole(value) for value in (7, 0, -1, True, 1.5, "7", None)] == [
+        7,
+        0,
+        -1,
+        None,
+        None,
+        None,
+        None,
+    ]

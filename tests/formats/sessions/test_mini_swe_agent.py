@@ -111,3 +111,70 @@ def test_the_manifest_counts_commands_in_fences_as_calls_and_each_is_an_answer_t
     assert document.envelope is not None
     info = document.envelope.rest["info"] if document.envelope.rest else {}
     assert round(price, 6) == round(info["model_stats"]["instance_cost"], 6)  # type: ignore[index]
+
+
+ANSWER = {
+    "id": "resp_1",
+    "object": "response",
+    "model": "m",
+    "created_at": 1_763_508_910,
+    "output": [
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command":"ls"}'},
+    ],
+    "usage": {
+        "input_tokens": 9,
+        "output_tokens": 2,
+        "input_tokens_details": {"cached_tokens": 4},
+    },
+    "extra": {"cost": 0.5, "timestamp": 1_763_508_911.0, "actions": [{"command": "ls"}]},
+}
+RESPONSES_RUN = {
+    **RUN,
+    "messages": [
+        {"role": "system", "content": "Be brief"},
+        {"role": "user", "content": "Fix it"},
+        ANSWER,
+        {
+            "type": "function_call_output",
+            "call_id": "c1",
+            "output": "<returncode>1</returncode>",
+            "extra": {"returncode": 1, "timestamp": 1_763_508_912.0},
+        },
+        {"role": "exit", "content": "diff", "extra": {"exit_status": "Submitted"}},
+    ],
+}
+
+
+def test_a_run_with_the_responses_api_keeps_its_answers_whole_and_tells_their_items() -> None:
+    document = read(json.dumps(RESPONSES_RUN))
+    assert (document.format, document.dialect) == ("mini-swe-agent", "responses")
+    told = [each for each in tell_document(document) if isinstance(each, Told)]
+    assert [each.message.role for each in told] == [
+        Role.SYSTEM,
+        Role.USER,
+        Role.ASSISTANT,
+        Role.ASSISTANT,
+        Role.TOOL,
+    ]
+    thought, call, result = told[2:]
+    assert (thought.native.reply, call.native.reply) == ("resp_1", "resp_1")
+    assert thought.native.usage == Usage(1, 5, 2, cache_read_tokens=4, cost=0.5)
+    assert call.native.usage is None
+    assert thought.native.at == 1_763_508_911_000
+    part = result.message.parts[0]
+    assert isinstance(part, ToolResult)
+    assert part.is_error
+    assert result.native.at == 1_763_508_912_000
+
+
+def test_a_run_with_the_responses_api_is_read_the_same_when_its_format_is_named() -> None:
+    text = json.dumps(RESPONSES_RUN)
+    assert read(text, format="mini-swe-agent").transcript == read(text).transcript
+
+
+def test_what_is_written_back_of_such_a_run_reads_as_the_same_conversation() -> None:
+    document = read(json.dumps(RESPONSES_RUN))
+    again = read(write(document, document.transcript))
+    assert [each.parts for each in again.transcript] == [each.parts for each in document.transcript]
+    assert json.loads(write(document, document.transcript))["messages"][-1]["role"] == "exit"

@@ -2,16 +2,19 @@
 
 Its tables are as the program's source has them: a row for each session, message and part, with
 what the files of older versions held as JSON in the column `data`. One session is held at a time.
-The table `session_message`, which newer versions fill beside these, is not read.
+The table `session_message`, which newer versions fill beside these, is read for sessions that stand
+nowhere else.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.formats.databases.opencode_sequence import entry_of
 from holdfast.formats.databases.reader import DatabaseReader
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.loose import is_object, parsed, string
+from holdfast.formats.sessions.figures import count
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.opencode_telling import Entry, callers_first, tell
 from holdfast.formats.sessions.reader import Sign
@@ -82,7 +85,26 @@ def _entries(query: Query, session: str, problems: list[Problem]) -> list[Entry]
         parts.setdefault(string(row.get("message_id")), []).append(found)
     order = ("time_created", "id")
     messages = query.rows("message", ("id", "data"), where=where, order=order)
-    return [Entry(_fields(row, problems), parts.get(string(row.get("id")), [])) for row in messages]
+    found = [
+        Entry(_fields(row, problems), parts.get(string(row.get("id")), [])) for row in messages
+    ]
+    return found or _sequence(query, session, problems)
+
+
+def _sequence(query: Query, session: str, problems: list[Problem]) -> list[Entry]:
+    """Return the messages of a session that is stored in the second schema alone."""
+    columns = ("id", "type", "seq", "time_created", "data")
+    rows = query.rows("session_message", columns, where={"session_id": session})
+    ordered = sorted(
+        rows,
+        key=lambda row: (
+            count(row.get("seq")),
+            count(row.get("time_created")),
+            string(row.get("id")),
+        ),
+    )
+    entries = (entry_of(string(row.get("type")), _fields(row, problems)) for row in ordered)
+    return [entry for entry in entries if entry is not None]
 
 
 def _fields(row: Row, problems: list[Problem]) -> Mapping[str, object]:

@@ -9,6 +9,7 @@ of the one that it goes on from, and then both files are one conversation. What 
 saw is not told: errors of the API, answers that the program made up, notes for the screen. Nor
 is what the program adds to a request by itself, such as reminders and lists of skills; what a
 user typed while the agent was busy is. A line with the id of one that was told is a copy of it.
+What a model said before it refused to go on is taken back when another one answers in its place.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from holdfast.formats.loose import mapping, sequence, string
 from holdfast.formats.sessions.claude_code_folds import Folds
 from holdfast.formats.sessions.claude_code_header import Header
 from holdfast.formats.sessions.claude_code_lines import PROMPT, SPOKEN, SYSTEM, line_of
+from holdfast.formats.sessions.claude_code_stream import Stream, is_streamed
 from holdfast.formats.sessions.claude_code_tree import Tree
 from holdfast.formats.sessions.claude_code_writing import write
 from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
@@ -40,6 +42,8 @@ __all__ = ["CLAUDE_CODE"]
 _SIDE = frozenset(["file-history-snapshot", "queue-operation", "summary"])
 _OF_A_CHAIN = frozenset(["uuid", "parentUuid", "sessionId", "isSidechain"])
 """What every line of a conversation has, also those that are not messages."""
+_OF_A_STREAM = frozenset(["type", "subtype", "session_id", "cwd", "tools"])
+"""What the first line has that Claude Code prints."""
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -47,9 +51,14 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         kind, message = string(entry.get("type")), mapping(entry.get("message"))
-        if kind in SPOKEN and "sessionId" in entry and "content" in message:
-            return Sign(f"a line of type {kind} with a session id")
-        if entry.keys() >= _OF_A_CHAIN or (
+        if kind in SPOKEN and "content" in message:
+            if "sessionId" in entry:
+                return Sign(f"a line of type {kind} with a session id")
+            if "session_id" in entry and "parent_tool_use_id" in entry:
+                return Sign(f"a printed line of type {kind} with a session id")
+        if entry.keys() >= _OF_A_STREAM and entry.get("subtype") == "init":
+            weak = Sign("the first line of a printed session", LIKELY)
+        elif entry.keys() >= _OF_A_CHAIN or (
             kind in _SIDE and not entry.keys().isdisjoint(("leafUuid", "snapshot", "operation"))
         ):
             weak = Sign(f"a line of type {kind}", LIKELY)
@@ -57,8 +66,11 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk = _Desk()
+    desk, stream = _Desk(), Stream()
     for record in records:
+        if is_streamed(record.value):
+            yield from stream.costs(record)
+            record = stream.line(record)
         yield from desk.take(line_of(record))
     yield from desk.end()
 
@@ -97,6 +109,8 @@ class _Desk:
                 self._tell(line, line.content, events)
             case "system" if line.entry.get("subtype") == "compact_boundary":
                 self._folds.begin(line, self._tree.passed(line))
+            case "system" if "retractedMessageUuids" in line.entry:
+                events += self._folds.retract(line, self._tree.passed(line))
             case _:
                 self._tree.passed(line)
         return events
@@ -134,6 +148,8 @@ class _Desk:
             events.append(place.begun)
             if place.begun.fork is Fork.BRANCH:
                 self._folds.branch(place.strand, place.begun.of or MAIN, place.begun.after)
+        if line.kind == "assistant" and "supersedesUuids" in line.entry:
+            events += self._folds.retract(line, place.strand)
         self._messages(line, place, messages, events)
 
     def _messages(

@@ -44,6 +44,15 @@ class _Boundary:
         return moment(self.entry.get("timestamp"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What the model saw of a strand after a compaction, or after something was taken back."""
+
+    shows: tuple[str, ...]
+    since: int
+    """How many messages had been told."""
+
+
 class Folds:
     """Knows in which order messages were told, and which compactions wait for their summary."""
 
@@ -57,6 +66,8 @@ class Folds:
         self._parents: dict[str, tuple[str, int]] = {}
         """The strand that each branch left, and the place of the last message they share."""
         self._open: dict[str, _Boundary] = {}
+        self._changed: dict[str, _Change] = {}
+        """The newest change of what the model sees of each strand."""
 
     def branch(self, strand: str, of: str, after: str) -> None:
         """Take note that a strand shares what another was told up to a message."""
@@ -98,6 +109,7 @@ class Folds:
         between = [key for key, of in self._told[boundary.since :] if of == strand]
         found = self._known(sequence(marks.get("shows"))) or [*between, *self._kept(about, strand)]
         shows, at = tuple(dict.fromkeys(found)), boundary.at or line.at
+        self._changed[strand] = _Change(shows, len(self._told))
         if marks.get("rewound") is True:
             yield Rewound(strand=strand, line=line.number, shows=shows, at=at)
             return
@@ -112,6 +124,29 @@ class Folds:
             tokens_before=before if isinstance(before, int) and before else None,
             tokens_after=after if isinstance(after, int) and after else None,
         )
+
+    def retract(self, line: Line, strand: str) -> Iterator[Rewound]:
+        """Return that the model sees no more what a line takes back, if it saw that."""
+        gone = frozenset(self._known(line.replaces))
+        seen = self._window(strand) if gone else []
+        if gone.isdisjoint(seen):
+            return
+        left = tuple([key for key in seen if key not in gone])
+        self._changed[strand] = _Change(left, len(self._told))
+        yield Rewound(strand=strand, line=line.number, shows=left, at=line.at)
+
+    def _window(self, strand: str) -> list[str]:
+        """Return what the model sees of a strand."""
+        shared = self._shared(strand)
+        # What was changed after a branch had left does not concern that branch.
+        found = (
+            change
+            for of, last in shared.items()
+            if (change := self._changed.get(of)) is not None and change.since <= last + 1
+        )
+        change = next(found, _Change((), 0))
+        told = enumerate(self._told[change.since :], change.since)
+        return [*change.shows, *(key for place, (key, of) in told if place <= shared.get(of, -1))]
 
     def _kept(self, about: Mapping[str, object], strand: str) -> Iterable[str]:
         named = sequence(mapping(about.get("preservedMessages")).get("uuids"))

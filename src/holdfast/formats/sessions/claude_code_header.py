@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import About
-from holdfast.formats.loose import string
+from holdfast.formats.loose import mapping, string
 from holdfast.formats.replay import merged
 from holdfast.formats.sessions.claude_code_lines import ABOUT, SPOKEN
 from holdfast.session import Fork
@@ -56,13 +56,14 @@ class Header:
     def begin(self, line: Line | None) -> About:
         """Return what is known when the first message is told, or when there is none."""
         self.has_begun = True
-        agent = string(line.entry.get("agentId")) if line is not None and line.is_side else ""
+        if line is None:
+            return replace(self._known, id=self.session)
+        agent = string(line.entry.get("agentId")) if line.is_side else ""
+        origin = string(mapping(line.entry.get("forkedFrom")).get("sessionId"))
+        parent = self.session if agent else origin
+        fork = Fork.DELEGATION if agent else Fork.BRANCH if parent else None
         return replace(
-            self._known,
-            id=agent or self.session,
-            started=None if line is None else line.at,
-            parent=self.session if agent else "",
-            fork=Fork.DELEGATION if agent else None,
+            self._known, id=agent or self.session, started=line.at, parent=parent, fork=fork
         )
 
     def _found(self, line: Line) -> About:

@@ -16,7 +16,7 @@ from holdfast.wire.anthropic import read_said
 from holdfast.wire.fields import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from holdfast.formats.source import Record
     from holdfast.session import Usage
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABOUT",
+    "COUNTED",
     "KEPT",
     "MARK",
     "PROMPT",
@@ -63,12 +64,13 @@ _BLOCKS = {
 }
 """What people call the blocks of a message."""
 _FIELDS = {"id": "an id", "tool_use_id": "the id of its call", "name": "the name of the tool"}
-_COUNTED = (
+COUNTED = (
     "input_tokens",
     "output_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
 )
+"""Where the API counts tokens sent, received, read from a cache and written to one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,12 @@ class Line:
         )
 
     @property
+    def replaces(self) -> Sequence[object]:
+        """Return the lines that it takes back: a model refused to go on, another one answers."""
+        entry = self.entry
+        return sequence(entry.get("supersedesUuids") or entry.get("retractedMessageUuids"))
+
+    @property
     def has_content(self) -> bool:
         """Say whether what was said has a shape that can be read."""
         return isinstance(self.content, (str, list))
@@ -142,7 +150,7 @@ class Line:
     @property
     def usage(self) -> Usage | None:
         """Return what the answer cost up to this line; None when nothing was counted."""
-        return usage_in(self.counted, _COUNTED)
+        return usage_in(self.counted, COUNTED)
 
     def more(self, session: str) -> dict[str, object]:
         """Return the small fields that are written back."""

@@ -135,8 +135,9 @@ class Tree:
             yield Problem(missing[0], reason)
 
     def _enter(self, line: Line, strand: str, key: str) -> None:
-        # The first line may go on from a file that is not here.
-        if line.parent and line.parent not in self._known and self._known:
+        # The first line may go on from a file that is not here, and what stands in the place of
+        # a refused answer from a line that was never written.
+        if line.parent and line.parent not in self._known and self._known and not line.replaces:
             self._missing.setdefault(line.parent, line.number)
         if line.uuid:
             self._known[line.uuid] = (strand, key)

@@ -40,6 +40,8 @@ _SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])
 _LINES = _SURE_LINES | {"response_item", "event_msg"}
 _BARE = frozenset(["id", "timestamp", "instructions"])
 _UNKNOWN = About()
+_RECORDED = object()
+"""Stands for the total of a file that has a record of what each answer cost."""
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -102,6 +104,8 @@ class _Reader:
                 yield from self._compacted(record, payload)
             case "session_meta":
                 yield from self._meta(record, payload)
+            case "token_usage_record":
+                yield from self._recorded(payload)
             case "inter_agent_communication":
                 yield from self._item(record, agent_item(payload))
             case _ if "payload" not in entry:
@@ -227,12 +231,24 @@ class _Reader:
         # The counts are repeated whenever limits change; only a new total tells of an answer.
         total = mapping(counts.get("total_token_usage")).get("total_tokens")
         note = mapping(mapping(record.value).get("holdfast"))
-        if counts and (note or total != self._total):
+        is_news = self._total is not _RECORDED and total != self._total
+        if counts and (note or is_news):
             self._total = total
             self._replies.close()
             usage = spent_in(mapping(counts.get("last_token_usage")), note)
             if note or usage.prompt_tokens or usage.output_tokens:
                 yield Spent(usage)
+
+    def _recorded(self, payload: Mapping[str, object]) -> Iterator[Spent]:
+        """Count an answer by its own record, which newer releases write beside the counts."""
+        thread, known = string(payload.get("thread_id")), self._about or _UNKNOWN
+        if thread and known.id and thread != known.id:
+            return
+        self._total = _RECORDED
+        self._replies.close()
+        usage = spent_in(mapping(payload.get("usage")), {})
+        if usage.prompt_tokens or usage.output_tokens:
+            yield Spent(usage)
 
     def _thought(self, record: Record, text: str) -> Iterator[Event]:
         note = mapping(mapping(record.value).get("holdfast"))

@@ -69,6 +69,8 @@ _BODY = "\nOutput:\n"
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
 _ENVELOPE = re.compile(r"\"metadata\":\s*\{\"exit_code\":\s*(-?\d{1,10})[^{}]*\}\s*\}\s*$")
 _ENVELOPE_END = 200
+_WRITTEN = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Where a call says what it asks for, which is text."""
 _REFUSALS = (
     "apply_patch verification failed",
     "exec_command failed",
@@ -92,8 +94,13 @@ def message_of(item: Mapping[str, object], *, failed: object = None) -> Message 
     if kind not in CONVERSATION:
         return None
     raw = item if is_object(item) else dict(item)
-    if kind == "function_call" and not isinstance(raw.get("arguments"), str):
-        raw = {**raw, "arguments": as_json(raw.get("arguments"))}
+    written = _WRITTEN.get(kind, "")
+    if written and not isinstance(raw.get(written), str):
+        raw = {**raw, written: as_json(raw.get(written))}
+    if is_object(output := raw.get("output")) and isinstance(output.get("content"), str):
+        # The oldest releases answered the model with an object.
+        failed = output.get("success") is False if failed is None else failed
+        raw = {**raw, "output": output["content"]}
     try:
         message = read_item(raw)
     except Misfit as misfit:

@@ -63,7 +63,9 @@ def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[Piece]:
     is_system = carrier.role is Role.SYSTEM and _SPELLING not in carrier.extras
     written = replace(said, role=Role.USER) if is_system else said
     for item in DIALECTS[_DIALECT].encode((written,)).messages:
-        yield from _read({**item, "role": "developer"} if is_system else item)
+        # The API takes words without a type; in a rollout every item has one.
+        typed = {"type": "message", **item}
+        yield from _read({**typed, "role": "developer"} if is_system else typed)
 
 
 def _single(role: Role, part: Part) -> Iterator[Piece]:

@@ -136,9 +136,10 @@ class _Reader:
     def _start(
         self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
-        call = string(event.get("toolCallId"))
+        agent = string(entry.get("agentId"))
+        call = string(event.get("toolCallId")) or agent
         if call:
-            if agent := string(entry.get("agentId")):
+            if agent:
                 self._agents[agent] = call
             title = string(event.get("agentDisplayName")) or string(event.get("agentName"))
             about = About(title=title, model=string(event.get("model")))

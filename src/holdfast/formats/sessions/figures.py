@@ -9,7 +9,7 @@ from holdfast.session import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["count", "dollars", "usage_in"]
+__all__ = ["count", "dollars", "usage_in", "whole"]
 
 _MOST = 1 << 53
 _DEAREST = 1e9
@@ -19,6 +19,11 @@ def count(value: object) -> int:
     """Return the value when it is a whole number that counts something, else 0."""
     # A JSON number is a plain `int`; true and false are of a type of their own.
     return value if type(value) is int and 0 <= value < _MOST else 0
+
+
+def whole(value: object) -> int | None:
+    """Return the value when it is a whole number, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def usage_in(

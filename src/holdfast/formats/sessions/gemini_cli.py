@@ -2,7 +2,8 @@
 
 A message is written again when it grows: what was added is told as another message of the same
 answer. Calls hold their results, which are told after the message. A record may replace all
-messages, after a compression, or take the newest back. Notices for the screen are passed over.
+messages, after a compression, change or remove some, or take the newest back. Notices for the
+screen are passed over. A sub-agent's file stands in a folder that has the name of its session.
 The oldest files hold a `history` in which the model's role is `gemini`, which no provider takes.
 """
 
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Format
-from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.loose import mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.gemini_cli_messages import Growth, is_snapshot, usage_of
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, summarized
+from holdfast.session import Fork
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def _is_oldest(message: Mapping[str, object]) -> bool:
 def _read(records: Iterable[Record]) -> Iterator[Event]:
     reader = _Reader()
     for record in records:
+        reader.file = record.file
         yield from reader.take(record.line, mapping(record.value))
 
 
@@ -76,6 +79,8 @@ class _Reader:
         """The same of every message."""
         self._due: Usage | None = None
         """What an answer cost that grew by nothing else, for the next one to tell."""
+        self.file = ""
+        """Where the record stands."""
 
     def take(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
         """Tell one record."""
@@ -84,6 +89,9 @@ class _Reader:
         elif string(entry.get("type")) in _SPEAKERS:
             yield from self._begin(line, About())
             yield from self._message(line, entry)
+        elif patch := mapping(entry.get("$patch")):
+            yield from self._begin(line, About())
+            yield from self._patch(line, patch)
         elif changed := mapping(entry.get("$set")):
             yield from self._head(line, changed)
             yield from self._replace(line, mappings(changed.get("messages")))
@@ -103,7 +111,10 @@ class _Reader:
             yield Begun(strand=MAIN, line=line, about=about)
 
     def _head(self, line: int, fields: Mapping[str, object]) -> Iterator[Event]:
+        parent = _parent(self.file) if fields.get("kind") == "subagent" else ""
         about = About(
+            parent=parent,
+            fork=Fork.DELEGATION if parent else None,
             id=string(fields.get("sessionId")),
             title=string(fields.get("summary")),
             model=string(mapping(fields.get("meta")).get("model")),
@@ -117,6 +128,9 @@ class _Reader:
             yield Noted(strand=MAIN, about=About(title=about.title))
 
     def _message(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+        if string(entry.get("id")) not in self._grown and is_snapshot(entry):
+            yield self._summary(line, entry)
+            return
         id, model = string(entry.get("id")), string(entry.get("model"))  # noqa: A001
         growth = self._grown.setdefault(id, Growth()) if id else Growth()
         if id and id not in self._window:
@@ -158,6 +172,26 @@ class _Reader:
         if self._shown() != before:
             yield Rewound(strand=MAIN, line=line, shows=self._shown())
 
+    def _patch(self, line: int, patch: Mapping[str, object]) -> Iterator[Event]:
+        """Tell what changed in messages, and which of them the model sees from here on."""
+        for entry in (patch, *mappings(patch.get("updates"))):
+            if (growth := self._grown.get(string(entry.get("id")))) is not None:
+                yield from self._message(line, {"type": growth.speaker, **entry})
+        before = self._shown()
+        for removed in sequence(patch.get("removeIds")):
+            self._window.pop(string(removed), None)
+        order = [string(each) for each in sequence(patch.get("orderIds"))]
+        first = {name: self._window[name] for name in order if name in self._window}
+        self._window = {**first, **self._window}
+        shows = self._shown()
+        if shows == before:
+            return
+        folded = [self._grown[each] for each in self._window if each in self._grown]
+        if any(growth.is_summary for growth in folded):
+            yield Folded(strand=MAIN, line=line, id=f"#{line}", shows=shows)
+        else:
+            yield Rewound(strand=MAIN, line=line, shows=shows)
+
     def _replace(self, line: int, messages: Sequence[Mapping[str, object]]) -> Iterator[Event]:
         """Tell that the model sees these messages and no others."""
         if not messages:
@@ -182,10 +216,20 @@ class _Reader:
         key = self._keys.take(id, line)
         self._window[id or key] = self._names[id or key] = [key]
         growth = self._grown.setdefault(id or key, Growth())
+        growth.is_summary = True
         said = growth.added(entry)[0]
         native = Native(id=id, at=moment(entry.get("timestamp")))
         message = summarized(said.text, "gemini-cli")
         return Told(strand=MAIN, line=line, key=key, message=message, native=native)
+
+
+def _parent(file: str) -> str:
+    """Return the session that a sub-agent's file stands below, where its folder says so."""
+    match file.replace("\\", "/").split("/"):
+        case [*_, "chats", folder, _]:
+            return folder
+        case _:
+            return ""
 
 
 GEMINI_CLI = SessionReader(

@@ -30,6 +30,10 @@ class Growth:
     def __init__(self) -> None:
         """Nothing was told yet."""
         self.is_paid = False
+        self.is_summary = False
+        """Whether it stands for what was compressed."""
+        self.speaker = ""
+        """Who said it, as Gemini CLI calls them."""
         self._thoughts = 0
         self._content: int | None = None
         self._calls: set[str] = set()
@@ -41,7 +45,8 @@ class Growth:
         Words are written first and the calls of the same answer when they are done, so each is a
         message of its own: what was told of a file stays told when it grows.
         """
-        role = Role.USER if entry.get("type") == "user" else Role.ASSISTANT
+        self.speaker = string(entry.get("type"))
+        role = Role.USER if self.speaker == "user" else Role.ASSISTANT
         pieces: tuple[tuple[Role, tuple[Part, ...]], ...] = (
             (role, tuple(self._said(entry, role))),
             (role, tuple(self._made(entry))),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.loose import mapping, mappings, sequence, string
 from holdfast.formats.sessions.figures import count, usage_in
 from holdfast.formats.sessions.reader import thought
 from holdfast.session import Usage
-from holdfast.transcript import Thinking
+from holdfast.transcript import NO_EXTRAS, Thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["answer_in", "thoughts", "tokens_in"]
 
 _NAMES = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+
+_RESPONSES = ("input_tokens", "output_tokens")
+"""How the Responses API calls what was sent and received."""
 
 
 def answer_in(response: Mapping[str, object]) -> Mapping[str, object]:
@@ -26,12 +29,26 @@ def answer_in(response: Mapping[str, object]) -> Mapping[str, object]:
 
 def thoughts(answer: Mapping[str, object]) -> Iterator[Thinking]:
     """Return what a model thought: its sealed blocks, or the words alone."""
+    item = mapping(answer.get("responses_reasoning_item"))
+    if item:
+        yield _reasoning(item)
     blocks = mappings(answer.get("thinking_blocks"))
     for block in blocks:
         yield thought(string(block.get("thinking")), string(block.get("signature")))
     text = string(answer.get("reasoning_content")) or string(answer.get("reasoning"))
-    if text and not blocks:
+    if text and not blocks and not item:
         yield Thinking(text)
+
+
+def _reasoning(item: Mapping[str, object]) -> Thinking:
+    """Return a thought of the Responses API, which OpenHands keeps without its shape."""
+    told = [text for text in sequence(item.get("summary")) if isinstance(text, str)]
+    more = [text for text in sequence(item.get("content")) if isinstance(text, str)]
+    seal = string(item.get("encrypted_content")) or None
+    summary = [{"type": "summary_text", "text": text} for text in told]
+    whole = {"type": "reasoning", "id": string(item.get("id")), "summary": summary}
+    extras = {"responses": {**whole, "encrypted_content": seal}} if seal else NO_EXTRAS
+    return Thinking("\n\n".join(told + more), seal, extras)
 
 
 def tokens_in(fields: Mapping[str, object], cost: object = None) -> Usage | None:
@@ -39,9 +56,10 @@ def tokens_in(fields: Mapping[str, object], cost: object = None) -> Usage | None
 
     What was read from a cache or written to one is part of the prompt there, and not here.
     """
-    details = mapping(fields.get("prompt_tokens_details"))
+    details = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
     cached = count(fields.get("cache_read_tokens")) or count(details.get("cached_tokens"))
-    found = usage_in({**fields, "cache_read_tokens": cached}, _NAMES, cost)
+    names = _NAMES if "prompt_tokens" in fields else (*_RESPONSES, *_NAMES[2:])
+    found = usage_in({**fields, "cache_read_tokens": cached}, names, cost)
     if found is None:
         return None
     cached += found.cache_write_tokens

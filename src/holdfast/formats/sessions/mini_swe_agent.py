@@ -1,4 +1,4 @@
-"""What a mini-swe-agent trajectory tells besides its messages, which are OpenAI's.
+"""What a mini-swe-agent trajectory tells besides its messages: OpenAI's, or items of Responses.
 
 The file stays a provider's document, so that it can be written back into its own container. Here
 its answers get what the agent kept of them under `extra`: their id, model, time, cost and
@@ -71,6 +71,8 @@ def _usage(info: Mapping[str, object]) -> Usage | None:
 
 
 def _known(message: Message) -> Message:
+    if message.role is Role.TOOL and (found := _resulted(message)) is not None:
+        return found
     fields = mapping(message.extras.get(_DIALECT))
     extra = mapping(fields.get("extra"))
     if not extra:
@@ -91,6 +93,21 @@ def _known(message: Message) -> Message:
         at=at,
     )
     return with_native(replace(bare, parts=(*_reasoning(bare, response), *bare.parts)), native)
+
+
+def _resulted(message: Message) -> Message | None:
+    """Return an item with a result, where the agent wrote how it ended; None for all others."""
+    match message.parts:
+        case (ToolResult() as result,):
+            fields = mapping(result.extras.get("responses"))
+        case _:
+            return None
+    if not (extra := mapping(fields.get("extra"))):
+        return None
+    rest = {key: value for key, value in fields.items() if key != "extra"}
+    bare = replace(result, extras={"responses": rest} if rest else NO_EXTRAS)
+    part = _answered(bare, failed=extra.get("returncode") not in (None, 0))
+    return with_native(replace(message, parts=(part,)), Native(at=moment(extra.get("timestamp"))))
 
 
 def _without_extra(message: Message, fields: Mapping[str, object]) -> Message:

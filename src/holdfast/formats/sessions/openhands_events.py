@@ -19,6 +19,7 @@ from holdfast.formats.moments import moment
 from holdfast.formats.replay import merged
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.litellm import thoughts
+from holdfast.formats.sessions.openhands_errands import Errands
 from holdfast.formats.sessions.openhands_view import View, total_of
 from holdfast.formats.sessions.reader import (
     LIKELY,
@@ -41,6 +42,7 @@ __all__ = ["OPENHANDS_EVENTS"]
 
 _SIGNS = frozenset(
     [
+        "ACPToolCallEvent",
         "ActionEvent",
         "AgentErrorEvent",
         "Condensation",
@@ -100,6 +102,7 @@ class _Desk:
         self._replies: set[str] = set()
         """The answers that a part was told of."""
         self._is_begun = False
+        self._errands = Errands()
 
     def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
         """Tell one event."""
@@ -114,6 +117,12 @@ class _Desk:
             yield Noted(strand=self._strand, about=about)
         if event.get("kind") == "Condensation":
             yield from self._condense(event, line)
+            return
+        if event.get("kind") == "ACPToolCallEvent":
+            for done in self._errands.messages(event):
+                told = self._tell(event, done, line)
+                self._view.add(string(event.get("id")), told.key)
+                yield told
             return
         message = _message(event)
         if message is not None and message.parts:
@@ -185,6 +194,8 @@ def _message(event: Mapping[str, object]) -> Message | None:
             return Message(Role.SYSTEM, contents(prompt))
         case "MessageEvent":
             told = mapping(event.get("llm_message"))
+            if told.get("role") == "tool":
+                return Message(Role.TOOL, (_resulted(told),))
             role = _ROLES.get(string(told.get("role")), Role.USER)
             added = contents(event.get("extended_content"))
             return Message(role, (*thoughts(told), *contents(told.get("content")), *added))
@@ -218,6 +229,12 @@ def _answer(event: Mapping[str, object]) -> Message | None:
     call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
     result = ToolResult(call_id, contents(told), is_error=failed, name=name)
     return Message(Role.TOOL, (result,))
+
+
+def _resulted(told: Mapping[str, object]) -> ToolResult:
+    """Return a result that stands in a message of its own."""
+    call_id, name = string(told.get("tool_call_id")), string(told.get("name"))
+    return ToolResult(call_id, contents(told.get("content")), name=name)
 
 
 def _plain(action: object) -> dict[str, object]:

@@ -3,7 +3,8 @@
 Version 1 is a list; later versions are a tree of entries, where an entry whose parent is not the
 newest of its strand begins a branch. A parent that is not in the file was on a damaged line, or
 is the header or a tool call: then the entry before stands in for it, because files are written in
-order. A compaction shows its summary, what it kept, and what follows.
+order. A compaction shows its summary, what it kept, and what follows. A leaf is where the user
+went; a reset, which OpenClaw has, leaves what it names and nothing else.
 
 Not told: commands that a user ran for himself, OpenClaw's copies of answers, what extensions keep
 for themselves, and answers that broke off before their first word. Those that broke off later are
@@ -34,7 +35,7 @@ _ROLES = frozenset(["toolResult", "bashExecution", "compactionSummary", "branchS
 def _recognize_pi(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
-        if entry.get("type") == "session" and "cwd" in entry:
+        if "cwd" in entry and (entry.get("type") == "session" or entry.get("kind") == "header"):
             return Sign("a session header with a working directory")
     for record in records:
         entry = mapping(record.value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holdfast.formats.chronicle import About
 from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.figures import usage_in
@@ -25,15 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ORIGIN",
+    "SIDE",
     "SUMMARY",
     "SYSTEM",
     "WINDOW",
     "Spoken",
+    "is_heard",
     "is_known",
+    "noted",
     "ran_note",
     "read_blocks",
+    "session_of",
     "spoken",
     "time_of",
+    "usage_of",
 ]
 
 ORIGIN = "pi"
@@ -46,6 +52,8 @@ SUMMARY = "holdfast.summary"
 """The type of a custom message with a summary that no compaction of the file wrote."""
 WINDOW = "holdfast.window"
 """The type of a custom entry that says what is seen from there on."""
+SIDE = "side"
+"""How OpenClaw marks what it wrote beside the conversation."""
 _FIELDS = ("reasoning", "reasoning_content", "reasoning_text")
 _SAVED = ("api", "provider", "stopReason", "errorMessage")
 _ROLES = frozenset(
@@ -55,6 +63,7 @@ _ROLES = frozenset(
         "branchSummary",
         "compactionSummary",
         "custom",
+        "developer",
         "hookMessage",
         "system",
         "toolResult",
@@ -89,7 +98,8 @@ def spoken(entry: Mapping[str, object]) -> Spoken | None:
     match entry.get("type"):
         case "branch_summary" if summary := string(entry.get("summary")):
             more = {"entry": "branch_summary", "fromId": string(entry.get("fromId"))}
-            return Spoken(Message(Role.USER, (Text(summary),)), more=more)
+            message = Message(Role.USER, (Text(summary),))
+            return Spoken(message, usage=usage_of(entry), more=more)
         case "custom" if entry.get("customType") == SYSTEM:
             content = mapping(entry.get("data")).get("content")
             return Spoken(Message(Role.SYSTEM, tuple(read_blocks(content))))
@@ -101,6 +111,32 @@ def spoken(entry: Mapping[str, object]) -> Spoken | None:
             return _said(mapping(entry.get("message")))
         case _:
             return None
+
+
+def noted(entry: Mapping[str, object]) -> About | None:
+    """Return what an entry says of the session; None where it says something else."""
+    match entry.get("type"):
+        case "model_change":
+            provider, model = string(entry.get("provider")), string(entry.get("modelId"))
+            return About(model=model, more={"provider": provider} if provider else {})
+        case "session_info":
+            return About(title=string(entry.get("name")).strip())
+        case "thinking_level_change":
+            return About(more={"thinkingLevel": string(entry.get("thinkingLevel"))})
+        case _:
+            return None
+
+
+def is_heard(message: object) -> bool:
+    """Say whether a message that a compaction repeats was told."""
+    found = spoken({"type": "message", "message": message})
+    return found is not None and bool(found.message.parts)
+
+
+def session_of(path: str) -> str:
+    """Return the id in the name of a session file, which begins with the time."""
+    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
+    return name.partition("_")[2] or name
 
 
 def is_known(entry: Mapping[str, object]) -> bool:
@@ -118,12 +154,12 @@ def _said(message: Mapping[str, object]) -> Spoken | None:
             return Spoken(Message(Role.USER, tuple(read_blocks(content))))
         case "custom" | "hookMessage":
             return _custom(message, {"role": "custom"})
-        case "system":
+        case "system" | "developer":
             return Spoken(Message(Role.SYSTEM, tuple(read_blocks(content))))
         case "assistant":
             return _answer(message)
         case "toolResult":
-            return Spoken(Message(Role.TOOL, (_result(message),)))
+            return Spoken(Message(Role.TOOL, (_result(message),)), usage=usage_of(message))
         case "bashExecution":
             return _command(message)
         case "branchSummary":
@@ -150,13 +186,16 @@ def _answer(message: Mapping[str, object]) -> Spoken | None:
         Message(Role.ASSISTANT, parts),
         model,
         string(message.get("responseId")),
-        _usage(message.get("usage")),
+        usage_of(message),
         {key: found for key in _SAVED if (found := string(message.get(key)))},
     )
 
 
-def _usage(value: object) -> Usage | None:
-    found = mapping(value)
+def usage_of(fields: Mapping[str, object]) -> Usage | None:
+    """Return what an answer cost, or a summary, or a tool that asked a model."""
+    if "usage" not in fields:
+        return None
+    found = mapping(fields.get("usage"))
     names = ("input", "output", "cacheRead", "cacheWrite")
     return usage_in(found, names, mapping(found.get("cost")).get("total"))
 

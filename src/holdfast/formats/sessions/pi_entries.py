@@ -152,8 +152,11 @@ def contents_of(told: Told, calls: dict[str, str], at: int) -> Iterator[Content]
             calls.update((call.id, call.name) for call in message.calls)
             yield _message(answer(message, told.native, at))
         case Role.TOOL:
+            spent = told.native.usage
             for found in message.results:
-                yield _message(result(found, calls.get(found.call_id, ""), at))
+                fields = result(found, calls.get(found.call_id, ""), at)
+                yield _message(fields if spent is None else {**fields, "usage": usage_of(spent)})
+                spent = None
             rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
             if rest or not message.parts:
                 yield _message(user(replace(message, parts=rest), at))
@@ -194,7 +197,10 @@ def _of_user(told: Told, at: int) -> Content:
             return summary_content(message.summary.text)
         case ("branch_summary", _):
             origin = string(more.get("fromId")) or "root"
-            return Content("branch_summary", {"fromId": origin, "summary": message.text})
+            fields: dict[str, object] = {"fromId": origin, "summary": message.text}
+            if told.native.usage is not None:
+                fields["usage"] = usage_of(told.native.usage)
+            return Content("branch_summary", fields)
         case ("custom_message", _):
             return Content("custom_message", custom)
         case (_, "custom"):

@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING
 from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Problem
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, string
+from holdfast.formats.sessions.figures import whole
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.pi_content import ORIGIN, WINDOW, is_known, spoken, time_of
+from holdfast.formats.sessions.pi_content import (
+    ORIGIN,
+    SIDE,
+    WINDOW,
+    is_heard,
+    is_known,
+    noted,
+    session_of,
+    spoken,
+    time_of,
+    usage_of,
+)
+from holdfast.formats.sessions.pi_lanes import LANES, entry_of
 from holdfast.formats.sessions.pi_tree import Tree
 from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Fork
@@ -31,8 +44,11 @@ def read_pi(records: Iterable[Record]) -> Iterator[Event]:
     """Return the events of a file."""
     desk = _Desk()
     for record in records:
-        if is_object(record.value):
-            yield from desk.take(record.value, record.line)
+        value = record.value
+        if is_object(value):
+            entry = entry_of(value) if string(value.get("kind")) in LANES else value
+            if entry is not None:
+                yield from desk.take(entry, record.line)
         else:
             reason = f"expected an entry, found {kind_of(record.value)}"
             yield Problem(record.line, reason, record.file)
@@ -62,23 +78,38 @@ class _Desk:
             return
         if self._about is None:
             yield self._begin(About())
-        above = self._above(entry)
+        left = above = self._above(entry)
+        is_beside = entry.get("appendMode") == SIDE
+        if is_beside and left is not None:
+            above = replace(left, forks=True)
+        if entry.get("type") == "message" and "holdfast" not in entry:
+            yield from self._say(entry, above)
+        else:
+            yield from self._tell(entry, above)
+        if is_beside:
+            # What comes next goes on from where this one left, even where it names this one.
+            self._tree.move(string(entry.get("id")), left)
+        self._order.append(self._tree.newest)
+
+    def _tell(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         original = mapping(entry.get("holdfast")).get("copy")
         if isinstance(original, str) and self._tells(original):
-            strand = _strand_of(above)
-            self._tree.add(string(entry.get("id")), self._tree.copy(above, strand, original))
-            self._order.append(self._tree.newest)
+            copy = self._tree.copy(above, _strand_of(above), original)
+            self._tree.add(string(entry.get("id")), copy)
             return
         match entry.get("type"):
             case "compaction":
                 yield from self._compaction(entry, above)
+            case "leaf":
+                self._tree.move(string(entry.get("id")), self._target(entry, above))
+            case "reset":
+                yield from self._reset(entry, above)
             case "custom" if entry.get("customType") == WINDOW:
                 yield from self._window(entry, above)
             case "model_change" | "session_info" | "thinking_level_change" | "label":
                 yield from self._note(entry, above)
             case _:
                 yield from self._say(entry, above)
-        self._order.append(self._tree.newest)
 
     def end(self) -> Iterator[Event]:
         """Tell what is known only when the file ends: the marks that the user left in it."""
@@ -98,7 +129,7 @@ class _Desk:
             model=string(entry.get("modelId")),
             cwd=string(entry.get("cwd")),
             started=time_of(entry),
-            parent=_session_of(origin),
+            parent=session_of(origin),
             fork=Fork.BRANCH if origin else None,
             more={key: found for key in _HEADER if (found := string(entry.get(key)))},
         )
@@ -106,9 +137,15 @@ class _Desk:
         yield begun if known is None else Noted(strand=MAIN, about=about)
 
     def _above(self, entry: Mapping[str, object]) -> Node | None:
-        if "parentId" in entry and entry["parentId"] is None:
+        # Below a reset there is nothing to go back to.
+        if "parentId" in entry and entry["parentId"] is None and not self._tree.is_reset:
             return None
         return self._tree.find(entry.get("parentId")) or self._tree.newest
+
+    def _target(self, entry: Mapping[str, object], above: Node | None) -> Node | None:
+        """Return where the user went; where that is not in the file, nowhere."""
+        target = entry.get("targetId")
+        return None if target is None else self._tree.find(target) or above
 
     def _say(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         found = spoken(entry)
@@ -132,6 +169,16 @@ class _Desk:
         yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
         self._tree.add(string(entry.get("id")), self._tree.below(above, strand, key))
 
+    def _reset(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+        """Follow a conversation that its user began anew, with what was kept of it."""
+        strand = _strand_of(above)
+        shows = self._tree.kept(above, self._first_kept(entry))
+        if above is not None and self._tree.goes_on(above) is not None:
+            yield Rewound(strand=strand, line=self._line, shows=shows, at=time_of(entry))
+        node = replace(self._tree.below(above, strand), window=shows, forks=False)
+        self._tree.add(string(entry.get("id")), node)
+        self._tree.is_reset = True
+
     def _compaction(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         details = mapping(entry.get("details"))
         own = mapping(details.get("holdfast"))
@@ -140,28 +187,27 @@ class _Desk:
         told = "" if own.get("told") is False else key
         if told:
             more = {name: details[name] for name in _FILES if name in details}
-            yield Told(
-                strand=strand,
-                line=self._line,
-                key=key,
-                message=summarized(
-                    string(entry.get("summary")), string(own.get("origin")) or ORIGIN
-                ),
-                native=Native(id=string(entry.get("id")), at=at, more=more),
-            )
+            native = Native(id=string(entry.get("id")), usage=usage_of(entry), at=at, more=more)
+            origin = string(own.get("origin")) or ORIGIN
+            message = summarized(string(entry.get("summary")), origin)
+            yield Told(strand=strand, line=self._line, key=key, message=message, native=native)
         shows = self._shown(own, told)
         if shows is None:
-            kept = self._tree.kept(above, self._first_kept(entry))
+            tail = entry.get("retainedTail")
+            if is_array(tail):
+                kept = self._tree.newest_of(above, sum(map(is_heard, tail)))
+            else:
+                kept = self._tree.kept(above, self._first_kept(entry))
             shows = (told, *kept) if told else kept
         yield Folded(
             strand=strand,
             line=self._line,
             id=f"{key}/fold",
             shows=shows,
-            at=_whole(own.get("at")) or at,
+            at=whole(own.get("at")) or at,
             trigger=string(own.get("trigger")),
-            tokens_before=_whole(entry.get("tokensBefore")) or None,
-            tokens_after=_whole(own.get("tokensAfter")),
+            tokens_before=whole(entry.get("tokensBefore")) or None,
+            tokens_after=whole(own.get("tokensAfter")),
         )
         node = self._tree.below(above, strand, told)
         again = own.get("again") is True
@@ -190,21 +236,13 @@ class _Desk:
 
     def _note(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         strand = self._pass(entry, above).strand
-        match entry.get("type"):
-            case "model_change":
-                provider, model = string(entry.get("provider")), string(entry.get("modelId"))
-                more = {"provider": provider} if provider else {}
-                yield Noted(strand=strand, about=About(model=model, more=more))
-            case "session_info":
-                yield Noted(strand=strand, about=About(title=string(entry.get("name")).strip()))
-            case "thinking_level_change":
-                level = string(entry.get("thinkingLevel"))
-                yield Noted(strand=strand, about=About(more={"thinkingLevel": level}))
-            case _:
-                target, label = string(entry.get("targetId")), string(entry.get("label"))
-                self._labels.pop(target, None)
-                if label:
-                    self._labels[target] = label
+        if (about := noted(entry)) is not None:
+            yield Noted(strand=strand, about=about)
+            return
+        target, label = string(entry.get("targetId")), string(entry.get("label"))
+        self._labels.pop(target, None)
+        if label:
+            self._labels[target] = label
 
     def _follow(self, above: Node | None, key: str) -> Generator[Event, None, str]:
         """Return the strand of an entry that tells something, and begin it where it is new."""
@@ -259,13 +297,3 @@ class _Desk:
 
 def _strand_of(node: Node | None) -> str:
     return MAIN if node is None else node.strand
-
-
-def _session_of(path: str) -> str:
-    """Return the id in the name of a session file, which begins with the time."""
-    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
-    return name.partition("_")[2] or name
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -47,6 +47,8 @@ class Tree:
         """The newest entry of each strand that told something or changed what is seen."""
         self._newest: Node | None = None
         self._is_folded = False
+        self.is_reset = False
+        """Whether the conversation was begun anew."""
 
     @property
     def newest(self) -> Node | None:
@@ -82,6 +84,13 @@ class Tree:
             self._ends[node.strand] = node
         self._is_folded = self._is_folded or node.window is not None
         return node
+
+    def move(self, name: str, to: Node | None) -> None:
+        """Go to an entry, or before the first one: what comes next is below it."""
+        node = to or Node(parent=None, strand=MAIN, depth=0, last="")
+        if name:
+            self._nodes[name] = node
+        self._newest = node
 
     def below(self, above: Node | None, strand: str, key: str = "") -> Node:
         """Return an entry below another, not yet added."""
@@ -133,6 +142,16 @@ class Tree:
                 break
         else:
             return ()
+        return tuple(reversed(found))
+
+    def newest_of(self, above: Node | None, count: int) -> tuple[str, ...]:
+        """Return the newest messages on the way to an entry, without summaries."""
+        found: list[str] = []
+        for each in _upwards(above):
+            if len(found) == count:
+                break
+            if (name := each.key or each.copies) and each.window is None and name not in found:
+                found.append(name)
         return tuple(reversed(found))
 
     def first_kept(self, above: Node | None, shows: frozenset[str]) -> Node | None:

@@ -21,6 +21,7 @@ from holdfast.formats.container import dump
 from holdfast.formats.document import Style
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import iso
+from holdfast.formats.sessions.pi_blocks import usage_of
 from holdfast.formats.sessions.pi_content import ORIGIN, WINDOW
 from holdfast.formats.sessions.pi_entries import (
     Content,
@@ -180,6 +181,8 @@ class _Scribe:
             "tokensBefore": folded.tokens_before or 0,
             "details": {**details, "holdfast": own} if own else details,
         }
+        if told is not None and told.native.usage is not None:
+            fields["usage"] = usage_of(told.native.usage)
         tip.strand = name if tip.strand is None else tip.strand
         node = self._tree.below(tip.node, tip.strand, "" if told is None else name)
         tip.node = self._tree.add(name, replace(node, window=shows, forks=False, again=again))
