@@ -107,7 +107,8 @@ def _work_table(beside: Beside) -> Table:
         rows.append(_times(f"whole compaction of {size:,} messages", *pair))
     note = (
         f"{beside.requirement}, on a memory disk, in turn. Factors above 1 are in our favor. "
-        "Rates and compactions are by CPU time, longest calls, reads and loads by wall time. "
+        "Rates and compactions are by CPU time, longest calls, reads and loads by wall time. Of "
+        "three rounds of appends the fastest counts, and the longest call of all. "
         "Hermes has no public call for several messages in one transaction; the one that its own "
         "compaction uses is called. *Whole compaction*: from messages in memory to the new window "
         "in the store, same session, the model a fixed text; Hermes' agent around it left out."
