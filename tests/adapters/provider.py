@@ -85,6 +85,8 @@ def send(connection: BaseHTTPRequestHandler, reply: Reply) -> None:
         for name, value in {"content-type": "application/json", **reply.headers}.items():
             connection.send_header(name, value)
         connection.send_header("content-length", str(len(body)))
+        # Said, not only done: a client that is not told may send its next request into the close.
+        connection.send_header("connection", "close")
         connection.end_headers()
         connection.wfile.write(body if reply.cut is None else body[: reply.cut])
     except ConnectionError:
