@@ -8,11 +8,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bench.peers.environments import HERMES, installed, output
-from bench.peers.store_tables import Appends, Beside, Calls, store_bars, store_tables
+from bench.peers.store_tables import (
+    TRANSCRIPT,
+    Appends,
+    Beside,
+    Calls,
+    store_bars,
+    store_tables,
+)
 from bench.report import Result
-from bench.store.appending import fresh, on_top
+from bench.store.appending import on_top
 from bench.store.compacting import SIZES, whole_compaction
-from bench.store.corpus import CHAT, MIXED, Corpus
+from bench.store.corpus import CHAT, MIXED, Corpus, Sitting
 from bench.store.discovering import discoveries
 from bench.store.disk import on_disk
 from bench.store.filling import BATCH, fill
@@ -26,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from bench.store.corpus import Mix, Sitting
     from bench.store.filling import Filling
 
 __all__ = ["StoreSizes", "compare_stores"]
@@ -45,6 +51,7 @@ class StoreSizes:
 
 
 FULL = StoreSizes()
+_OURS = "ours.db"
 _ROUNDS = 3
 """How often both append the same in turn: other work slows now one of them, now the other."""
 
@@ -54,10 +61,14 @@ def compare_stores(sizes: StoreSizes = FULL) -> Result:
     installed(_PEER)
     with memory_disk() as folder:
         beside = Beside(HERMES.requirement)
-        for mix in (MIXED, CHAT):
+        long = Sitting("20260101_000000_ffffff", "cli", 1_750_000_000_000, transcript(SIZES[0]))
+        for name, sittings in (
+            (TRANSCRIPT, [long]),
+            *((mix.name, [*Corpus(mix).sittings(sizes.appended)]) for mix in (MIXED, CHAT)),
+        ):
             for batch in (1, BATCH):
-                _say(f"append {mix.name}, {batch} a transaction")
-                _append(folder, mix, batch, sizes, beside)
+                _say(f"append {name}, {batch} a transaction")
+                _append(folder, name, sittings, batch, beside)
         _say(f"{sizes.stored:,} messages")
         _store(folder, sizes, beside)
         for size in SIZES:
@@ -66,24 +77,33 @@ def compare_stores(sizes: StoreSizes = FULL) -> Result:
     return Result("store-peers", store_tables(beside), store_bars(beside))
 
 
-def _append(folder: Path, mix: Mix, batch: int, sizes: StoreSizes, beside: Beside) -> None:
-    count = sizes.appended
-    sessions = _written(folder / "sessions.jsonl", Corpus(mix).sittings(count))
-    places = [folder / f"{mix.name}-{batch}-{number}" for number in range(_ROUNDS)]
+def _append(
+    folder: Path, name: str, sittings: Sequence[Sitting], batch: int, beside: Beside
+) -> None:
+    sessions = _written(folder / "sessions.jsonl", sittings)
+    places = [folder / f"{name}-{batch}-{number}" for number in range(_ROUNDS)]
     rounds: list[tuple[Filling, dict[str, Any]]] = []
     for place in places:
         place.mkdir()
         theirs = _run("append", str(sessions), str(place / "peer.db"), str(batch))
-        rounds.append((fresh(place, mix, count, batch), theirs))
+        rounds.append((_filled(place, sittings, batch), theirs))
     ours, theirs = rounds[0]
-    beside.appends[mix.name, batch] = Appends(
+    beside.appends[name, batch] = Appends(
         _fastest([_of(mine) for mine, _ in rounds]),
         _fastest([_of_peer(peers) for _, peers in rounds]),
         ours.messages,
     )
     if batch == BATCH:
-        mine = on_disk(places[0] / f"{mix.name}-{batch}.db").size
-        beside.disk[mix.name] = mine / ours.content, theirs["bytes"] / ours.content
+        mine = on_disk(places[0] / _OURS).size
+        beside.disk[name] = mine / ours.content, theirs["bytes"] / ours.content
+
+
+def _filled(place: Path, sittings: Iterable[Sitting], batch: int) -> Filling:
+    store = SqliteStore(place / _OURS)
+    try:
+        return fill(store, sittings, batch)
+    finally:
+        store.close()
 
 
 def _store(folder: Path, sizes: StoreSizes, beside: Beside) -> None:
