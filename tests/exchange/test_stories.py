@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -36,7 +37,8 @@ NAMES = ("", "one", "two", "three")
 
 def story(file: str, name: str, *events: Event, parent: str = "") -> Story:
     origin = Origin("claude-code", f"/logs/{file}.jsonl", START)
-    return Story(origin, (begun(name, parent=parent), *events))
+    whole = (begun(name, parent=parent), *events)
+    return Story(origin, lambda: iter(whole), whole)
 
 
 @st.composite
@@ -109,3 +111,18 @@ def test_what_came_before_damage_is_told_with_the_damage() -> None:
     whole = story_of(Origin("pi", "/logs/one.jsonl"), tell)
     assert whole.events[0] == told("u1")
     assert whole.events[1:] == (Problem(0, "pi: line 2: it is cut"),)
+
+
+def test_a_packed_file_that_turns_out_long_is_not_held_in_memory() -> None:
+    endless = story_of(Origin("pi", "/logs/one.jsonl.gz"), lambda: map(told, map(str, count())))
+    assert len(endless.events) == BATCH
+    assert not endless.is_plain
+
+
+def test_a_story_that_was_too_long_to_wait_is_told_whole() -> None:
+    events = [begun("one"), *(told(f"u{number}") for number in range(2 * BATCH))]
+    with opened() as store:
+        (tally,) = importer(store).take_all(
+            [story_of(Origin("pi", "/logs/one.jsonl", START), lambda: iter(events))]
+        )
+    assert tally.count.messages == 2 * BATCH

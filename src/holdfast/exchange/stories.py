@@ -7,6 +7,7 @@ is said in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
@@ -26,14 +27,13 @@ __all__ = ["Group", "Story", "story_of"]
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All that a small file tells."""
+    """What a small file tells."""
 
     origin: Origin
+    tell: Callable[[], Iterator[Event]]
+    """Tells it from the beginning."""
     events: tuple[Event, ...]
-
-    def tell(self) -> Iterator[Event]:
-        """Tell it from the beginning."""
-        return iter(self.events)
+    """All of it, or as much as shows that it is too long: a packed file may be anything."""
 
     @property
     def is_plain(self) -> bool:
@@ -75,7 +75,7 @@ class Group:
 
 
 def story_of(origin: Origin, tell: Callable[[], Iterator[Event]]) -> Story:
-    """Return all that a small file tells, up to where it is damaged.
+    """Return what a small file tells, up to where it is damaged or too long to wait for others.
 
     Args:
         origin: Where the events come from.
@@ -83,8 +83,8 @@ def story_of(origin: Origin, tell: Callable[[], Iterator[Event]]) -> Story:
     """
     events: list[Event] = []
     try:
-        for event in tell():
+        for event in islice(tell(), BATCH):
             events.append(event)  # noqa: PERF402 - what came before an error is kept
     except DecodeError as error:
         events.append(Problem(0, str(error)))
-    return Story(origin, tuple(events))
+    return Story(origin, tell, tuple(events))

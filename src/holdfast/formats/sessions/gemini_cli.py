@@ -177,10 +177,13 @@ class _Reader:
         for entry in (patch, *mappings(patch.get("updates"))):
             if (growth := self._grown.get(string(entry.get("id")))) is not None:
                 yield from self._message(line, {"type": growth.speaker, **entry})
-        before = self._shown()
-        for removed in sequence(patch.get("removeIds")):
-            self._window.pop(string(removed), None)
+        removed = [string(each) for each in sequence(patch.get("removeIds"))]
         order = [string(each) for each in sequence(patch.get("orderIds"))]
+        if not removed and not order:
+            return  # as most are, and the window may be long
+        before = self._shown()
+        for name in removed:
+            self._window.pop(name, None)
         first = {name: self._window[name] for name in order if name in self._window}
         self._window = {**first, **self._window}
         shows = self._shown()
