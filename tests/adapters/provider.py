@@ -79,16 +79,28 @@ def provider(*replies: Reply) -> Generator[Provider]:
 def send(connection: BaseHTTPRequestHandler, reply: Reply) -> None:
     time.sleep(reply.delay)
     body = reply.body.encode("utf-8", "surrogateescape")
+    respond(connection, reply.status, reply.headers, body, cut=reply.cut)
+
+
+def respond(
+    connection: BaseHTTPRequestHandler,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    cut: int | None = None,
+) -> None:
+    """Send an answer, of which the body may be cut, and close."""
     connection.close_connection = True
     try:
-        connection.send_response(reply.status)
-        for name, value in {"content-type": "application/json", **reply.headers}.items():
+        connection.send_response(status)
+        for name, value in {"content-type": "application/json", **headers}.items():
             connection.send_header(name, value)
         connection.send_header("content-length", str(len(body)))
         # Said, not only done: a client that is not told may send its next request into the close.
         connection.send_header("connection", "close")
         connection.end_headers()
-        connection.wfile.write(body if reply.cut is None else body[: reply.cut])
+        connection.wfile.write(body[:cut])
     except ConnectionError:
         pass  # the client has given up waiting
 

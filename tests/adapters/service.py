@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.adapters.provider import respond
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -79,18 +81,7 @@ def service(answers: Mapping[str, Answer]) -> Generator[Service]:
 def send(connection: BaseHTTPRequestHandler, answer: Answer) -> None:
     time.sleep(answer.delay)
     text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
-    body = text.encode()
-    connection.close_connection = True
-    try:
-        connection.send_response(answer.status)
-        for name, value in {"content-type": "application/json", **answer.headers}.items():
-            connection.send_header(name, value)
-        connection.send_header("content-length", str(len(body)))
-        connection.send_header("connection", "close")
-        connection.end_headers()
-        connection.wfile.write(body)
-    except ConnectionError:
-        """The client has given up waiting."""
+    respond(connection, answer.status, answer.headers, text.encode())
 
 
 FAILURES = {
