@@ -59,6 +59,8 @@ def test_output_stands_without_its_frame() -> None:
     "text",
     [
         "<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>",
+        "<session_context>\nThis is the agent. Today is Monday.\n</session_context>",
+        "This is the Gemini CLI. We are setting up the context for our chat.\nToday is Monday.",
         "<user_info>\nOS: any\n</user_info>",
         "<git-context>\nthe rest of this was cut off",
         "<permissions instructions>ask first</permissions instructions>",
@@ -75,6 +77,7 @@ def test_what_agents_put_into_a_message_is_not_typed(text: str) -> None:
     ("text", "typed"),
     [
         ("fix the parser", "fix the parser"),
+        ("<current_datetime>2026-02-03</current_datetime>\n\nfix it", "fix it"),
         ("<system-reminder>be brief</system-reminder>\nfix it", "fix it"),
         ("fix it\n<USER_SETTINGS_CHANGE>\nmodel\n</USER_SETTINGS_CHANGE>", "fix it"),
         ("<system-reminder> is in my log, why?", "<system-reminder> is in my log, why?"),

@@ -46,13 +46,16 @@ _INJECTED = (
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
+    "this is the gemini cli. we are setting up the context",
+    "this is the qwen code. we are setting up the context",
 )
 _EXPANDED = "base directory for this skill:"
 _ARGUMENTS = "\nARGUMENTS:"
 """What a user gave a skill stands behind its text."""
 _ASIDE = re.compile(
     r"\s*<(system-reminder|environment_context|user_info|user_instructions|user_settings_change"
-    r"|git-context|git_status|ide_opened_file|ide_selection|uploaded_files|skill)"
+    r"|git-context|git_status|ide_opened_file|ide_selection|uploaded_files|skill"
+    r"|session_context|current_datetime)"
     r"(?: [^<>]{0,400})?>",
     re.IGNORECASE,
 )

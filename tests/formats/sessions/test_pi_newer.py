@@ -8,7 +8,7 @@ from holdfast.formats.document import Problem
 from holdfast.formats.sessions.pi import PI
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Role
+from holdfast.transcript import Role, Text
 from tests.formats.conformance import records_of
 
 HEADER = {"type": "session", "version": 3, "id": "s", "cwd": "/srv"}
@@ -162,3 +162,63 @@ def test_the_fourth_version_names_the_session_that_it_came_from() -> None:
     (begun,) = tell({**VERSION_4[0], "parentSessionId": "parent"})
     assert isinstance(begun, Begun)
     assert (begun.about.parent, begun.about.fork) == ("parent", Fork.BRANCH)
+
+
+def instructs(name: str, parent: str | None, **sections: str | None) -> dict[str, object]:
+    message = {"role": "system", "content": "", "sections": sections}
+    return {"type": "message", "id": name, "parentId": parent, "message": message}
+
+
+def folds(name: str, parent: str, kept: str, **sections: str) -> dict[str, object]:
+    prompt = {"role": "system", "content": "", "sections": sections}
+    fields = {"summary": "So far.", "firstKeptEntryId": kept, "systemMessage": prompt}
+    return {"type": "compaction", "id": name, "parentId": parent, **fields}
+
+
+def shown(events: list[Event]) -> list[tuple[str, ...]]:
+    return [each.shows for each in events if isinstance(each, Folded)]
+
+
+def test_a_system_prompt_is_all_of_its_sections() -> None:
+    events = tell(HEADER, instructs("s1", None, preamble="Be kind.", tools="None.", gone=None))
+    (told,) = [each for each in events if isinstance(each, Told)]
+    assert told.message.role is Role.SYSTEM
+    assert [part.text for part in told.message.parts if isinstance(part, Text)] == [
+        "Be kind.",
+        "None.",
+    ]
+
+
+def test_a_compaction_keeps_the_system_prompt_before_its_summary() -> None:
+    events = tell(
+        HEADER,
+        instructs("s1", None, preamble="Be kind."),
+        says("u1", "s1", "One"),
+        says("u2", "u1", "Two"),
+        folds("c1", "u2", "u2", preamble="Be kind."),
+        says("u3", "c1", "Three"),
+        folds("c2", "u3", "u3", preamble="Be kind."),
+    )
+    assert shown(events) == [("s1", "c1", "u2"), ("s1", "c2", "u3")]
+    assert [key for _, key in strands(events)] == ["s1", "u1", "u2", "c1", "u3", "c2"]
+
+
+def test_a_system_prompt_that_was_changed_is_told_as_the_compaction_puts_it_together() -> None:
+    events = tell(
+        HEADER,
+        instructs("s1", None, preamble="Be kind."),
+        says("u1", "s1", "One"),
+        instructs("s2", "u1", preamble="Be brief."),
+        folds("c1", "s2", "u1", preamble="Be brief."),
+        says("u2", "c1", "Two"),
+        folds("c2", "u2", "u2", preamble="Be brief."),
+    )
+    assert shown(events) == [("c1/system", "c1", "u1"), ("c1/system", "c2", "u2")]
+    (prompt,) = [e for e in events if isinstance(e, Told) and e.key == "c1/system"]
+    assert prompt.message.text == "Be brief."
+
+
+def test_what_is_no_system_prompt_is_not_shown_as_one() -> None:
+    odd = folds("c1", "u1", "u1") | {"systemMessage": {"role": "user", "content": "Hello"}}
+    events = tell(HEADER, says("u1", None, "One"), odd)
+    assert shown(events) == [("c1", "u1")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import About
 from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.figures import usage_in
@@ -33,10 +32,8 @@ __all__ = [
     "Spoken",
     "is_heard",
     "is_known",
-    "noted",
     "ran_note",
     "read_blocks",
-    "session_of",
     "spoken",
     "time_of",
     "usage_of",
@@ -47,7 +44,7 @@ ORIGIN = "pi"
 _MIRRORS = frozenset(["delivery-mirror", "gateway-injected"])
 """The models of OpenClaw's copies of what it sent to a chat channel."""
 SYSTEM = "holdfast.system"
-"""The type of a custom entry with a system prompt: Pi has its own and keeps none in a file."""
+"""The type of a custom entry with a system prompt: Pi goes on with its own, whatever we write."""
 SUMMARY = "holdfast.summary"
 """The type of a custom message with a summary that no compaction of the file wrote."""
 WINDOW = "holdfast.window"
@@ -113,30 +110,10 @@ def spoken(entry: Mapping[str, object]) -> Spoken | None:
             return None
 
 
-def noted(entry: Mapping[str, object]) -> About | None:
-    """Return what an entry says of the session; None where it says something else."""
-    match entry.get("type"):
-        case "model_change":
-            provider, model = string(entry.get("provider")), string(entry.get("modelId"))
-            return About(model=model, more={"provider": provider} if provider else {})
-        case "session_info":
-            return About(title=string(entry.get("name")).strip())
-        case "thinking_level_change":
-            return About(more={"thinkingLevel": string(entry.get("thinkingLevel"))})
-        case _:
-            return None
-
-
 def is_heard(message: object) -> bool:
     """Say whether a message that a compaction repeats was told."""
     found = spoken({"type": "message", "message": message})
     return found is not None and bool(found.message.parts)
-
-
-def session_of(path: str) -> str:
-    """Return the id in the name of a session file, which begins with the time."""
-    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
-    return name.partition("_")[2] or name
 
 
 def is_known(entry: Mapping[str, object]) -> bool:
@@ -155,7 +132,7 @@ def _said(message: Mapping[str, object]) -> Spoken | None:
         case "custom" | "hookMessage":
             return _custom(message, {"role": "custom"})
         case "system" | "developer":
-            return Spoken(Message(Role.SYSTEM, tuple(read_blocks(content))))
+            return Spoken(Message(Role.SYSTEM, tuple(_instructions(message))))
         case "assistant":
             return _answer(message)
         case "toolResult":
@@ -168,6 +145,14 @@ def _said(message: Mapping[str, object]) -> Spoken | None:
             return Spoken(summarized(string(message.get("summary")), ORIGIN))
         case _:
             return None
+
+
+def _instructions(message: Mapping[str, object]) -> Iterator[Text | Media]:
+    """Read a system prompt, which newer versions write in sections that have names."""
+    content = message.get("content")
+    yield from read_blocks(content) if content else ()
+    for section in mapping(message.get("sections")).values():
+        yield from read_blocks(section)
 
 
 def _custom(fields: Mapping[str, object], more: dict[str, object]) -> Spoken:

@@ -10,14 +10,13 @@ from holdfast.formats.document import Problem
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, string
 from holdfast.formats.sessions.figures import whole
 from holdfast.formats.sessions.keys import Keys
+from holdfast.formats.sessions.pi_about import noted, opened
 from holdfast.formats.sessions.pi_content import (
     ORIGIN,
     SIDE,
     WINDOW,
     is_heard,
     is_known,
-    noted,
-    session_of,
     spoken,
     time_of,
     usage_of,
@@ -26,6 +25,7 @@ from holdfast.formats.sessions.pi_lanes import LANES, entry_of
 from holdfast.formats.sessions.pi_tree import Tree
 from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Fork
+from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_pi"]
 
-_HEADER = ("provider", "thinkingLevel", "parentSession", "branchedFrom")
 _FILES = ("readFiles", "modifiedFiles")
 
 
@@ -78,7 +77,7 @@ class _Desk:
             return
         if self._about is None:
             yield self._begin(About())
-        left = above = self._above(entry)
+        left = above = self._tree.above(entry)
         is_beside = entry.get("appendMode") == SIDE
         if is_beside and left is not None:
             above = replace(left, forks=True)
@@ -101,7 +100,7 @@ class _Desk:
             case "compaction":
                 yield from self._compaction(entry, above)
             case "leaf":
-                self._tree.move(string(entry.get("id")), self._target(entry, above))
+                self._tree.move(string(entry.get("id")), self._tree.target(entry, above))
             case "reset":
                 yield from self._reset(entry, above)
             case "custom" if entry.get("customType") == WINDOW:
@@ -123,29 +122,9 @@ class _Desk:
     def _header(self, entry: Mapping[str, object]) -> Iterator[Event]:
         if self._about not in (None, About()):
             return
-        origin = string(entry.get("parentSession")) or string(entry.get("branchedFrom"))
-        about = About(
-            id=string(entry.get("id")),
-            model=string(entry.get("modelId")),
-            cwd=string(entry.get("cwd")),
-            started=time_of(entry),
-            parent=session_of(origin),
-            fork=Fork.BRANCH if origin else None,
-            more={key: found for key in _HEADER if (found := string(entry.get(key)))},
-        )
+        about = opened(entry)
         known, begun = self._about, self._begin(about)
         yield begun if known is None else Noted(strand=MAIN, about=about)
-
-    def _above(self, entry: Mapping[str, object]) -> Node | None:
-        # Below a reset there is nothing to go back to.
-        if "parentId" in entry and entry["parentId"] is None and not self._tree.is_reset:
-            return None
-        return self._tree.find(entry.get("parentId")) or self._tree.newest
-
-    def _target(self, entry: Mapping[str, object], above: Node | None) -> Node | None:
-        """Return where the user went; where that is not in the file, nowhere."""
-        target = entry.get("targetId")
-        return None if target is None else self._tree.find(target) or above
 
     def _say(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         found = spoken(entry)
@@ -167,7 +146,9 @@ class _Desk:
             more=found.more,
         )
         yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
-        self._tree.add(string(entry.get("id")), self._tree.below(above, strand, key))
+        prompt = key if found.message.role is Role.SYSTEM else ""
+        node = replace(self._tree.below(above, strand, key), prompt=prompt)
+        self._tree.add(string(entry.get("id")), node)
 
     def _reset(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         """Follow a conversation that its user began anew, with what was kept of it."""
@@ -185,6 +166,8 @@ class _Desk:
         key, at = self._key(entry), time_of(entry)
         strand = yield from self._follow(above, key)
         told = "" if own.get("told") is False else key
+        prompts = self._tree.prompts(above)
+        prompt = yield from self._prompt(entry, prompts, strand)
         if told:
             more = {name: details[name] for name in _FILES if name in details}
             native = Native(id=string(entry.get("id")), usage=usage_of(entry), at=at, more=more)
@@ -198,7 +181,8 @@ class _Desk:
                 kept = self._tree.newest_of(above, sum(map(is_heard, tail)))
             else:
                 kept = self._tree.kept(above, self._first_kept(entry))
-            shows = (told, *kept) if told else kept
+            rest = [each for each in kept if not prompt or each not in prompts]
+            shows = tuple(filter(None, (prompt, told, *rest)))
         yield Folded(
             strand=strand,
             line=self._line,
@@ -211,8 +195,23 @@ class _Desk:
         )
         node = self._tree.below(above, strand, told)
         again = own.get("again") is True
-        node = replace(node, window=shows, forks=False, again=again)
+        node = replace(node, prompt=prompt, window=shows, forks=False, again=again)
         self._tree.add(string(entry.get("id")), node)
+
+    def _prompt(
+        self, entry: Mapping[str, object], known: tuple[str, ...], strand: str
+    ) -> Generator[Event, None, str]:
+        """Return the system prompt that a compaction keeps; one put together of several is told."""
+        prompt = entry.get("systemMessage")
+        if mapping(prompt).get("role") != "system":
+            return ""
+        found = spoken({"type": "message", "message": prompt})
+        if found is None or not found.message.parts or len(known) == 1:
+            return known[0] if known else ""
+        key = self._keys.take(f"{string(entry.get('id'))}/system", self._line)
+        native = Native(at=time_of(entry))
+        yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
+        return key
 
     def _window(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
         """Follow an entry of our own: the user took something back, or a branch sees less."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.formats.chronicle import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["Node", "Tree"]
 
@@ -28,6 +28,8 @@ class Node:
     """The key of the newest message on the way from the root to here; empty before the first."""
     key: str = ""
     """The message that it tells; empty where it tells none."""
+    prompt: str = ""
+    """The system prompt that it tells, or that a compaction leaves in force."""
     window: tuple[str, ...] | None = None
     """What the model sees from here on, where the entry changes that."""
     forks: bool = False
@@ -58,6 +60,18 @@ class Tree:
     def find(self, name: object) -> Node | None:
         """Return the entry of that name."""
         return self._nodes.get(name) if isinstance(name, str) else None
+
+    def above(self, entry: Mapping[str, object]) -> Node | None:
+        """Return what an entry that comes now is below."""
+        # Below a reset there is nothing to go back to.
+        if "parentId" in entry and entry["parentId"] is None and not self.is_reset:
+            return None
+        return self.find(entry.get("parentId")) or self._newest
+
+    def target(self, entry: Mapping[str, object], above: Node | None) -> Node | None:
+        """Return where the user went; where that is not in the file, nowhere."""
+        target = entry.get("targetId")
+        return None if target is None else self.find(target) or above
 
     def has_strand(self, strand: str) -> bool:
         """Say whether anything was told on that strand."""
@@ -142,6 +156,16 @@ class Tree:
                 break
         else:
             return ()
+        return tuple(reversed(found))
+
+    def prompts(self, above: Node | None) -> tuple[str, ...]:
+        """Return the system prompts that are in force at an entry, the oldest first."""
+        found: list[str] = []
+        for each in _upwards(above):
+            if each.prompt:
+                found.append(each.prompt)
+                if each.window is not None:
+                    break
         return tuple(reversed(found))
 
     def newest_of(self, above: Node | None, count: int) -> tuple[str, ...]:
