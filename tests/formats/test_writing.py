@@ -118,3 +118,15 @@ def test_a_smaller_window_does_not_say_what_answers_to_the_larger_one_cost(to: s
         assert [native_of(each).usage for each in again if each.role is Role.ASSISTANT] == [
             expected
         ]
+
+
+@pytest.mark.parametrize("to", ["claude-code", "codex", "pi"])
+def test_two_conversations_without_an_id_do_not_become_one_session(to: str) -> None:
+    first, second = (read(json.dumps([{"role": "user", "content": word}])) for word in "ab")
+    assert _session_in(first, to) != _session_in(second, to)
+    assert _session_in(first, to) == _session_in(first, to)
+
+
+def _session_in(document: Document, to: str) -> str:
+    line = json.loads(write(document, document.live, to=to).splitlines()[0])
+    return str(line.get("sessionId") or line.get("payload", line)["id"])

@@ -10,8 +10,9 @@ from holdfast.formats.catalog import choose
 from holdfast.formats.chronicle import About, native_of, with_native, without_native
 from holdfast.formats.container import SYSTEM_KEYS, dump, write_back
 from holdfast.formats.document import ReadOnlyFormat, Style
-from holdfast.formats.loose import mapping
+from holdfast.formats.loose import as_json, mapping
 from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.sessions.derived import derived_uuid
 from holdfast.formats.telling import tell_window
 from holdfast.wire import DIALECTS
 
@@ -48,7 +49,7 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         if wanted in _WRITERS:
             is_whole = transcript == document.live
             window = transcript if is_whole else map(_uncounted, transcript)
-            events = tell_window(window, document.about or About())
+            events = tell_window(window, _known(document))
             return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
         if wanted == document.format:
             if document.envelope is None:
@@ -57,6 +58,18 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         return _convert(document, transcript, choose(wanted, WRITABLE))
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
+
+
+def _known(document: Document) -> About:
+    """Return what is known of a conversation, with an id that follows from what was said.
+
+    An agent that is given two conversations without one would take them for the same.
+    """
+    about = document.about or About()
+    if about.id:
+        return about
+    said = DIALECTS["openai"].encode(document.live).messages
+    return replace(about, id=derived_uuid(as_json(said)))
 
 
 def _uncounted(message: Message) -> Message:
