@@ -79,3 +79,37 @@ def test_a_sub_agent_is_a_child_of_the_session_that_its_folder_is_named_after() 
     alone = tell(*lines, file="/home/ada/.gemini/tmp/shop/chats/session-1-sub.jsonl")[0]
     assert isinstance(alone, Begun)
     assert (alone.about.parent, alone.about.fork) == ("", None)
+
+
+def test_a_chat_that_is_gone_on_with_tells_nothing_twice() -> None:
+    call = {"functionCall": {"id": "c1", "name": "ls", "args": {}}}
+    response = {"id": "c1", "name": "ls", "response": {"output": "a.txt"}}
+    answered = {"id": "r1", "type": "user", "content": [{"functionResponse": response}]}
+    done = {
+        **ANSWER,
+        "content": "Look.",
+        "toolCalls": [{"name": "ls", "args": {}, **called("a.txt")}],
+    }
+    said = {"id": "a2", "type": "gemini", "content": "One file."}
+    again = [
+        {"id": "u1", "type": "user", "content": [{"text": "Files?"}]},
+        {"id": "a1", "type": "gemini", "content": [{"text": "Look."}, call]},
+        {"id": "a1_response", "type": "user", "content": answered["content"]},
+        answered,
+        {"id": "a2", "type": "gemini", "content": [{"text": "One file."}]},
+    ]
+    before = [HEAD, user("u1", "Files?"), done, answered, said]
+    after = [HEAD, {"$set": {"messages": again}}, user("u2", "Thanks.")]
+    events = tell(*before, *after)
+    told = [each for each in events if isinstance(each, Told)]
+    roles = " ".join(each.message.role for each in told)
+    assert roles == "user assistant assistant tool assistant user"
+    assert results(events) == ["a.txt"]
+
+
+def test_a_result_that_stands_apart_from_its_call_is_told_once() -> None:
+    call = {"functionCall": {"id": "c9", "name": "ls", "args": {}}}
+    response = {"id": "c9", "name": "ls", "response": {"output": "b.txt"}}
+    answered = {"id": "r9", "type": "user", "content": [{"functionResponse": response}]}
+    events = tell(HEAD, {"id": "a9", "type": "gemini", "content": [call]}, answered, answered)
+    assert results(events) == ["b.txt"]

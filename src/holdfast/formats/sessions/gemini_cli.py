@@ -16,7 +16,7 @@ from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted
 from holdfast.formats.document import Format
 from holdfast.formats.loose import mapping, mappings, sequence, string
 from holdfast.formats.moments import moment
-from holdfast.formats.sessions.gemini_cli_messages import Growth, is_snapshot, usage_of
+from holdfast.formats.sessions.gemini_cli_messages import Growths, is_snapshot, usage_of
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, summarized
 from holdfast.session import Fork
@@ -71,7 +71,7 @@ class _Reader:
         self._keys = Keys()
         self._about: About | None = None
         """What was told of the session; None before it has begun."""
-        self._grown: dict[str, Growth] = {}
+        self._grown = Growths()
         """How much of each message was told."""
         self._window: dict[str, list[str]] = {}
         """The ids of the messages that the model sees, each with the names it was told under."""
@@ -128,11 +128,11 @@ class _Reader:
             yield Noted(strand=MAIN, about=About(title=about.title))
 
     def _message(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
-        if string(entry.get("id")) not in self._grown and is_snapshot(entry):
+        if self._grown.known(string(entry.get("id"))) is None and is_snapshot(entry):
             yield self._summary(line, entry)
             return
         id, model = string(entry.get("id")), string(entry.get("model"))  # noqa: A001
-        growth = self._grown.setdefault(id, Growth()) if id else Growth()
+        growth = self._grown.of(id)
         if id and id not in self._window:
             self._window[id] = self._names.setdefault(id, [])
         names = self._names[id] if id else self._window.setdefault(f"#{line}", [])
@@ -175,7 +175,7 @@ class _Reader:
     def _patch(self, line: int, patch: Mapping[str, object]) -> Iterator[Event]:
         """Tell what changed in messages, and which of them the model sees from here on."""
         for entry in (patch, *mappings(patch.get("updates"))):
-            if (growth := self._grown.get(string(entry.get("id")))) is not None:
+            if (growth := self._grown.known(string(entry.get("id")))) is not None:
                 yield from self._message(line, {"type": growth.speaker, **entry})
         removed = [string(each) for each in sequence(patch.get("removeIds"))]
         order = [string(each) for each in sequence(patch.get("orderIds"))]
@@ -189,8 +189,8 @@ class _Reader:
         shows = self._shown()
         if shows == before:
             return
-        folded = [self._grown[each] for each in self._window if each in self._grown]
-        if any(growth.is_summary for growth in folded):
+        folded = map(self._grown.known, self._window)
+        if any(growth is not None and growth.is_summary for growth in folded):
             yield Folded(strand=MAIN, line=line, id=f"#{line}", shows=shows)
         else:
             yield Rewound(strand=MAIN, line=line, shows=shows)
@@ -218,7 +218,7 @@ class _Reader:
         id = string(entry.get("id"))  # noqa: A001
         key = self._keys.take(id, line)
         self._window[id or key] = self._names[id or key] = [key]
-        growth = self._grown.setdefault(id or key, Growth())
+        growth = self._grown.of(id or key)
         growth.is_summary = True
         said = growth.added(entry)[0]
         native = Native(id=id, at=moment(entry.get("timestamp")))

@@ -12,11 +12,11 @@ from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.transcript import Content, Part
 
-__all__ = ["Growth", "is_snapshot", "usage_of"]
+__all__ = ["Growths", "is_snapshot", "usage_of"]
 
 _FAILED = frozenset(["error", "cancelled"])
 _SNAPSHOT = "<state_snapshot>"
@@ -27,17 +27,21 @@ _NEAR = 200
 class Growth:
     """How much of a message was told."""
 
-    def __init__(self) -> None:
-        """Nothing was told yet."""
+    def __init__(self, answered: set[str]) -> None:
+        """Nothing was told yet.
+
+        Args:
+            answered: The calls of the file whose results were told: each is written several times.
+        """
         self.is_paid = False
         self.is_summary = False
         """Whether it stands for what was compressed."""
         self.speaker = ""
         """Who said it, as Gemini CLI calls them."""
         self._thoughts = 0
-        self._content: int | None = None
+        self._words: set[int] = set()
         self._calls: set[str] = set()
-        self._answered: set[str] = set()
+        self._answered = answered
 
     def added(self, entry: Mapping[str, object]) -> list[Message]:
         """Return what is new in a version of the message: what was said, the calls, the results.
@@ -47,23 +51,40 @@ class Growth:
         """
         self.speaker = string(entry.get("type"))
         role = Role.USER if self.speaker == "user" else Role.ASSISTANT
+        told = _parts(entry.get("content") or entry.get("parts"), role)
+        thoughts, said = tuple(self._thought(entry)), tuple(self._said(told))
+        made: tuple[Part, ...] = tuple(self._made(entry))
+        if role is Role.USER:
+            # Only a model thinks and calls, whoever a damaged line says has spoken.
+            made, thoughts = (*thoughts, *made), ()
         pieces: tuple[tuple[Role, tuple[Part, ...]], ...] = (
-            (role, tuple(self._said(entry, role))),
-            (role, tuple(self._made(entry))),
-            (Role.TOOL, tuple(self._results(entry))),
+            (role, (*thoughts, *said)),
+            (Role.ASSISTANT, made),
+            (Role.TOOL, tuple(self._results(entry, told))),
         )
         return [Message(speaker, parts) for speaker, parts in pieces if parts]
 
-    def _said(self, entry: Mapping[str, object], role: Role) -> Iterator[Part]:
+    def _thought(self, entry: Mapping[str, object]) -> Iterator[Part]:
         thoughts = mappings(entry.get("thoughts"))
         for thought in thoughts[self._thoughts :]:
             told = (string(thought.get("subject")), string(thought.get("description")))
             yield Thinking("\n".join(filter(None, told)))
         self._thoughts = max(self._thoughts, len(thoughts))
-        content = entry.get("content") or entry.get("parts")
-        told_before, self._content = self._content, hash(as_json(content)) if content else None
-        if content and self._content != told_before:
-            yield from (part for part in _parts(content, role) if not self._is_known(part))
+
+    def _said(self, told: Sequence[Part]) -> Iterator[Part]:
+        """Return what no version of the message said; a chat that goes on repeats all of it."""
+        before = frozenset(self._words)
+        for part in told:
+            if isinstance(part, ToolResult):
+                continue
+            if isinstance(part, ToolCall):
+                if not self._is_known(part):
+                    yield part
+                continue
+            words = hash(part.text if isinstance(part, Text) else repr(part))
+            self._words.add(words)
+            if words not in before:
+                yield part
 
     def _made(self, entry: Mapping[str, object]) -> Iterator[ToolCall]:
         for call in mappings(entry.get("toolCalls")):
@@ -73,15 +94,18 @@ class Growth:
             if not self._is_known(made):
                 yield made
 
-    def _is_known(self, part: Part) -> bool:
+    def _is_known(self, call: ToolCall) -> bool:
         """Say whether a call was told before; from here on it was."""
-        if not isinstance(part, ToolCall):
-            return False
-        known = part.id in self._calls
-        self._calls.add(part.id)
+        known = call.id in self._calls
+        self._calls.add(call.id)
         return known
 
-    def _results(self, entry: Mapping[str, object]) -> Iterator[ToolResult]:
+    def _results(self, entry: Mapping[str, object], told: Sequence[Part]) -> Iterator[ToolResult]:
+        for part in told:
+            # It stands with its call as well, in most files.
+            if isinstance(part, ToolResult) and part.call_id and part.call_id not in self._answered:
+                self._answered.add(part.call_id)
+                yield part
         for call in mappings(entry.get("toolCalls")):
             call_id, name = string(call.get("id")), string(call.get("name"))
             content = tuple(_answer(call))
@@ -89,6 +113,26 @@ class Growth:
                 self._answered.add(call_id)
                 failed = string(call.get("status")) in _FAILED
                 yield ToolResult(call_id, content, is_error=failed, name=name)
+
+
+class Growths:
+    """How much of each message of a file was told."""
+
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self._growths: dict[str, Growth] = {}
+        self._answered: set[str] = set()
+
+    def known(self, id: str) -> Growth | None:  # noqa: A002
+        """Return what was told of a message, if anything was."""
+        return self._growths.get(id)
+
+    def of(self, id: str) -> Growth:  # noqa: A002
+        """Return what was told of a message; one without an id is never written again."""
+        growth = self._growths.get(id) or Growth(self._answered)
+        if id:
+            self._growths[id] = growth
+        return growth
 
 
 def is_snapshot(entry: Mapping[str, object]) -> bool:
@@ -111,16 +155,16 @@ def usage_of(entry: Mapping[str, object]) -> Usage | None:
 
 def _parts(content: object, role: Role) -> tuple[Part, ...]:
     if isinstance(content, str):
-        return (Text(content),)
+        return (Text(content),) if content else ()
+    if not content:
+        return ()
     listed = content if is_array(content) else [content]
     speaker = "user" if role is Role.USER else "model"
     parts = [{"text": part} if isinstance(part, str) else part for part in listed]
     found = decoded("gemini", {"role": speaker, "parts": parts})
     if isinstance(found, str):
         return contents(listed)
-    # A result stands with its call as well, and is told there.
-    whole = (part for message in found for part in message.parts)
-    return tuple(part for part in whole if not isinstance(part, ToolResult))
+    return tuple(part for message in found for part in message.parts)
 
 
 def _answer(call: Mapping[str, object]) -> Iterator[Content]:
