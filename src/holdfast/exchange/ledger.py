@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger", "Stamp"]
 
-_READING = 2
+_READING = 3
 """Raised when readers learn to tell more of the same files: then each is read once more."""
 
 

@@ -186,8 +186,10 @@ def _status(tally: Tally) -> Status:
 def _origin(found: Found) -> Origin:
     """Return where the find comes from: its file, or the folder over which it is spread."""
     first = found.files[0]
-    spread = found.is_spread and not first.is_named
-    place = place_of(first.root if spread else first.path)
+    place = place_of(first.path)
+    if found.is_spread and not first.is_named:
+        is_alone = found.unit and len(found.files) == 1
+        place = place if is_alone else found.unit or place_of(first.root)
     if first.alias:
         # What comes through a pipe is known by nothing but what it is.
         place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"

@@ -68,3 +68,22 @@ def file_at(path: Path) -> File:
     """Return a file as it is found when it is named."""
     (file,) = find_files([str(path)]).files
     return file
+
+
+def write_droid(folder: Path, name: str, *texts: str) -> Path:
+    """Write a session of Droid's that says these texts."""
+    lines: list[object] = [{"type": "session_start", "id": name, "title": name, "cwd": "/srv"}]
+    for place, text in enumerate(texts):
+        message = {"role": "user", "content": [{"type": "text", "text": text}]}
+        lines.append({"type": "message", "id": f"{name}{place}", "message": message})
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def write_droid_settings(folder: Path, name: str) -> Path:
+    """Write what Droid knows of a session beside it."""
+    tokens = {"inputTokens": 5, "outputTokens": 2, "cacheReadTokens": 0, "cacheCreationTokens": 0}
+    path = folder / f"{name}.settings.json"
+    path.write_text(json.dumps({"model": "m", "autonomyMode": "normal", "tokenUsage": tokens}))
+    return path

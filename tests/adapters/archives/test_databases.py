@@ -223,6 +223,15 @@ def test_the_database_of_somebody_else_has_no_name_and_cannot_be_told(tmp_path: 
         next(tell_database(path))
 
 
+def test_a_database_whose_tables_are_no_text_is_a_sentence(tmp_path: Path) -> None:
+    path = hermes(tmp_path / "state.db")
+    path.write_bytes(
+        path.read_bytes().replace(b"CREATE TABLE messages", b"CREATE \xd9ABLE messages")
+    )
+    with pytest.raises(DecodeError, match=r"sqlite: .*state.db: it is damaged"):
+        detect_database(path)
+
+
 def test_a_database_whose_beginning_is_damaged_is_a_sentence(tmp_path: Path) -> None:
     path = hermes(tmp_path / "state.db")
     content = bytearray(path.read_bytes())

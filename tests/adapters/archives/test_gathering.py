@@ -11,7 +11,12 @@ from holdfast.adapters.archives.gathering import gather
 from holdfast.adapters.archives.opening import Found, Look, Passed, Reading
 from holdfast.adapters.archives.places import Place
 from holdfast.formats.chronicle import Begun, Told
-from tests.adapters.archives.agent_files import write_opencode, write_pi
+from tests.adapters.archives.agent_files import (
+    write_droid,
+    write_droid_settings,
+    write_opencode,
+    write_pi,
+)
 
 
 def names(looks: tuple[Look, ...]) -> list[str]:
@@ -100,3 +105,14 @@ def test_messages_for_a_provider_among_an_agent_s_sessions_are_passed_over(tmp_p
     assert request.reason.endswith("name it to import it")
     (named,) = gather(find_files([str(tmp_path / "result")]).files, Reading())
     assert isinstance(named, Found)
+
+
+def test_files_of_one_folder_are_one_only_where_they_belong_to_one_session(tmp_path: Path) -> None:
+    one, other = write_droid(tmp_path, "one", "Hi"), write_droid(tmp_path, "other", "Ho")
+    settings = write_droid_settings(tmp_path, "one")
+    looks = gather(find_files([str(tmp_path)]).files, Reading())
+    found = [look for look in looks if isinstance(look, Found)]
+    assert sorted(sorted(file.path for file in each.files) for each in found) == [
+        [one, settings],
+        [other],
+    ]

@@ -72,6 +72,14 @@ def test_a_variable_adds_a_place_to_the_usual_one(
     assert paths(agent, environ) == expected
 
 
+def test_every_place_of_an_agent_with_several_programs_is_looked_at() -> None:
+    brains = [f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity")]
+    assert {HOME / brain for brain in brains} < set(paths("Antigravity"))
+    assert paths("Cursor") == [HOME / ".cursor/projects", HOME / ".cursor/chats"]
+    whole = [place.names for place in usual_places(Machine(HOME, {})) if "brain" in place.path.name]
+    assert all("transcript_full.jsonl" in names for names in whole)
+
+
 def test_hermes_has_a_place_of_its_own_on_windows() -> None:
     local = HOME / "AppData" / "Local" / "hermes"
     assert {local / "state.db", HOME / ".hermes" / "state.db"} < set(paths("Hermes", {}, "win32"))

@@ -7,7 +7,13 @@ from holdfast.adapters.archives.finding import find_files
 from holdfast.adapters.archives.opening import Found, Look, Passed, Reading
 from holdfast.adapters.archives.watching import Watch
 from holdfast.formats.chronicle import Told
-from tests.adapters.archives.agent_files import file_at, write_opencode, write_pi
+from tests.adapters.archives.agent_files import (
+    file_at,
+    write_droid,
+    write_droid_settings,
+    write_opencode,
+    write_pi,
+)
 
 
 def watch_of(folder: Path, *known: Path) -> Watch:
@@ -70,3 +76,16 @@ def test_a_part_that_comes_to_a_spread_session_is_told_with_all_others(tmp_path:
     assert told(watch.look()) == [["x"], ["one"]]
     write_opencode(tmp_path, "ses_a", "one", "two")
     assert told(watch.look()) == [["one", "two"]]
+
+
+def test_a_file_that_comes_beside_a_session_is_told_with_it_and_no_other_is(tmp_path: Path) -> None:
+    write_droid(tmp_path, "one", "Hi")
+    write_droid(tmp_path, "other", "Ho")
+    watch = watch_of(tmp_path)
+    assert told(watch.look()) == [["Hi"], ["Ho"]]
+    write_droid_settings(tmp_path, "one")
+    (found,) = watch.look()
+    assert isinstance(found, Found)
+    assert [file.path.name for file in found.files] == ["one.jsonl", "one.settings.json"]
+    write_droid(tmp_path, "other", "Ho", "Hey")
+    assert told(watch.look()) == [["Ho", "Hey"]]

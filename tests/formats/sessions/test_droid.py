@@ -68,7 +68,7 @@ def test_ids_and_times_stay_and_a_parent_only_where_it_is_not_the_line_before() 
     )
 
 
-def test_settings_beside_a_session_are_known_and_say_nothing() -> None:
+def test_settings_without_a_session_are_known_and_say_nothing() -> None:
     settings = [Record(1, {"model": "m", "providerLock": "x", "tokenUsage": {"inputTokens": 1}})]
     assert DROID.recognize(settings) is not None
     assert list(DROID.read(settings)) == []

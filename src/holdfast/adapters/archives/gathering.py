@@ -26,8 +26,8 @@ def gather(
 ) -> tuple[Look, ...]:
     """Return what the files are: everything that can be told at once, in the order to tell it.
 
-    All files of a spread format below one folder that was named are one. Files that were named
-    themselves are one as well.
+    All files of a spread session below one folder that was named are one. Files of it that were
+    named themselves are one as well.
 
     Args:
         files: The files.
@@ -35,10 +35,11 @@ def gather(
         examine: Says what each of them is.
     """
     looks: list[Look] = []
-    spread: dict[tuple[str, str], list[Found]] = {}
+    spread: dict[tuple[str, str, str], list[Found]] = {}
     for look in map(_own, examine(files, reading)):
         if isinstance(look, Found) and look.is_spread:
-            spread.setdefault((look.guess.format, look.files[0].group), []).append(look)
+            unit = (look.guess.format, look.files[0].group, look.unit)
+            spread.setdefault(unit, []).append(look)
         else:
             looks.append(look)
     looks += map(_together, spread.values())

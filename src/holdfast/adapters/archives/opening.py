@@ -28,6 +28,7 @@ from holdfast.formats.stream import stream_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from holdfast.adapters.archives.finding import File
     from holdfast.formats.chronicle import Event
@@ -89,8 +90,13 @@ class Found:
     @property
     def is_spread(self) -> bool:
         """Say whether a session of this format is spread over several files."""
-        reader = _READERS.get(self.guess.format)
-        return reader is not None and reader.spread
+        return _spread(self.guess.format) is not None
+
+    @property
+    def unit(self) -> str:
+        """Return what the files of a spread session have in common, beside the folder named."""
+        common = _spread(self.guess.format)
+        return "" if common is None else common(_posix(self.files[0].path))
 
     def tell(self) -> Iterator[Event]:
         """Open the files anew and tell what is in them.
@@ -262,4 +268,13 @@ def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
 
 
 def _name(blocks: Blocks) -> str:
-    return place_of(blocks.path).replace(os.sep, "/")
+    return _posix(blocks.path)
+
+
+def _posix(path: Path) -> str:
+    return place_of(path).replace(os.sep, "/")
+
+
+def _spread(format_name: str) -> Callable[[str], str] | None:
+    reader = _READERS.get(format_name)
+    return None if reader is None else reader.spread

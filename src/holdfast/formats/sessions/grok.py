@@ -1,11 +1,13 @@
 """Reads the sessions of Grok's command line, each a folder of files.
 
 Files show `chat_history.jsonl`, what the model sees, and beside it `summary.json` with id, title,
-folder, branch, model and times. Messages have no time and no id of their own. The wording of a
+folder, branch, model and times. Its messages have no time and no id of their own. The wording of a
 thought comes with a sealed form, as Responses has it; tools that ran at the provider have no
-result. What other readers say and no file shows: a folder `subagents` in the session of a parent
-holds a `meta.json` for each child. How a compaction looks is not known. A session is held whole
-while it is read, because what is known about it comes last; its files are small.
+result. Going by the program's source and by other readers: `updates.jsonl` holds what was shown on
+the screen, `compaction_checkpoints` what each compaction left, and a folder `subagents` in the
+session of a parent a `meta.json` for each child, whose files may lie beside that. What a turn cost
+has in it what the sub-agents of the turn cost, so theirs is not counted again. A session is held
+while it is read, because what is known about it comes last.
 """
 
 from __future__ import annotations
@@ -13,15 +15,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
-from holdfast.formats.document import Format, Problem
-from holdfast.formats.loose import as_json, is_object, mapping, mappings, sequence, string
+from holdfast.formats.chronicle import MAIN, About, Begun
+from holdfast.formats.document import Format
+from holdfast.formats.loose import is_array, is_object, mapping, string
 from holdfast.formats.moments import moment
-from holdfast.formats.sessions.decoding import decoded
-from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, contents
+from holdfast.formats.sessions.grok_display import Display, is_update
+from holdfast.formats.sessions.grok_telling import Pages, tell_pages
+from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, everywhere
 from holdfast.session import Fork
-from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["GROK"]
 
 _TRANSCRIPT = "chat_history.jsonl"
+_SCREEN = "updates.jsonl"
 _MORE = ("session_kind", "agent_name", "reasoning_effort")
-_ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
+_CHILD = "subagent"
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -43,6 +45,10 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
             return Sign("what Grok knows about a session, beside its chat_history.jsonl")
         if _is_link(entry):
             return Sign("what Grok knows about a sub-agent, beside its parent's session")
+        if _is_checkpoint(entry):
+            return Sign("what a compaction of Grok left, beside its session")
+        if is_update(entry):
+            return Sign("what Grok showed on its screen", SURE if "params" in entry else LIKELY)
         match entry.get("type"):
             case "backend_tool_call" if is_object(entry.get("kind")):
                 return Sign("a line of type backend_tool_call")
@@ -63,16 +69,25 @@ def _is_link(entry: Mapping[str, object]) -> bool:
     return "parent_session_id" in entry and "subagent_type" in entry
 
 
+def _is_checkpoint(entry: Mapping[str, object]) -> bool:
+    return "checkpoint_id" in entry and is_array(entry.get("compacted_history"))
+
+
 def _read(records: Iterable[Record]) -> Iterator[Event]:
     parents: dict[str, str] = {}
     held: list[_Folder] = []
     for record in records:
+        entry = mapping(record.value)
+        if _is_link(entry):
+            child = string(entry.get("child_session_id")) or _child(record.file)
+            parents[child] = string(entry.get("parent_session_id"))
+            continue
         folder = _folder(record.file)
         while held and not _is_in(folder, held[-1].name):
             yield from held.pop().tell(parents)
         if not held or held[-1].name != folder:
             held.append(_Folder(folder))
-        held[-1].take(record, parents)
+        held[-1].take(record)
     while held:
         yield from held.pop().tell(parents)
 
@@ -84,25 +99,66 @@ class _Folder:
         self.name = name
         self._summaries: list[Mapping[str, object]] = []
         self._transcripts: dict[str, list[Record]] = {}
+        self._displays: dict[str, Display] = {}
+        self._kept: dict[str, Record] = {}
 
-    def take(self, record: Record, parents: dict[str, str]) -> None:
-        """Keep a line, or what it says about the session or a sub-agent of it."""
+    def take(self, record: Record) -> None:
+        """Keep a line, or what it says about the session."""
         entry = mapping(record.value)
         if _is_summary(entry):
             self._summaries.append(entry)
-        elif _is_link(entry):
-            parents[_child(record.file)] = string(entry.get("parent_session_id"))
+        elif _is_checkpoint(entry):
+            self._kept[string(entry.get("checkpoint_id"))] = record
+        elif is_update(entry):
+            self._displays.setdefault(record.file, Display()).take(record)
         else:
             self._transcripts.setdefault(record.file, []).append(record)
 
     def tell(self, parents: Mapping[str, str]) -> Iterator[Event]:
         """Tell the session; of several in one folder, nothing says which is which."""
-        is_one = len(self._transcripts) == len(self._summaries) == 1
-        for file, lines in self._transcripts.items():
-            known = _about(self._summaries[0]) if is_one else About(id=_named(file, self.name))
-            if parent := parents.get(known.id, known.parent):
-                known = replace(known, parent=parent, fork=Fork.DELEGATION)
-            yield from _tell(file or MAIN, lines, known)
+        files = self._transcripts or self._displays
+        is_one = len(files) == 1
+        screens = list(self._displays.values()) if is_one else []
+        for file in files:
+            known = About(id=_named(file, self.name))
+            if is_one and len(self._summaries) == 1:
+                known = _about(self._summaries[0])
+            pages = Pages(
+                strand=file or MAIN,
+                chat=self._transcripts.get(file, ()),
+                display=screens[0] if len(screens) == 1 else self._displays.get(file, Display()),
+                kept=self._kept,
+            )
+            yield from _tell(pages, _related(known, self.name, parents))
+
+
+def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
+    """Return what is known with the session that it came from: it forked, or works for another."""
+    match folder.split("/"):
+        case [*_, above, "subagents", _]:
+            parent = above
+        case _:
+            parent = ""
+    if delegated := parents.get(about.id, parent):
+        return replace(about, parent=delegated, fork=Fork.DELEGATION)
+    if not about.parent:
+        return about
+    is_child = string(about.more.get("session_kind")).startswith(_CHILD)
+    return replace(about, fork=Fork.DELEGATION if is_child else Fork.BRANCH)
+
+
+def _tell(pages: Pages, about: About) -> Iterator[Event]:
+    told = list(tell_pages(pages))
+    if not told:
+        return
+    is_child = about.fork is Fork.DELEGATION
+    is_child = is_child or string(about.more.get("session_kind")).startswith(_CHILD)
+    usage = None if is_child else pages.display.usage
+    line = pages.chat[0].line if pages.chat else 1
+    started = about.started or pages.display.started
+    about = replace(about, usage=usage, started=started)
+    yield Begun(strand=pages.strand, line=line, about=about)
+    yield from told
 
 
 def _is_in(folder: str, above: str) -> bool:
@@ -112,8 +168,8 @@ def _is_in(folder: str, above: str) -> bool:
 def _folder(file: str) -> str:
     """Return the folder of the session that a file belongs to."""
     *folders, _ = file.replace("\\", "/").split("/")
-    is_link = folders[-2:-1] == ["subagents"]
-    return "/".join(folders[:-2] if is_link else folders)
+    is_kept = folders[-1:] == ["compaction_checkpoints"]
+    return "/".join(folders[:-1] if is_kept else folders)
 
 
 def _child(file: str) -> str:
@@ -126,7 +182,7 @@ def _child(file: str) -> str:
 
 def _named(file: str, folder: str) -> str:
     """Return the id that the folder of a transcript gives it, where Grok itself put it there."""
-    is_own = file.replace("\\", "/").endswith(f"/{_TRANSCRIPT}")
+    is_own = file.replace("\\", "/").endswith((f"/{_TRANSCRIPT}", f"/{_SCREEN}"))
     return folder.rpartition("/")[2] if is_own else ""
 
 
@@ -144,74 +200,9 @@ def _about(summary: Mapping[str, object]) -> About:
     )
 
 
-def _tell(strand: str, records: Sequence[Record], about: About) -> Iterator[Event]:
-    yield Begun(strand=strand, line=records[0].line, about=about)
-    keys, reply = Keys(), ""
-    for record in records:
-        entry = mapping(record.value)
-        key = f"{strand}{keys.take('', record.line)}"
-        # A thought, an answer and what ran at the provider are one until somebody else speaks.
-        reply = (reply or key) if string(entry.get("type")) in _ANSWERS else ""
-        message = _message(entry)
-        if isinstance(message, str):
-            yield Problem(record.line, message, record.file)
-        elif message is not None and message.parts:
-            native = Native(
-                id=string(entry.get("id")),
-                reply=reply,
-                model=string(entry.get("model_id")),
-                more={
-                    name: entry[name]
-                    for name in ("prompt_index", "synthetic_reason")
-                    if isinstance(entry.get(name), int | str)
-                },
-            )
-            yield Told(strand=strand, line=record.line, key=key, message=message, native=native)
-
-
-def _message(entry: Mapping[str, object]) -> Message | str | None:
-    match entry.get("type"):
-        case "system":
-            return Message(Role.SYSTEM, contents(entry.get("content")))
-        case "user":
-            return Message(Role.USER, contents(entry.get("content")))
-        case "assistant":
-            return Message(Role.ASSISTANT, (*contents(entry.get("content")), *_calls(entry)))
-        case "tool_result":
-            return Message(Role.TOOL, (_result(entry),))
-        case "reasoning":
-            return _item(entry)
-        case "backend_tool_call":
-            call = mapping(entry.get("kind"))
-            kind = f"{string(call.get('tool_type'))}_call"
-            return _item({"type": kind, **{k: v for k, v in call.items() if k != "tool_type"}})
-        case kind if entry.get("content"):
-            return f"a line of type {kind!r} is not known"
-        case _:
-            return None
-
-
-def _item(item: Mapping[str, object]) -> Message | str | None:
-    """Read what Responses has an item for, so that nothing of it is lost."""
-    found = decoded("responses", item)
-    return found if isinstance(found, str) else next(iter(found), None)
-
-
-def _calls(entry: Mapping[str, object]) -> Iterator[ToolCall]:
-    for call in mappings(entry.get("tool_calls")):
-        arguments = as_json(call.get("arguments"))
-        yield ToolCall(string(call.get("id")), string(call.get("name")), arguments)
-
-
-def _result(entry: Mapping[str, object]) -> ToolResult:
-    pictures = [{"url": url} for url in sequence(entry.get("images"))]
-    said = contents(entry.get("content")) or (Text(""),)
-    return ToolResult(string(entry.get("tool_call_id")), (*said, *contents(pictures)))
-
-
 GROK = SessionReader(
     format=Format("grok", "Grok CLI session, a folder", "responses", writable=False),
     recognize=_recognize,
     read=_read,
-    spread=True,
+    spread=everywhere,
 )

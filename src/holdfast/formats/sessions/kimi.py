@@ -1,12 +1,10 @@
-"""Reads the sessions of Kimi Code, and of the Kimi CLI that came before it.
+"""Reads the sessions of Kimi Code, and of the Kimi CLI that came before it, each a folder of files.
 
-Kimi Code writes a journal `wire.jsonl` for each agent of a session: messages, the parts of each
-step of the model, results, compactions. That is shown by files; what `context.clear` and
-`context.undo` do, and what a compaction leaves, by its source. Kimi CLI kept `context.jsonl` with a
-message a line and marks between them, which only its source shows. What a step cost is written when
-it ends, after its words, so costs are noted of the whole session as they add up. A session has no
-id but the name of its folder. `state.json` beside the journals, and the journal that Kimi CLI kept
-for its screen, hold no conversation.
+Kimi Code writes a journal `wire.jsonl` for each agent of a session. Kimi CLI kept `context.jsonl`
+for each, laid it aside under a number when it compacted or went back, and kept beside it a
+`wire.jsonl` of what was on the screen. What else is known of a session stands in files beside these
+and may come last, so it is noted then. The files of a session come together, and its conversation
+before what was on the screen.
 """
 
 from __future__ import annotations
@@ -14,31 +12,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
-from holdfast.formats.document import Format
-from holdfast.formats.loose import is_object, mapping, string
-from holdfast.formats.moments import moment
+from holdfast.formats.chronicle import MAIN, About, Begun, Noted, Told
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.loose import mapping, string
 from holdfast.formats.replay import merged
-from holdfast.formats.sessions.figures import count, usage_in
-from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.kimi_content import call_of, content_of, result_of, spoken
-from holdfast.formats.sessions.kimi_window import Kept, Window
-from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign, summarized
-from holdfast.session import Fork, Usage
-from holdfast.transcript import Message, Role, Text
+from holdfast.formats.sessions.kimi_journal import MARKS, Journal
+from holdfast.formats.sessions.kimi_places import (
+    Place,
+    homes_in,
+    is_homes,
+    is_state,
+    place_of,
+    stated,
+    unit_of,
+)
+from holdfast.formats.sessions.kimi_screen import Screen, is_shown
+from holdfast.formats.sessions.naming import named
+from holdfast.formats.sessions.reader import LIKELY, SURE, SessionReader, Sign
+from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
+    from holdfast.session import Usage
 
 __all__ = ["KIMI"]
 
-_MARKS = frozenset(["_system_prompt", "_checkpoint", "_usage"])
-_USAGE = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
-_PROMPTS = frozenset(["user", "skill_activation", "plugin_command", ""])
-"""Where the messages come from that Kimi takes for the user's own."""
+_SHOWN = frozenset(["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart", "ToolResult"])
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -49,192 +51,149 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
             return Sign(reason, SURE if "created_at" in entry else LIKELY)
         if string(entry.get("type")).startswith("context.append_"):
             return Sign(f"a line of type {entry['type']}")
-        if string(entry.get("role")) in _MARKS:
+        if string(entry.get("role")) in MARKS:
             return Sign(f"a line of role {entry['role']}")
-        if is_object(entry.get("agents")) and {"createdAt", "workDir"} <= entry.keys():
+        if is_state(entry):
             return Sign("what Kimi knows about a session, beside its journals", LIKELY)
+        if is_homes(entry):
+            return Sign("where Kimi's sessions took place", LIKELY)
+        if is_shown(entry) and mapping(entry["message"]).get("type") in _SHOWN:
+            return Sign("what Kimi showed on its screen", LIKELY)
     return None
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk = _Desk()
+    shelf = _Shelf()
     for record in records:
-        yield from desk.take(record)
+        yield from shelf.take(record)
+    yield from shelf.close()
 
 
-def _about(file: str) -> About:
-    """Return what the path of a journal says about it, where it is known."""
-    match file.replace("\\", "/").split("/"):
-        case [*_, session, "agents", "main", "wire.jsonl"]:
-            return About(id=session)
-        case [*_, session, "agents", agent, "wire.jsonl"]:
-            return About(id=f"{session}/{agent}", parent=session, fork=Fork.DELEGATION)
-        case [*_, session, "subagents", agent, "context.jsonl"]:
-            return About(id=f"{session}/{agent}", parent=session, fork=Fork.DELEGATION)
-        case [*_, session, "context.jsonl"]:
-            return About(id=session)
-        case _:
-            return About()
-
-
-class _Desk:
-    """Reads one journal line by line."""
+class _Shelf:
+    """Reads one file after the other, each into a strand of its own."""
 
     def __init__(self) -> None:
-        self._begun = False
-        self._about = About()
-        """What is known of the session so far."""
-        self._trigger = ""
-        self._spent = {"step.end": Usage(), "usage.record": Usage()}
-        """What was written as a cost so far; the same cost may be written as either or as both."""
-        self._window = Window()
-        self._keys = Keys()
-        self._key = ""
-        """The name of what the line says, should it say anything."""
+        self._file: str | None = None
+        self._desk = _Desk(place_of(""), MAIN, is_shown=True)
+        self._known: dict[str, Mapping[str, object]] = {}
+        """What is known of sessions, by their folders."""
+        self._homes: dict[str, str] = {}
+        self._begun: dict[str, list[tuple[Place, str]]] = {}
+        """What has begun in each folder, and in which strand."""
+        self._taken: set[str] = set()
+        """The strands that have begun."""
+        self._silent: set[str] = set()
+        """Those that the file at hand tells once more."""
 
     def take(self, record: Record) -> Iterator[Event]:
         """Tell what one line says."""
         entry = mapping(record.value)
-        self._key = self._keys.take("", record.line)
-        match string(entry.get("type")):
-            case "metadata":
-                self._about = replace(self._about, started=moment(entry.get("created_at")))
-            case "config.update" | "profile.bind" | "llm.request":
-                yield from self._configure(record, entry)
-            case "context.append_message":
-                yield from self._message(record, mapping(entry.get("message")))
-            case "context.append_loop_event":
-                yield from self._step(record, mapping(entry.get("event")))
-            case "usage.record" as kind:
-                yield from self._pay(kind, entry)
-            case "full_compaction.begin":
-                self._trigger = string(entry.get("source"))
-            case "context.apply_compaction":
-                yield from self._fold(record, entry)
-            case "context.clear" | "context.undo" as kind:
-                yield from self._rewind(record, kind, count(entry.get("count")))
-            case "" if "role" in entry:
-                yield from self._line(record, entry)
-            case _:
-                return
+        # A line of a journal has a type, and most lines are of journals.
+        is_beside = "type" not in entry
+        if is_beside and is_homes(entry):
+            self._homes |= homes_in(entry)
+        elif is_beside and is_state(entry):
+            yield from self._know(place_of(record.file).folder, entry)
+        else:
+            if record.file != self._file:
+                yield from self.close()
+                self._open(record.file)
+            yield from self._heard(self._desk.take(record))
 
-    def _told(self, record: Record, message: Message, native: Native) -> Iterator[Event]:
-        """Tell a message, and the session before the first."""
-        if not self._begun:
-            self._begun = True
-            about = merged(self._about, _about(record.file))
-            yield Begun(strand=MAIN, line=record.line, about=about)
-        at = moment(mapping(record.value).get("time"))
-        yield Told(
-            strand=MAIN,
-            line=record.line,
-            key=self._key,
-            message=message,
-            native=Native(
-                id=native.id,
-                reply=native.reply,
-                model=self._about.model if message.role is Role.ASSISTANT else "",
-                at=at,
-                more=native.more,
-            ),
-        )
+    def close(self) -> Iterator[Event]:
+        """Tell what was waiting for the end of a file."""
+        yield from self._heard(self._desk.close())
+        usage, place = self._desk.usage, self._desk.place
+        for known, strand in self._begun.get(place.folder, ()) if usage is not None else ():
+            if known.agent == place.agent:
+                yield Noted(strand=strand, about=About(usage=usage))
 
-    def _configure(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
-        alias = string(entry.get("modelAlias")).rpartition("/")[2]
-        model = string(entry.get("model")) or alias
-        disclosed = mapping(entry.get("environmentDisclosure"))
-        found = About(model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd")))
-        known, self._about = self._about, merged(self._about, found)
-        if self._begun and self._about != known:
-            yield Noted(strand=MAIN, about=found)
-        yield from self._instruct(record, string(entry.get("systemPrompt")))
+    def _open(self, file: str) -> None:
+        place = place_of(file)
+        begun = self._begun.get(place.folder, ())
+        is_new = all(known.agent != place.agent for known, _ in begun)
+        strand = place.about.id or file
+        own = strand if is_new and strand not in self._taken else file
+        self._desk = _Desk(place, own, is_shown=is_new)
+        self._file = file
+        self._silent = set()
 
-    def _instruct(self, record: Record, prompt: str) -> Iterator[Event]:
-        """Tell the first system prompt; it is written again after each compaction."""
-        if prompt and not self._window.is_instructed:
-            self._window.instruct(self._key)
-            yield from self._told(record, Message(Role.SYSTEM, (Text(prompt),)), Native())
+    def _heard(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            strand = "" if isinstance(event, Problem) else event.strand
+            if isinstance(event, Told) and not self._silent:
+                yield event
+            elif isinstance(event, Begun) and strand in self._taken:
+                self._silent.add(strand)
+            elif strand in self._silent:
+                continue
+            elif isinstance(event, Begun):
+                self._taken.add(strand)
+                yield self._introduced(event)
+            else:
+                yield event
 
-    def _message(self, record: Record, fields: Mapping[str, object]) -> Iterator[Event]:
-        message = spoken(fields)
-        if not message.parts:
+    def _introduced(self, event: Begun) -> Begun:
+        """Return a beginning with what is known beside it."""
+        place = self._desk.place
+        if event.strand != self._desk.strand:
+            return event
+        self._begun.setdefault(place.folder, []).append((place, event.strand))
+        known = stated(self._known.get(place.folder, {}), place)
+        home = self._homes.get(place.folder.rpartition("/")[0].rpartition("/")[2], "")
+        return replace(event, about=merged(merged(About(cwd=home), event.about), known))
+
+    def _know(self, folder: str, entry: Mapping[str, object]) -> Iterator[Event]:
+        self._known[folder] = entry
+        for place, strand in self._begun.get(folder, ()):
+            if (about := stated(entry, place)) != About():
+                yield Noted(strand=strand, about=about)
+
+
+class _Desk:
+    """Reads one file, whichever it is."""
+
+    def __init__(self, place: Place, strand: str, *, is_shown: bool) -> None:
+        self.place = place
+        self.strand = strand
+        self._is_shown = is_shown
+        """Whether what was on the screen is told."""
+        self._journal = Journal()
+        self._screen = Screen()
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the screen says that the session cost."""
+        return self._screen.usage
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says."""
+        if not is_shown(mapping(record.value)):
+            for event in self._journal.take(record):
+                yield self._named(event)
             return
-        origin = string(mapping(fields.get("origin")).get("kind"))
-        is_prompt = message.role is Role.USER and origin in _PROMPTS
-        self._window.add(self._key, is_prompt=is_prompt)
-        native = Native(id=string(fields.get("id")), more={"origin": origin} if origin else {})
-        yield from self._told(record, message, native)
+        events = self._screen.take(record)
+        yield from (self._named(event) for event in events if self._is_shown)
 
-    def _step(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
-        step = string(event.get("stepUuid"))
-        native = Native(id=string(event.get("uuid")), reply=step)
-        match string(event.get("type")):
-            case "step.begin":
-                self._window.begin_step(string(event.get("uuid")))
-            case "step.end" as kind:
-                yield from self._pay(kind, event)
-            case "content.part":
-                if parts := tuple(content_of([event.get("part")])):
-                    self._window.add_to_step(step, self._key)
-                    yield from self._told(record, Message(Role.ASSISTANT, parts), native)
-            case "tool.call":
-                self._window.add_to_step(step, self._key)
-                yield from self._told(record, Message(Role.ASSISTANT, (call_of(event),)), native)
-            case "tool.result":
-                self._window.add(self._key)
-                yield from self._told(record, Message(Role.TOOL, (result_of(event),)), Native())
-            case _:
-                return
+    def close(self) -> Iterator[Event]:
+        """Tell what was waiting for the end of the file."""
+        yield from map(self._named, self._journal.close())
+        events = self._screen.close()
+        yield from (self._named(event) for event in events if self._is_shown)
 
-    def _pay(self, kind: str, fields: Mapping[str, object]) -> Iterator[Event]:
-        """Note what the session cost so far."""
-        self._spent[kind] += usage_in(mapping(fields.get("usage")), _USAGE) or Usage()
-        found = About(usage=max(self._spent.values(), key=lambda spent: spent.calls))
-        known, self._about = self._about, merged(self._about, found)
-        if self._begun and self._about != known:
-            yield Noted(strand=MAIN, about=found)
-
-    def _fold(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
-        summary = summarized(string(entry.get("summary")), "kimi")
-        key = self._key
-        users = entry.get("keptUserMessageCount")
-        kept = Kept(
-            compacted=count(entry.get("compactedCount")),
-            users=None if users is None else count(users),
-            first=count(entry.get("keptHeadUserMessageCount")),
-        )
-        self._window.fold(key, kept)
-        yield from self._told(record, summary, Native())
-        yield Folded(
-            strand=MAIN,
-            line=record.line,
-            id=f"{key}/fold",
-            shows=self._window.shows,
-            at=moment(entry.get("time")),
-            trigger=self._trigger,
-            tokens_before=count(entry.get("tokensBefore")) or None,
-            tokens_after=count(entry.get("tokensAfter")) or None,
-        )
-
-    def _rewind(self, record: Record, kind: str, prompts: int) -> Iterator[Event]:
-        if kind == "context.clear":
-            self._window.clear()
-        elif not self._window.undo(prompts):
-            return
-        if self._begun:
-            at = moment(mapping(record.value).get("time"))
-            yield Rewound(strand=MAIN, line=record.line, shows=self._window.shows, at=at)
-
-    def _line(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
-        """Tell a line of Kimi CLI."""
-        if entry.get("role") == "_system_prompt":
-            yield from self._instruct(record, string(entry.get("content")))
-        elif string(entry.get("role")) not in _MARKS:
-            yield from self._message(record, entry)
+    def _named(self, event: Event) -> Event:
+        """Give an event the names that it has among those of other files."""
+        if isinstance(event, Begun):
+            known = About(id=self.strand + event.strand) if event.strand else self.place.about
+            if event.strand and event.of is None:
+                known = replace(known, parent=self.place.about.id, fork=Fork.DELEGATION)
+            event = replace(event, about=merged(event.about, known))
+        return named(event, self.strand)
 
 
 KIMI = SessionReader(
-    format=Format("kimi", "Kimi Code or Kimi CLI session, JSONL", "openai", writable=False),
+    format=Format("kimi", "Kimi Code or Kimi CLI session, a folder", "openai", writable=False),
     recognize=_recognize,
     read=_read,
+    spread=unit_of,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
-from holdfast.formats.sessions.reader import contents
+from holdfast.formats.sessions.reader import contents, speaker_of
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part
 
-__all__ = ["call_of", "content_of", "result_of", "spoken"]
+__all__ = ["BLOB", "call_made", "call_of", "content_of", "result_of", "shown_of", "spoken"]
+
+BLOB = "blobref:"
+"""How the address begins of what Kimi keeps in a file of its own: its media type, then its name."""
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -39,10 +42,11 @@ def spoken(message: Mapping[str, object]) -> Message:
     if role is Role.TOOL:
         answered = _either(message, "toolCallId", "tool_call_id")
         failed = message.get("isError") is True
-        found = _shown(message.get("content"))
+        found = (*shown_of(message.get("content")), *_noted(message))
         return Message(role, (ToolResult(string(answered), found, is_error=failed),))
     calls = mappings(_either(message, "toolCalls", "tool_calls"))
-    return Message(role, (*content_of(message.get("content")), *map(_called, calls)))
+    parts = (*content_of(message.get("content")), *map(call_made, calls))
+    return Message(speaker_of(parts, role), parts)
 
 
 def content_of(value: object) -> Iterator[Part]:
@@ -70,22 +74,32 @@ def result_of(event: Mapping[str, object]) -> ToolResult:
     """Return what came of a call."""
     result = mapping(event.get("result"))
     failed = result.get("isError") is True
-    return ToolResult(string(event.get("toolCallId")), _shown(result.get("output")), failed)
+    found = (*shown_of(result.get("output")), *_noted(result))
+    return ToolResult(string(event.get("toolCallId")), found, failed)
 
 
-def _called(call: Mapping[str, object]) -> ToolCall:
+def call_made(call: Mapping[str, object]) -> ToolCall:
+    """Return a call as a message of the model holds it."""
     fields = {**call, **mapping(call.get("function"))}
     name = string(fields.get("name"))
     return ToolCall(string(call.get("id")), name, as_json(fields.get("arguments")))
 
 
-def _shown(value: object) -> tuple[Text | Media, ...]:
+def shown_of(value: object) -> tuple[Text | Media, ...]:
+    """Return the words and pictures of a content field."""
     return tuple(part for part in content_of(value) if isinstance(part, Text | Media))
 
 
+def _noted(result: Mapping[str, object]) -> Iterator[Text]:
+    """Return what a tool says to the model alone, apart from its output."""
+    if note := string(result.get("note")):
+        yield Text(note)
+
+
 def _media(part: Mapping[str, object], kind: str) -> Iterator[Media]:
-    url = mapping(_either(part, kind, _CAMEL[kind])).get("url")
-    found = contents([{"url": url}])
+    url = string(mapping(_either(part, kind, _CAMEL[kind])).get("url"))
+    known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
+    found = contents([{"url": url, "mimeType": known}])
     yield from (replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media))
 
 

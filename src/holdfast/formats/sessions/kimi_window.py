@@ -7,8 +7,12 @@ takes, so what a compaction or an undo leaves can be told from the lines only by
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-__all__ = ["Kept", "Window"]
+if TYPE_CHECKING:
+    from holdfast.formats.source import Record
+
+__all__ = ["Exchange", "Kept", "Window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,49 @@ class _Slot:
 
     is_prompt: bool
     keys: list[str] = field(default_factory=list[str])
+    name: str = ""
+    """The id of the message, where it has one."""
+    owner: str = ""
+    """The id of the prompt that it was put before."""
+
+
+class Exchange:
+    """Calls that wait for their results: what is said meanwhile comes after them.
+
+    Kimi writes a message down when it is said and gives it to the model when every result is in, so
+    that no message stands between a call and its result.
+    """
+
+    def __init__(self) -> None:
+        """Wait for nothing."""
+        self._open: set[str] = set()
+        self._held: list[tuple[Record, str]] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether a result is still to come."""
+        return bool(self._open)
+
+    def call(self, call: str) -> None:
+        """Wait for the result of a call."""
+        self._open.add(call)
+
+    def answer(self, call: str) -> None:
+        """Have the result of a call."""
+        self._open.discard(call)
+
+    def hold(self, record: Record, key: str) -> None:
+        """Let a message wait."""
+        self._held.append((record, key))
+
+    def release(self, *, at_once: bool = False) -> list[tuple[Record, str]]:
+        """Return what waited long enough; all of it, where no result will come any more."""
+        if at_once:
+            self._open.clear()
+        if self._open:
+            return []
+        held, self._held = self._held, []
+        return held
 
 
 class Window:
@@ -41,6 +88,8 @@ class Window:
         self._steps: dict[str, _Slot] = {}
         self._floor = 0
         """No undo goes back behind this slot."""
+        self.trigger = ""
+        """What set off the compaction that is under way."""
 
     @property
     def shows(self) -> tuple[str, ...]:
@@ -56,9 +105,16 @@ class Window:
         """Put the system prompt before everything else."""
         self._system = [key]
 
-    def add(self, key: str, *, is_prompt: bool = False) -> None:
-        """Add a message of one line."""
-        self._slots.append(_Slot(is_prompt, [key]))
+    def add(self, key: str, *, is_prompt: bool = False, name: str = "", owner: str = "") -> None:
+        """Add a message of one line.
+
+        Args:
+            key: What it is called here.
+            is_prompt: Whether Kimi takes it for the user's own.
+            name: What Kimi calls it.
+            owner: What Kimi calls the prompt that it goes with, when it is a note before one.
+        """
+        self._slots.append(_Slot(is_prompt, [key], name, owner))
 
     def begin_step(self, step: str) -> None:
         """Add an answer of the model that its lines are still to come of."""
@@ -86,7 +142,12 @@ class Window:
         ]
         if not 0 < count <= len(prompts):
             return False
-        del self._slots[prompts[-count] :]
+        cut = prompts[-count]
+        name = self._slots[cut].name
+        # A note that was put before a prompt goes with it.
+        while name and cut > self._floor and self._slots[cut - 1].owner == name:
+            cut -= 1
+        del self._slots[cut:]
         self._steps = {}
         return True
 

@@ -23,7 +23,7 @@ from holdfast.formats.moments import moment
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.opencode_parts import KINDS
 from holdfast.formats.sessions.opencode_telling import Entry, callers_first, tell
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
+from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,5 +174,5 @@ OPENCODE = SessionReader(
     format=Format("opencode", "opencode storage, a folder of JSON files", "openai", writable=False),
     recognize=_recognize,
     read=_read,
-    spread=True,
+    spread=everywhere,
 )

@@ -26,6 +26,7 @@ from holdfast.formats.sessions.reader import (
     SessionReader,
     Sign,
     contents,
+    everywhere,
     summarized,
 )
 from holdfast.session import Usage
@@ -245,5 +246,5 @@ OPENHANDS_EVENTS = SessionReader(
     format=Format("openhands-events", "OpenHands SDK event log, JSONL", "openai", writable=False),
     recognize=_recognize,
     read=_read,
-    spread=True,
+    spread=everywhere,
 )

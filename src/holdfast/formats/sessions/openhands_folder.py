@@ -19,7 +19,7 @@ from holdfast.formats.moments import moment
 from holdfast.formats.sessions.figures import count, dollars
 from holdfast.formats.sessions.keys import Keys
 from holdfast.formats.sessions.openhands import Desk, is_telling, undivided
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
+from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, everywhere
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
@@ -125,5 +125,5 @@ OPENHANDS_FOLDER = SessionReader(
     ),
     recognize=_recognize,
     read=_read,
-    spread=True,
+    spread=everywhere,
 )

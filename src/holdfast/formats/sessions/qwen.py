@@ -3,9 +3,12 @@
 Files show records in a tree of `uuid` and `parentUuid`, messages as Gemini has them, several
 records of one uuid for one answer, rewinds, titles, and two objects on one line. Going by the
 program's source: `chat_compression` holds the history that the model sees from then on, records
-of sub-agents carry an `agentId`, a forked file names the session that it was copied from. A
-message of that history that was told before is known again by its words; the first that was not
-is the summary, the others are told. Notices to the screen, telemetry and snapshots are no messages.
+of sub-agents carry an `agentId` and may begin with the history that they inherit, a forked file
+names the session that it was copied from. A message of that history that was told before is known
+again by its words; the first that was not is the summary, the others are told. What was spoken
+aloud, a command that the program answered itself, and the results of calls that no model made are
+told, and no model sees them. Notices to the screen, telemetry and snapshots are no messages. What
+a managed session keeps in other files is reported, for nothing of it is said here.
 """
 
 from __future__ import annotations
@@ -35,6 +38,10 @@ __all__ = ["QWEN"]
 
 _SPOKEN = {"user": "user", "assistant": "model", "tool_result": "user"}
 """The records that are messages, each with the role that Gemini has for it."""
+_PAYLOADS = frozenset(["systemPayload", "managedSession"])
+_UNSEEN = frozenset(["realtime_message", "code_mode_tool_result"])
+"""Messages that no model sees."""
+_MANAGED = "what a managed session says is kept in other files, which are not read"
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -45,7 +52,7 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
         kind = string(entry.get("type"))
         if kind in _SPOKEN and is_array(mapping(entry.get("message")).get("parts")):
             return Sign(f"a record of type {kind} whose message has parts")
-        if kind == "system" and "subtype" in entry and "systemPayload" in entry:
+        if kind == "system" and "subtype" in entry and not _PAYLOADS.isdisjoint(entry):
             return Sign("a record of type system with a payload")
     return None
 
@@ -74,7 +81,7 @@ class _Desk:
             yield self._begin(record.line, entry, agent)
             self._trees[strand] = Tree(strand)
         tree = self._trees[strand]
-        tree.reach(string(entry.get("uuid")), string(entry.get("parentUuid")))
+        tree.reach(entry)
         kind = string(entry.get("type"))
         if kind in _SPOKEN:
             yield from self._spoken(record, tree)
@@ -106,6 +113,8 @@ class _Desk:
     def _spoken(self, record: Record, tree: Tree) -> Iterator[Event]:
         entry = mapping(record.value)
         parts = mapping(entry.get("message")).get("parts")
+        if parts is None:
+            return
         found = decoded("gemini", {"role": _SPOKEN[string(entry.get("type"))], "parts": parts})
         if isinstance(found, str):
             yield Problem(record.line, found, record.file)
@@ -118,6 +127,8 @@ class _Desk:
             told = self._told(record, tree, whole)
             tree.tell(told, parts)
             yield told
+        if found and string(entry.get("subtype")) in _UNSEEN:
+            tree.pass_by()
 
     def _told(self, record: Record, tree: Tree, message: Message) -> Told:
         entry = mapping(record.value)
@@ -158,6 +169,12 @@ class _Desk:
                 yield Noted(strand=tree.strand, about=about)
             case "rewind":
                 yield from tree.return_to(record.line, at)
+            case "slash_command" if tree.answers(payload):
+                tree.pass_by()
+            case "agent_bootstrap" if tree.is_empty:
+                yield from tree.inherit(record, self._keys)
+            case "managed_session_header_v1":
+                yield Problem(record.line, _MANAGED, record.file)
             case "chat_compression" if is_array(payload.get("compressedHistory")):
                 yield from tree.return_to(record.line, at)
                 yield from tree.fold(record, self._keys)
@@ -179,7 +196,14 @@ def _usage(fields: Mapping[str, object]) -> Usage | None:
         count(fields.get("promptTokenCount")),
         count(fields.get("cachedContentTokenCount")),
     )
-    received = count(fields.get("candidatesTokenCount")) + count(fields.get("thoughtsTokenCount"))
+    received, thought = (
+        count(fields.get("candidatesTokenCount")),
+        count(fields.get("thoughtsTokenCount")),
+    )
+    # Gemini counts thoughts apart. What came in OpenAI's form, as most does, has them among the
+    # rest, and only the total tells which it is.
+    if not (whole := count(fields.get("totalTokenCount"))) or sent + received + thought <= whole:
+        received += thought
     if not sent and not received:
         return None
     return Usage(1, max(sent - cached, 0), received, min(cached, sent))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.loose import mapping, sequence, string
-from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, Thinking
+from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, Thinking, ToolCall
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
@@ -15,8 +15,20 @@ if TYPE_CHECKING:
     from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Format
     from holdfast.formats.source import Record
+    from holdfast.transcript import Part
 
-__all__ = ["LIKELY", "SURE", "SessionReader", "Sign", "contents", "summarized", "thought", "words"]
+__all__ = [
+    "LIKELY",
+    "SURE",
+    "SessionReader",
+    "Sign",
+    "contents",
+    "everywhere",
+    "speaker_of",
+    "summarized",
+    "thought",
+    "words",
+]
 
 SURE = 1.0
 """For a signature that no other format has."""
@@ -42,8 +54,16 @@ class SessionReader:
     """Tells a file record by record, holding no more of it than it must."""
     write: Callable[[Iterable[Event]], Iterator[str]] | None = None
     """Returns the lines of a file, without line ends; None where a format is only read."""
-    spread: bool = False
-    """Whether a session is spread over several files, so that all of a folder are read at once."""
+    spread: Callable[[str], str] | None = None
+    """Where a session is spread over several files: returns what their paths have in common.
+
+    Those files are read at once, and all of a folder where that is nothing.
+    """
+
+
+def everywhere(_: str) -> str:
+    """Return what paths have in common where files of a session lie anywhere in a folder."""
+    return ""
 
 
 def contents(value: object) -> tuple[Text | Media, ...]:
@@ -63,6 +83,12 @@ def thought(text: str, signature: str) -> Thinking:
     if not signature:
         return Thinking(text)
     return Thinking(text, signature, {"anthropic": {}})
+
+
+def speaker_of(parts: Iterable[Part], named: Role) -> Role:
+    """Return who said the parts: only a model thinks and calls, whoever a damaged line names."""
+    is_model = any(isinstance(part, Thinking | ToolCall) for part in parts)
+    return Role.ASSISTANT if is_model else named
 
 
 def summarized(text: str, origin: str) -> Message:
