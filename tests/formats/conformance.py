@@ -12,14 +12,24 @@ from holdfast.formats.replay import replay
 from holdfast.formats.source import Record
 from holdfast.formats.stream import stream_records
 from holdfast.session import Fork
+from holdfast.transcript import Role, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.sessions import SessionReader
+    from holdfast.transcript import Part
 
 __all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]
+
+_FOREIGN: dict[Role, tuple[type[Part], ...]] = {
+    Role.SYSTEM: (Thinking, ToolCall, ToolResult),
+    Role.USER: (Thinking, ToolCall, ToolResult),
+    Role.ASSISTANT: (ToolResult,),
+    Role.TOOL: (Thinking, ToolCall),
+}
+"""What nobody of a role says: no provider takes it from them."""
 
 
 def records_of(content: bytes) -> list[Record]:
@@ -78,6 +88,12 @@ def _broken_telling(event: Told, begun: set[str]) -> list[str]:
         broken.append(f"{event.key} is told before its strand begins")
     if not event.message.parts:
         broken.append(f"{event.key} says nothing")
+    foreign = _FOREIGN[event.message.role]
+    broken += [
+        f"{event.key} is of the {event.message.role} and holds a {type(part).__name__}"
+        for part in event.message.parts
+        if isinstance(part, foreign)
+    ]
     return broken
 
 

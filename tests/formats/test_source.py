@@ -57,6 +57,8 @@ def test_a_line_with_an_endless_number_is_a_problem() -> None:
 
 def test_a_byte_order_mark_is_no_text() -> None:
     assert parse("\ufeff[]".encode()).layout == "array"
+    together = '\ufeff\ufeff{"a": 1}\n\ufeff{"b": 2}'
+    assert parse(together).records == (Record(1, {"a": 1}), Record(2, {"b": 2}))
 
 
 @pytest.mark.parametrize(

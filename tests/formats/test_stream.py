@@ -101,7 +101,9 @@ def test_a_line_separator_inside_a_string_ends_no_line() -> None:
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
-    assert read(b'\xef\xbb\xbf{"a": 1}\n{"b": 2}') == [Record(1, {"a": 1}), Record(2, {"b": 2})]
+    mark, both = b"\xef\xbb\xbf", [Record(1, {"a": 1}), Record(2, {"b": 2})]
+    assert read(mark + b'{"a": 1}\n{"b": 2}') == both
+    assert read(mark * 2 + b'{"a": 1}\n' + mark + b'{"b": 2}') == both
 
 
 def test_bottomless_nesting_is_a_problem_of_its_line() -> None:

@@ -274,3 +274,16 @@ def test_what_cannot_be_read_is_named_with_its_place(
     with pytest.raises(DecodeError) as caught:
         GEMINI.decode(Body(turns, system))
     assert caught.value.path == path
+
+
+def test_a_result_that_an_agent_logged_by_another_name_has_that_of_its_call() -> None:
+    asked = Message(Role.ASSISTANT, (ToolCall("c", "shell", "{}"),))
+    answered = Message(Role.TOOL, (ToolResult("c", (Text("ok"),), name="terminal"),))
+    body = GEMINI.encode((Message(Role.USER, (Text("hi"),)), asked, answered))
+    assert body.messages[-1] == user(response("shell", id="c"))
+    assert GEMINI.validate(body) == ()
+
+
+def test_a_response_by_another_name_than_its_call_comes_back_exactly() -> None:
+    turns = [HI, model(call("f", id="c")), user(response("g", id="c"))]
+    assert GEMINI.encode(GEMINI.decode(Body(turns))).messages == turns

@@ -7,6 +7,7 @@ import pytest
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import (
+    Form,
     Media,
     Message,
     Opaque,
@@ -128,6 +129,8 @@ BODIES: dict[str, list[dict[str, Any]]] = {
         answer(),
     ],
     "result parts": [calling(call()), answer([{"type": "text", "text": "a"}, IMAGE])],
+    "result without parts": [calling(call()), answer([])],
+    "old result without parts": [{"role": "function", "name": "bash", "content": []}],
     "null result": [calling(call()), answer(None)],
     "absent result": [calling(call()), {"role": "tool", "tool_call_id": "c1"}],
     "old functions": [
@@ -325,3 +328,12 @@ def test_what_cannot_be_read_is_named_with_its_place(messages: list[Any], path: 
 def test_only_content_stands_in_content() -> None:
     with pytest.raises(TypeError):
         OPENAI.encode((Message(Role.USER, (Text("a"), ToolCall("c", "f"))),))
+
+
+@pytest.mark.parametrize("form", ["", "parts", "null", "absent"])
+def test_a_result_that_says_nothing_to_another_provider_is_empty_text(form: Form) -> None:
+    asked = Message(Role.ASSISTANT, (ToolCall("c1", "bash", "{}"),))
+    answered = Message(Role.TOOL, (ToolResult("c1", (), form=form),))
+    body = OPENAI.encode((Message(Role.USER, (Text("Go"),)), asked, answered))
+    assert body.messages[-1] == answer("")
+    assert OPENAI.validate(body) == ()

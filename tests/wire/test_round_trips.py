@@ -18,7 +18,7 @@ from holdfast.transcript import (
     Transcript,
     check,
 )
-from holdfast.wire import DIALECTS
+from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import END, PREFIX
 
 NAMES = sorted(DIALECTS)
@@ -26,6 +26,16 @@ NAMES = sorted(DIALECTS)
 few = settings(max_examples=max(25, getattr(settings.default, "max_examples", 100) // 3))
 MARKER_LIKE = st.lists(st.sampled_from(["\n", "\\", END, PREFIX, "x"]), max_size=12).map("".join)
 PAIRS = [(one, other) for one in NAMES for other in NAMES]
+
+
+STRAYS: dict[str, tuple[dict[str, object], ...]] = {
+    "anthropic": (
+        {"role": "user", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]},
+        {"role": "user", "content": [{"type": "thinking", "thinking": "x", "signature": "s"}]},
+    ),
+    "gemini": ({"role": "user", "parts": [{"functionCall": {"name": "n", "args": {}}}]},),
+}
+"""Messages in which a user does what only a model does."""
 
 
 def material(dialect: str) -> Material:
@@ -127,3 +137,13 @@ def test_a_summary_is_read_back_exactly(
         # An empty part is refused, so nothing tells that there was one.
         message = Message(role, parts[:1], synthetic=Synthetic.SUMMARY)
     assert replace(read[len(opening)], form="", extras={}) == message
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("origin", STRAYS)
+def test_what_only_a_model_does_is_kept_where_a_user_does_it(origin: str, name: str) -> None:
+    for stray in STRAYS[origin]:
+        transcript = DIALECTS[origin].decode(Body([stray]))
+        assert not transcript[0].calls
+        written = DIALECTS[name].encode(transcript)
+        assert name != origin or written.messages == [stray]

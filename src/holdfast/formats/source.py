@@ -93,7 +93,7 @@ def _words(text: str | bytes) -> str:
         except UnicodeDecodeError as error:
             place = f"byte {error.start}"
             raise DecodeError("json", place, f"this is not UTF-8 text; {_EXPECTED}") from error
-    text = text.removeprefix("\ufeff")
+    text = text.lstrip("\ufeff")
     if not text.strip():
         raise DecodeError("json", "line 1", f"the text is empty; {_EXPECTED}")
     if "\0" in text:
@@ -124,7 +124,8 @@ def _scan(text: str) -> Iterator[Record | Problem]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        yield from values_in(text[start:end].strip(), line)
+        # Files that were put together have a mark where each of them began.
+        yield from values_in(text[start:end].strip().lstrip("\ufeff"), line)
         start, line = end + 1, line + 1
 
 

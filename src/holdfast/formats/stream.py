@@ -42,10 +42,10 @@ def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[Record |
     head = _head(incoming)
     if not head or head.isspace():
         raise DecodeError("json", "line 1", "the text is empty; expected JSON")
-    whole = chain([head.removeprefix(_MARK)], incoming)
-    if _has_lines(head.removeprefix(_MARK)):
-        return _lines(whole, file)
-    return _document(whole, file)
+    while head.startswith(_MARK):
+        head = head.removeprefix(_MARK)
+    whole = chain([head], incoming)
+    return _lines(whole, file) if _has_lines(head) else _document(whole, file)
 
 
 def _head(incoming: Iterator[bytes]) -> bytes:
@@ -177,7 +177,8 @@ def _slow_values(line: bytes, number: int) -> Iterator[Record | Problem]:
     except UnicodeDecodeError as error:
         yield Problem(number, f"not UTF-8 at byte {error.start + 1} of the line")
     else:
-        yield from values_in(text.strip(), number)
+        # Files that were put together have a mark where each of them began.
+        yield from values_in(text.strip().lstrip("\ufeff"), number)
 
 
 @cache

@@ -18,6 +18,7 @@ from holdfast.formats.chronicle import (
 from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.decoding import decoded
+from holdfast.formats.sessions.hermes import exported, is_failure, settings_of
 from holdfast.formats.sessions.litellm import answer_in, tokens_in
 from holdfast.formats.sessions.mini_swe_agent import about_run, answers_known
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
@@ -79,7 +80,8 @@ def tell_document(
         said.insert(0, (Message(Role.SYSTEM, (Text(prompt),)), _NOTHING))
     if not (said and said[-1][0].role is Role.ASSISTANT):
         said.extend(_answer(rest))
-    yield from _tell(said, document.about or _about(rest), strand, line)
+    about = document.about or exported(_about(rest), rest, document.transcript)
+    yield from _tell(said, about, strand, line)
     yield from document.problems
 
 
@@ -126,7 +128,7 @@ def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, Native]]:
 
 
 def _about(rest: Mapping[str, object]) -> About:
-    settings = mapping(rest.get("model_config"))
+    settings = settings_of(rest)
     own_id = string(rest.get("id"))
     # A short one counts the samples of a collection and says nothing elsewhere.
     fallback = own_id if len(own_id) >= _UNIQUE else ""
@@ -179,11 +181,14 @@ def _without_echo(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _answered(part: Part, fields: Mapping[str, object]) -> Part:
-    """Return a result with the name and the failure that Hermes writes beside it."""
+    """Return a result with its name, which Hermes writes beside it, and whether it failed."""
     if not isinstance(part, ToolResult):
         return part
-    name = part.name or string(fields.get("tool_name"))
+    known = string(fields.get("tool_name"))
+    name = part.name or known
     is_error = part.is_error or fields.get("finish_reason") == "error"
+    if known and not is_error:
+        is_error = is_failure(known, part.text, fields)
     if name == part.name and is_error == part.is_error:
         return part
     return replace(part, name=name, is_error=is_error)

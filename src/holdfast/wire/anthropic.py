@@ -19,6 +19,7 @@ from holdfast.wire.anthropic_blocks import (
     NAME,
     is_said,
     read_block,
+    read_user_block,
     write_block,
     write_media,
     write_result,
@@ -57,7 +58,7 @@ def _system(system: object) -> Message:
     if isinstance(system, str):
         return Message(Role.SYSTEM, (Text(system),))
     try:
-        parts = each(system, "", read_block)
+        parts = each(system, "", read_user_block)
     except Misfit as misfit:
         raise DecodeError(NAME, f"system{misfit.path}", misfit.problem) from None
     return Message(Role.SYSTEM, parts, "parts")
@@ -84,7 +85,8 @@ def read_said(role: Role, content: object, extras: Extras = NO_EXTRAS) -> list[M
     """
     if isinstance(content, str):
         return [compose(role, (Text(content),), "", extras)]
-    parts = each(content, ".content", read_block)
+    read = read_block if role is Role.ASSISTANT else read_user_block
+    parts = each(content, ".content", read)
     results = [part for part in parts if isinstance(part, ToolResult)]
     if not results:
         return [compose(role, parts, "parts", extras)]

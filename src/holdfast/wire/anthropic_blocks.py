@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from holdfast.wire.identity import Identities
     from holdfast.wire.media import Kind
 
-__all__ = ["NAME", "is_said", "read_block", "write_block", "write_media", "write_result"]
+__all__ = [
+    "NAME",
+    "is_said",
+    "read_block",
+    "read_user_block",
+    "write_block",
+    "write_media",
+    "write_result",
+]
 
 NAME = "anthropic"
 _TEXT = frozenset({"type", "text"})
@@ -62,6 +70,18 @@ def read_block(value: object) -> Part:
             return Opaque(NAME, raw, _readable(raw))
         case _:
             raise Misfit(".type", "a block needs a type")
+
+
+def read_user_block(value: object) -> Part:
+    """Read one block of a message that is not the model's; nobody else thinks or calls tools."""
+    part = read_block(value)
+    match part:
+        case ToolCall(name=name, arguments=arguments):
+            return Opaque(NAME, record(value), f"{name}: {arguments}")
+        case Thinking():
+            return Opaque(NAME, record(value))
+        case _:
+            return part
 
 
 def _read_result(raw: Wire) -> ToolResult:

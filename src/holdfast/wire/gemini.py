@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, starmap
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.transcript import Media, Message, Opaque, Role, Text, ToolResult
+from holdfast.transcript import Media, Message, Opaque, Role, Text, ToolCall, ToolResult
 from holdfast.wire.body import Body
 from holdfast.wire.fields import Misfit, Wire, each, leftover, own, read_all, record
-from holdfast.wire.gemini_parts import NAME, read_part, write_part
+from holdfast.wire.gemini_parts import NAME, is_own, read_part, write_part
 from holdfast.wire.turns import CONTINUES, NO_CONTENT, Turn, grouped
 from holdfast.wire.words import compose, marked_texts, portable
 
@@ -71,16 +71,27 @@ def _system(system: object, names: _Names) -> Message:
         if isinstance(system, str):
             return Message(Role.SYSTEM, (Text(system),), extras={_SYSTEM: {"text": True}})
         raw = record(system)
-        parts = _parts(raw, names)
+        parts = _parts(raw, names, Role.SYSTEM)
     except Misfit as misfit:
         raise DecodeError(NAME, f"systemInstruction{misfit.path}", misfit.problem) from None
     fields = {key: value for key, value in raw.items() if key != "parts"}
     return Message(Role.SYSTEM, parts, extras={NAME: fields} if fields else {})
 
 
-def _parts(raw: Wire, names: _Names) -> tuple[Part, ...]:
+def _parts(raw: Wire, names: _Names, role: Role) -> tuple[Part, ...]:
     read = partial(read_part, name_call=names.call, name_answer=names.answer)
-    return each(raw.get("parts"), ".parts", read)
+    parts = each(raw.get("parts"), ".parts", read)
+    if role is Role.ASSISTANT or not any(isinstance(part, ToolCall) for part in parts):
+        return parts
+    # Nobody but the model calls tools.
+    values = each(raw.get("parts"), ".parts", record)
+    return tuple(starmap(_without_call, zip(parts, values, strict=True)))
+
+
+def _without_call(part: Part, raw: Wire) -> Part:
+    if not isinstance(part, ToolCall):
+        return part
+    return Opaque(NAME, raw, f"{part.name}: {part.arguments}")
 
 
 def _messages(names: _Names, value: object) -> list[Message]:
@@ -92,7 +103,7 @@ def _messages(names: _Names, value: object) -> list[Message]:
     extras: Extras = leftover(raw, _KNOWN, NAME)
     if "role" not in raw or name == "function":
         extras = {NAME: {**own(extras, NAME), "role": raw.get("role")}}
-    parts = _parts(raw, names)
+    parts = _parts(raw, names, role)
     messages: list[Message] = []
     for is_answer, run in groupby(parts, lambda part: isinstance(part, ToolResult)):
         if is_answer:
@@ -148,7 +159,9 @@ def _turn(message: Message, names: dict[str, str]) -> Turn | None:
 def _sayable(result: ToolResult, names: dict[str, str]) -> ToolResult:
     content = portable(Message(Role.TOOL, result.content), NAME)
     said = tuple(part for part in content if isinstance(part, Text | Media | Opaque))
-    name = result.name or names.get(result.call_id, "")
+    known = names.get(result.call_id, "")
+    # Agents may log another name with a result; here it has to be that of the call.
+    name = result.name or known if is_own(result) else known or result.name
     return replace(result, content=said, name=name)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Part
 
-__all__ = ["NAME", "Reader", "answer_key", "call_key", "read_part", "write_part"]
+__all__ = ["NAME", "Reader", "answer_key", "call_key", "is_own", "read_part", "write_part"]
 
 NAME = "gemini"
 Reader: TypeAlias = "Callable[[str, str], str]"
@@ -160,6 +160,11 @@ def _write_call(call: ToolCall) -> Wire:
         del inner["args"]
     key = known_string(shape, "key") or _CALL[0]
     return {key: inner | own(shape, "rest"), **own(call.extras, NAME)}
+
+
+def is_own(result: ToolResult) -> bool:
+    """Say whether a result was read from this dialect, and is written back as it was."""
+    return bool(own(result.extras, _SHAPE))
 
 
 def _write_answer(result: ToolResult) -> Wire:

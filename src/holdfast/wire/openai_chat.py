@@ -32,7 +32,14 @@ from holdfast.wire.fields import (
     record,
     string,
 )
-from holdfast.wire.openai_parts import NAME, read_call, read_content, write_call, write_parts
+from holdfast.wire.openai_parts import (
+    NAME,
+    joined,
+    read_call,
+    read_content,
+    write_call,
+    write_parts,
+)
 from holdfast.wire.words import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
@@ -45,6 +52,8 @@ __all__ = ["NAME", "decode", "encode"]
 _SPOKEN = frozenset({"role", "content"})
 _ASSISTANT = frozenset({"role", "content", "tool_calls", "function_call"})
 _ANSWERED = frozenset({"role", "content", "tool_call_id"})
+_RESULT = f"{NAME}:result"
+"""How a result without content was written, so that it is written that way again."""
 _REASONING = ("reasoning_content", "reasoning")
 _ROLES = {
     "user": Role.USER,
@@ -73,7 +82,7 @@ def encode(transcript: Transcript) -> Body:
         for written in _written(message):
             last = messages[-1] if messages else None
             if last and written["role"] == "assistant" and last.get("tool_calls"):
-                messages[-1] = _merged(last, written)
+                messages[-1] = joined(last, written)
             else:
                 messages.append(written)
     return Body(messages)
@@ -176,13 +185,14 @@ def _unnamed_call(unnamed: _UnnamedCalls, raw: Wire) -> ToolCall:
 def _answered(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     name = known_string(raw, "name")
     content, form = _content(raw)
+    silence: Extras = NO_EXTRAS if content else {_RESULT: {"form": form}}
     if raw["role"] == "function":
-        extras = {NAME: {key: value for key, value in raw.items() if key != "content"}}
+        fields = {key: value for key, value in raw.items() if key != "content"}
         result = ToolResult(unnamed.answer(name), content, name=name, form=form)
-        return Message(Role.TOOL, (result,), extras=extras)
+        return Message(Role.TOOL, (result,), extras={NAME: fields, **silence})
     result = ToolResult(string(raw, "tool_call_id"), content, False, name, form)  # noqa: FBT003
     extras = leftover(raw, _ANSWERED, NAME)
-    return Message(Role.TOOL, (result,), extras=extras)
+    return Message(Role.TOOL, (result,), extras={**extras, **silence} if silence else extras)
 
 
 def _written(message: Message) -> list[Wire]:
@@ -251,17 +261,23 @@ def _written_silence(message: Message, written: Wire) -> list[Wire]:
 
 def _written_result(message: Message, result: ToolResult) -> Wire:
     noted = own(message.extras, NAME)
-    content: object
-    if not result.content and result.form in ("null", "absent", "parts"):
-        content = [] if result.form == "parts" else None
-    else:
+    content: object = ""
+    if result.content:
         carrier = Message(Role.TOOL, result.content, result.form)
         content = _written_content(carrier, portable(carrier, NAME))
     written: Wire = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     if noted.get("role") == "function":
         del written["tool_call_id"]
-    if result.form == "absent" and not result.content:
-        del written["content"]
+    # Other providers take a result that says nothing; here it has to say so with empty text.
+    match own(message.extras, _RESULT).get("form") if not result.content else None:
+        case "parts":
+            written["content"] = []
+        case "null":
+            written["content"] = None
+        case "absent":
+            del written["content"]
+        case _:
+            pass
     return written | noted
 
 
@@ -270,29 +286,3 @@ def _written_content(message: Message, parts: Sequence[Part]) -> object:
     if text is not None:
         return text
     return write_parts(marked_texts(message, parts), message.role)
-
-
-def _merged(first: Wire, second: Wire) -> Wire:
-    """Return two assistant messages as one, so that results follow their calls."""
-    merged: Wire = {**first, **second}
-    contents = [one for one in (first.get("content"), second.get("content")) if one]
-    match contents:
-        case [str() as one, str() as other]:
-            merged["content"] = f"{one}\n\n{other}"
-        case [one, other]:
-            merged["content"] = [*_listed(one), *_listed(other)]
-        case [one]:
-            merged["content"] = one
-        case _:
-            merged["content"] = None
-    both = (first.get("tool_calls"), second.get("tool_calls"))
-    merged["tool_calls"] = [
-        call for calls in both if isinstance(calls, list) for call in cast("list[Wire]", calls)
-    ]
-    return merged
-
-
-def _listed(content: object) -> list[object]:
-    if isinstance(content, list):
-        return cast("list[object]", content)
-    return [{"type": "text", "text": content}]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Part
 
-__all__ = ["NAME", "read_call", "read_content", "write_call", "write_parts"]
+__all__ = ["NAME", "joined", "read_call", "read_content", "write_call", "write_parts"]
 
 NAME = "openai"
 _CALL = f"{NAME}:call"
@@ -95,6 +95,32 @@ def write_call(call: ToolCall) -> Wire:
     if noted.get("untyped"):
         del raw["type"]
     return raw | own(call.extras, NAME)
+
+
+def joined(first: Wire, second: Wire) -> Wire:
+    """Return two assistant messages as one, so that results follow their calls."""
+    merged: Wire = {**first, **second}
+    contents = [one for one in (first.get("content"), second.get("content")) if one]
+    match contents:
+        case [str() as one, str() as other]:
+            merged["content"] = f"{one}\n\n{other}"
+        case [one, other]:
+            merged["content"] = [*_listed(one), *_listed(other)]
+        case [one]:
+            merged["content"] = one
+        case _:
+            merged["content"] = None
+    both = (first.get("tool_calls"), second.get("tool_calls"))
+    merged["tool_calls"] = [
+        call for calls in both if isinstance(calls, list) for call in cast("list[Wire]", calls)
+    ]
+    return merged
+
+
+def _listed(content: object) -> list[object]:
+    if isinstance(content, list):
+        return cast("list[object]", content)
+    return [{"type": "text", "text": content}]
 
 
 def write_parts(parts: Sequence[Part], role: Role) -> list[Wire]:

@@ -60,6 +60,7 @@ class Saver:
         *,
         thread: str = "t",
         space: str = "",
+        metadata: Mapping[str, object] | None = None,
         **channels: object,
     ) -> str:
         """Store a checkpoint and return its id; without messages it holds only what it adds."""
@@ -71,7 +72,8 @@ class Saver:
             "v": 4,
             "ts": f"2026-01-01T00:00:{number % 60:02}+00:00",
             "channel_values": values,
-            "channel_versions": {"messages": "1"},
+            # Without any value, the channel is one that stores only what each step adds.
+            "channel_versions": dict.fromkeys(values or ("messages",), "1"),
         }
         name = f"c{number:04}"
         row: Row = {
@@ -79,6 +81,7 @@ class Saver:
             "checkpoint_ns": space,
             "checkpoint_id": name,
             "parent_checkpoint_id": parent,
+            "metadata": json.dumps(metadata or {}).encode(),
             **self._stored("checkpoint", state),
         }
         self.checkpoints.append(row)

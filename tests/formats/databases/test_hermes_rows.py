@@ -12,7 +12,16 @@ from holdfast.formats.databases.hermes_rows import (
     message_of,
     native_of,
 )
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Message,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
@@ -76,6 +85,14 @@ def test_a_call_that_cannot_be_read_leaves_the_words() -> None:
     assert problem == "expected text, found a number"
 
 
+def test_a_row_that_is_marked_as_a_summary_is_one_in_any_words() -> None:
+    row = {"role": "user", "content": "They met.", "_compressed_summary": 1}
+    message, problem = message_of(row)
+    assert (message.summary, problem) == (Summary("They met.", "hermes"), "")
+    silent, _ = message_of({**row, "content": None})
+    assert silent.summary is None
+
+
 def test_what_stands_beside_the_words_is_kept() -> None:
     row = {
         "id": 7,
@@ -83,10 +100,16 @@ def test_what_stands_beside_the_words_is_kept() -> None:
         "finish_reason": "stop",
         "token_count": 0,
         "platform_message_id": "",
+        "display_kind": "hidden",
         "observed": 1,
     }
-    more = {"finish_reason": "stop", "token_count": 0, "observed": True}
+    more = {"finish_reason": "stop", "token_count": 0, "display_kind": "hidden", "observed": True}
     assert native_of(row) == Native(id="7", at=1_700_000_000_250, more=more)
+
+
+def test_what_stands_beside_the_words_is_text_where_a_column_holds_bytes() -> None:
+    row: dict[str, object] = {"id": 1, "role": "user", "token_count": b"\xfft"}
+    assert native_of(row).more == {"token_count": "\ufffdt"}
 
 
 def test_rows_with_the_same_message_have_the_same_print_whenever_they_were_written() -> None:

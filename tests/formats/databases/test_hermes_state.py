@@ -69,6 +69,19 @@ def test_a_session_is_told_from_its_system_prompt_on() -> None:
     ]
 
 
+def test_a_prompt_that_sessions_share_is_told_in_each() -> None:
+    names = dict.fromkeys(("system_prompt", "system_prompt_hash"))
+    rows = [session(name, **{**names, "system_prompt_hash": "h"}) for name in ("a", "b")]
+    rows.append(session("c", **{**names, "system_prompt": "be brief"}))
+    tables = {"sessions": rows, "system_prompts": [{"hash": "h", "prompt": "be good"}]}
+    told = [each for each in HERMES_STATE.read(Memory(tables)) if isinstance(each, Told)]
+    assert [(each.key, each.message.text) for each in told] == [
+        ("a/system", "be good"),
+        ("b/system", "be good"),
+        ("c/system", "be brief"),
+    ]
+
+
 def test_tokens_and_costs_of_a_session_are_noted_at_its_end() -> None:
     row = session("s", input_tokens=5, output_tokens=0, api_call_count=2, estimated_cost_usd=0.5)
     usage = Usage(2, 5, cost=0.5)
@@ -93,7 +106,14 @@ def test_a_session_says_how_it_came_from_its_parent() -> None:
         session("branch", parent_session_id="left", started_at=START + 2),
         session("before", parent_session_id="left", started_at=START),
         session("marked", parent_session_id="on", model_config='{"_branched_from": "on"}'),
-        session("helper", parent_session_id="folded", model_config='{"_delegate_from": "x"}'),
+        session("helper", parent_session_id="folded", model_config='{"_delegate_from": "folded"}'),
+        session("tool", parent_session_id="folded", source="tool"),
+        session("heir", parent_session_id="folded", model_config='{"_branched_from": "old"}'),
+        session("stray", parent_session_id="left", model_config='{"_branched_from": "old"}'),
+        session("again", parent_session_id="on", model_config='{"_reset_from": "on"}'),
+        session("over", end_reason="session_reset", session_key="chat"),
+        session("anew", parent_session_id="over", session_key="chat"),
+        session("aside", parent_session_id="over", session_key="other"),
         session("unknown", parent_session_id="gone"),
     ]
     assert {about.id: about.fork for about in begun(events(rows, []))} == {
@@ -104,6 +124,13 @@ def test_a_session_says_how_it_came_from_its_parent() -> None:
         "before": Fork.DELEGATION,
         "marked": Fork.BRANCH,
         "helper": Fork.DELEGATION,
+        "tool": Fork.DELEGATION,
+        "heir": Fork.COMPRESSION,
+        "stray": Fork.BRANCH,
+        "again": Fork.RESET,
+        "over": None,
+        "anew": Fork.RESET,
+        "aside": Fork.DELEGATION,
         "unknown": Fork.DELEGATION,
     }
 
@@ -154,7 +181,11 @@ def test_other_tables_of_these_names_are_not_taken_for_it() -> None:
         )
         is None
     )
-    found = HERMES_STATE.recognize({"sessions": frozenset(SESSION), "messages": frozenset(MESSAGE)})
+    columns = frozenset(MESSAGE)
+    for lost in ("id", "session_id", "role"):
+        tables = {"sessions": frozenset(SESSION), "messages": columns - {lost}}
+        assert HERMES_STATE.recognize(tables) is None
+    found = HERMES_STATE.recognize({"sessions": frozenset(SESSION), "messages": columns})
     assert found is not None
     assert found.confidence == 1.0
 

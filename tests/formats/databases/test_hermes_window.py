@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.formats.chronicle import About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.databases.hermes_window import Fate, Written, tell_rows
+from holdfast.formats.databases.hermes_block import Fate, Written
+from holdfast.formats.databases.hermes_window import tell_rows
 from holdfast.formats.replay import replay
 from holdfast.formats.sessions.reader import summarized
 from holdfast.transcript import Message, Role, Text
@@ -29,10 +30,15 @@ class Ledger:
         self.said += 1
         self._write(Message(Role.USER, (Text(words),)), self._clock)
 
-    def compact(self, heads: int, tail: int, *, keeps_times: bool) -> None:
+    def compact(
+        self, heads: int, tail: int, *, keeps_times: bool, marks_tail: bool = False
+    ) -> None:
         live = self._live()
         front, back = live[:heads], live[max(heads, len(live) - tail) :]
         self._set({row.told.key for row in live}, Fate.FOLDED)
+        if marks_tail:
+            # Newer releases set what is carried over aside as if it were taken back.
+            self._set({row.told.key for row in back}, Fate.TAKEN_BACK)
         self._clock += 1
         summary = summarized(f"summary at {self._clock}", "hermes")
         for message, at in [
@@ -43,6 +49,13 @@ class Ledger:
             moment = at if at is not None and keeps_times else self._clock
             self._write(message, moment)
             self._clock = max(self._clock, moment) + 1e-6
+
+    def rewrite(self, count: int) -> None:
+        """Set everything aside, and write all but the newest messages anew."""
+        live = self._live()
+        self._set({row.told.key for row in live}, Fate.TAKEN_BACK)
+        for row in live[:-count]:
+            self._write(row.told.message, row.at)
 
     def rewind(self, count: int) -> None:
         taken = self._live()[-count:]
@@ -102,6 +115,41 @@ def test_copies_around_a_summary_are_not_told_again() -> None:
         events = told_by(ledger)
         assert keys(events) == ["1", "2", "3", "4", "6", "9"]
         assert folds(events) == [("1", "6", "3", "4")]
+
+
+def test_what_a_compaction_carries_over_was_not_taken_back() -> None:
+    for keeps_times in (False, True):
+        ledger = a_ledger("a", "b", "c", "d")
+        ledger.compact(1, 2, keeps_times=keeps_times, marks_tail=True)
+        ledger.say("e")
+        events = told_by(ledger)
+        assert keys(events) == ["1", "2", "3", "4", "6", "9"]
+        assert folds(events) == [("1", "6", "3", "4")]
+        assert not any(isinstance(event, Rewound) for event in events)
+
+
+def test_what_came_while_a_summary_was_written_is_told_once() -> None:
+    ledger = a_ledger("a", "b", "late")
+    late = ledger.rows.pop()
+    late = replace(late, told=replace(late.told, key="late"))
+    ledger.compact(0, 1, keeps_times=True, marks_tail=True)
+    ledger.rows.insert(2, replace(late, fate=Fate.TAKEN_BACK))
+    ledger.rows.append(replace(late, told=replace(late.told, key="copy")))
+    events = told_by(ledger)
+    assert window(events) == ["summary", "b", "late"]
+    assert [event.message.text for event in events if isinstance(event, Told)].count("late") == 1
+
+
+def test_a_session_that_was_rewritten_is_told_once() -> None:
+    ledger = a_ledger("a", "b", "c", "d")
+    ledger.rewrite(2)
+    ledger.say("e")
+    ledger.rewrite(1)
+    ledger.say("a")
+    events = told_by(ledger)
+    assert keys(events) == ["1", "2", "3", "4", "7", "10"]
+    assert [event.shows for event in events if isinstance(event, Rewound)] == [("1", "2")] * 2
+    assert window(events) == ["a", "b", "a"]
 
 
 def test_copies_of_copies_are_known_too() -> None:
@@ -184,32 +232,37 @@ STEPS = st.lists(
     st.one_of(
         SAYING,
         SAYING,
-        st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()),
+        st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans(), st.booleans()),
         st.integers(1, 3),
+        st.integers(1, 3).map(lambda count: -count),
     ),
     max_size=25,
 )
 
 
-def carried_out(steps: list[str | int | tuple[int, int, bool]]) -> Ledger:
+def carried_out(steps: list[str | int | tuple[int, int, bool, bool]]) -> Ledger:
     ledger = Ledger()
     for step in steps:
         match step:
             case str():
                 ledger.say(step)
+            case int() if step < 0:
+                ledger.rewrite(-step)
             case int():
                 ledger.rewind(step)
-            case (heads, tail, keeps_times):
-                ledger.compact(heads, tail, keeps_times=keeps_times)
+            case (heads, tail, keeps_times, marks_tail):
+                # Releases that mark the tail keep its times.
+                keeps = keeps_times or marks_tail
+                ledger.compact(heads, tail, keeps_times=keeps, marks_tail=marks_tail)
     return ledger
 
 
 @given(STEPS)
-@example(["yes"] * 3 + [(1, 0, False)])
-@example(["yes", (0, 1, False), (1, 1, True)])
-@example([(0, 0, False), (1, 0, True), "yes", (1, 1, True)])
+@example(["yes"] * 3 + [(1, 0, False, False)])
+@example(["yes", (0, 1, False, False), (1, 1, True, False)])
+@example([(0, 0, False, False), (1, 0, True, False), "yes", (1, 1, True, False)])
 def test_everything_is_told_once_and_the_window_is_what_is_live(
-    steps: list[str | int | tuple[int, int, bool]],
+    steps: list[str | int | tuple[int, int, bool, bool]],
 ) -> None:
     ledger = carried_out(steps)
     events = told_by(ledger)
@@ -220,7 +273,7 @@ def test_everything_is_told_once_and_the_window_is_what_is_live(
 
 @given(STEPS, st.data())
 def test_a_session_that_grew_is_told_with_the_same_beginning(
-    steps: list[str | int | tuple[int, int, bool]], draw: st.DataObject
+    steps: list[str | int | tuple[int, int, bool, bool]], draw: st.DataObject
 ) -> None:
     early = carried_out(steps[: draw.draw(st.integers(0, len(steps)))])
     before, after = keys(told_by(early)), keys(told_by(carried_out(steps)))

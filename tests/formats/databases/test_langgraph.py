@@ -237,7 +237,7 @@ def stored(steps: list[tuple[list[str], str, int]], *, has_branches: bool) -> Sa
         parent = names[-1 - (back if has_branches else 0) % len(names)] if names else None
         channels = {"summary": summary} if summary else {}
         messages = [human(name) for name in state]
-        names.append(saver.put(messages, parent, thread="t", space="", **channels))
+        names.append(saver.put(messages, parent, thread="t", space="", metadata=None, **channels))
     return saver
 
 

@@ -10,6 +10,7 @@ from holdfast.session import Usage
 from holdfast.transcript import (
     Media,
     Message,
+    Opaque,
     Role,
     Summary,
     Text,
@@ -59,6 +60,7 @@ def test_calls_stand_beside_the_content_and_are_read_once() -> None:
         {"type": "thinking", "thinking": "hm", "signature": "seal"},
         {"type": "text", "text": "look"},
         {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+        {"type": "tool_call_chunk", "id": "c", "name": "f", "args": '{"a": 1}'},
     ]
     calls = [{"name": "f", "args": {"a": 1}, "id": "c", "type": "tool_call"}]
     broken = [{"name": "g", "args": "{", "id": "d", "error": "no JSON"}]
@@ -92,12 +94,107 @@ def test_media_are_read_in_every_spelling() -> None:
         {"type": "image", "base64": "AAAA", "mime_type": "image/png"},
         {"type": "image", "source_type": "base64", "data": "AAAA", "mime_type": "image/png"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "image_url", "image_url": "data:image/png;base64,AAAA"},
+        {"type": "media", "mime_type": "image/png", "data": "AAAA"},
         {"type": "file", "url": "https://example.test/a"},
+        {"type": "file", "source_type": "id", "id": "https://example.test/a"},
+        {"type": "file", "source_type": "text", "text": "words", "mime_type": "text/plain"},
         "words",
     ]
     image = Media("image", "image/png", "AAAA")
     file = Media("file", url="https://example.test/a")
-    assert read(type="human", content=content).parts == (image, image, image, file, Text("words"))
+    parts = read(type="human", content=content).parts
+    assert parts == (*[image] * 5, file, file, Text("words"), Text("words"))
+
+
+def test_a_picture_that_was_moved_to_a_file_keeps_the_name_of_the_file() -> None:
+    block = {"type": "image", "mime_type": "image/png", "deepagents_blob": "ab12"}
+    media = Media("image", "image/png", url="deepagents_blob:ab12")
+    assert read(type="human", content=[block]).parts == (media,)
+
+
+def test_a_thought_keeps_the_seal_of_its_provider() -> None:
+    item = {
+        "type": "reasoning",
+        "id": "rs",
+        "summary": [{"type": "summary_text", "text": "three"}],
+        "encrypted_content": "seal",
+    }
+    (one, two, three) = read(
+        type="ai",
+        content=[
+            {"type": "reasoning", "reasoning": "one", "extras": {"signature": "seal"}},
+            {
+                "type": "reasoning_content",
+                "reasoning_content": {"text": "two", "signature": "seal"},
+            },
+            {**item, "index": 0},
+        ],
+    ).parts
+    sealed = {"anthropic": {}}
+    assert (one, two) == (Thinking("one", "seal", sealed), Thinking("two", "seal", sealed))
+    assert three == Thinking("three", "seal", {"responses": item})
+    (beside,) = read(type="ai", content="", additional_kwargs={"reasoning": item}).parts
+    assert beside == three
+
+
+def test_the_seals_of_google_stay_with_google() -> None:
+    content = [
+        {"type": "thinking", "thinking": "hm", "signature": "seal"},
+        {"type": "non_standard", "value": {"type": "thinking", "thinking": "plain"}},
+    ]
+    (sealed, plain, call) = read(
+        type="ai",
+        content=content,
+        response_metadata={"model_provider": "google_genai"},
+        tool_calls=[{"id": "c", "name": "f", "args": {}}],
+        additional_kwargs={"__gemini_function_call_thought_signatures__": {"c": "other"}},
+    ).parts
+    assert isinstance(sealed, Thinking)
+    assert (sealed.text, sealed.signature, [*sealed.extras]) == ("hm", "seal", ["gemini"])
+    assert plain == Thinking("plain")
+    assert call == ToolCall("c", "f", "{}", {"gemini": {"thoughtSignature": "other"}})
+
+
+def test_what_a_provider_did_on_its_own_stays_its_own() -> None:
+    block = {"type": "web_search_tool_result", "tool_use_id": "x", "content": []}
+    (part,) = read(type="ai", content=[block]).parts
+    assert part == Opaque("anthropic", block)
+
+
+def test_a_call_of_the_old_kind_is_paired_by_its_name() -> None:
+    function = {"name": "f", "arguments": "{}"}
+    call = read(type="ai", content="", additional_kwargs={"function_call": function})
+    result = read(type="function", name="f", content="yes")
+    assert call.parts == (ToolCall("function_f", "f", "{}"),)
+    assert result.parts == (ToolResult("function_f", (Text("yes"),), name="f"),)
+
+
+@pytest.mark.parametrize(
+    ("answer", "usage"),
+    [
+        ({"token_usage": {"prompt_tokens": 9, "completion_tokens": 2}}, Usage(1, 9, 2)),
+        (
+            {"usage": {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 4}},
+            Usage(1, 9, 2, 4),
+        ),
+        ({}, None),
+    ],
+    ids=str,
+)
+def test_what_only_the_provider_counted_is_counted(
+    answer: dict[str, object], usage: Usage | None
+) -> None:
+    entry = entry_of({"type": "ai", "content": "x", "response_metadata": answer})
+    assert entry is not None
+    assert native_of(entry, None).usage == usage
+
+
+def test_one_of_several_agents_keeps_its_name() -> None:
+    for fields in ({"type": "ai"}, {"type": "human"}):
+        entry = entry_of({**fields, "content": "x", "name": "critic"})
+        assert entry is not None
+        assert native_of(entry, None).more == {"name": "critic"}
 
 
 def test_reasoning_of_responses_is_thinking() -> None:
@@ -147,7 +244,9 @@ JSON = st.recursive(
     max_leaves=6,
 )
 FIELDS = ("content", "tool_calls", "tool_call_id", "additional_kwargs", "usage_metadata", "id")
-KINDS = st.sampled_from(["text", "image", "thinking", "document", "image_url", "reasoning", "?"])
+KINDS = st.sampled_from(
+    ["text", "image", "thinking", "document", "image_url", "reasoning", "media", "?"]
+)
 BLOCKS = st.lists(
     st.dictionaries(st.text(max_size=5), JSON).flatmap(
         lambda rest: KINDS.map(lambda kind: {**rest, "type": kind})

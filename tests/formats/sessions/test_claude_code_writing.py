@@ -385,3 +385,19 @@ def test_a_result_in_another_chain_than_its_call_stays_in_its_own() -> None:
     )
     assert found[2]["parentUuid"] == found[0]["uuid"]
     assert "sourceToolAssistantUUID" not in found[2]
+
+
+def test_answers_of_two_models_that_share_a_name_are_two_answers() -> None:
+    def answered(key: str, model: str) -> Told:
+        message = Message(Role.ASSISTANT, (Text(f"words of {key}"),))
+        return Told(
+            strand="", line=1, key=key, message=message, native=Native(reply="r", model=model)
+        )
+
+    asked = Told(strand="", line=1, key="u", message=Message(Role.USER, (Text("Go"),)))
+    told = [answered("a", ""), answered("b", "model-1"), answered("c", "")]
+    events = [Begun(strand="", line=1, about=About()), asked, *told]
+    written = records(events)
+    assert list(violations(written)) == []
+    read = [each for each in CLAUDE_CODE.read(written) if isinstance(each, Told)]
+    assert [each.native.model for each in read] == ["", "unknown", "model-1", "unknown"]

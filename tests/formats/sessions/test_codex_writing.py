@@ -204,6 +204,13 @@ def test_a_sub_agent_of_a_known_session_says_so_as_codex_does() -> None:
     assert meta["parent_thread_id"] == parent
 
 
+def test_a_session_that_never_was_with_a_provider_names_none() -> None:
+    (meta,) = payloads(talk(user("go")), "session_meta")
+    assert "model_provider" not in meta
+    (meta,) = payloads(talk(about=About(more={"model_provider": "azure"})), "session_meta")
+    assert meta["model_provider"] == "azure"
+
+
 def test_a_cost_that_codex_cannot_say_is_kept() -> None:
     usage = Usage(1, 0, 0, 0, 0, 0.25)
     native = Native(usage=usage)

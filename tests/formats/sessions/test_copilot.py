@@ -99,13 +99,13 @@ def test_a_sub_agent_that_no_call_started_still_has_its_name() -> None:
     assert [each.strand for each in events if isinstance(each, Told)] == ["a"]
 
 
-def test_a_compaction_leaves_the_instructions_and_what_came_meanwhile() -> None:
+def test_a_compaction_leaves_the_instructions_what_was_asked_and_what_came_meanwhile() -> None:
     (folded,) = [each for each in told_sample() if isinstance(each, Folded)]
     assert folded == Folded(
         strand=MAIN,
         line=17,
         id="e17",
-        shows=("e2", "e17", "e16"),
+        shows=("e2", "e3", "e17", "e16"),
         at=1_767_225_609_000,
         tokens_before=900,
         tokens_after=90,

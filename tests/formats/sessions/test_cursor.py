@@ -51,6 +51,14 @@ def test_lines_become_messages_and_results_find_the_calls_that_have_no_id() -> N
     ]
 
 
+def test_a_call_is_the_models_whoever_the_line_names() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "Shell", "input": {}}
+    (_, told) = CURSOR.read([Record(1, line("user", {"type": "text", "text": "So"}, call))])
+    parts = (Text("So"), ToolCall("t", "Shell", "{}"))
+    assert isinstance(told, Told)
+    assert told.message == Message(Role.ASSISTANT, parts)
+
+
 def test_a_result_answers_no_call_from_before_the_user_spoke() -> None:
     records = [
         Record(1, line("assistant", {"type": "tool_use", "name": "old", "input": {}})),

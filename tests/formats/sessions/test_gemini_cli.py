@@ -266,3 +266,13 @@ ENTRIES = st.dictionaries(
 @given(st.lists(ENTRIES | ENTRIES.map(lambda entry: {"$set": {"messages": [entry]}}), max_size=5))
 def test_no_record_is_too_strange_to_read(entries: list[Entry]) -> None:
     tell(*entries)
+
+
+def test_a_model_thought_and_called_whoever_the_line_names() -> None:
+    call = {"id": "c", "name": "ls", "args": {}}
+    thoughts = [{"subject": "Look", "description": ""}]
+    said = told(HEAD, {**user("1", "Go"), "thoughts": thoughts, "toolCalls": [call]})
+    assert [each.message for each in said] == [
+        Message(Role.USER, (Text("Go"),)),
+        Message(Role.ASSISTANT, (Thinking("Look"), ToolCall("c", "ls", "{}"))),
+    ]

@@ -33,6 +33,7 @@ def test_a_sound_file_breaks_no_rule() -> None:
         ({**FIRST, "type": "compact"}, "an entry of the unknown type 'compact'"),
         ({**FIRST, "id": ""}, "the id '' is missing or was used before"),
         ({**FIRST, "parentId": "z"}, "the parent 'z' is not above"),
+        ({**FIRST, "parentId": {}}, "the parent {} is not above"),
         ({**FIRST, "timestamp": "soon"}, "an entry has no time"),
         ({**FIRST, "name": 5}, "session_info has no name of the right kind"),
     ],

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from holdfast.adapters.archives.unpacking import unpacked
 from holdfast.errors import DecodeError
 from holdfast.formats.databases import recognize_tables
 from holdfast.formats.databases.reader import EVERYWHERE
@@ -33,6 +34,8 @@ PATIENCE = 5.0
 """How many seconds an owner may hold its file, if nobody says otherwise."""
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _CLOSED = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")
+_DAMAGES = (sqlite3.Error, UnicodeDecodeError)
+"""What reading raises: SQLite quotes the damage in its messages, which is then no text at all."""
 _FORMAT = "sqlite"
 _LOG_FLAG = 18
 """Which byte of a file is 2 when its changes go to a log before they go to the file."""
@@ -82,7 +85,7 @@ def tell_database(path: Path) -> Iterator[Event]:
         reader, _ = found
         try:
             yield from reader.read(query)
-        except sqlite3.Error as error:
+        except _DAMAGES as error:
             yield Problem(1, f"the rest of the database cannot be read: {_explained(error)}")
         if query.at_rest and before != _state(path):
             yield Problem(1, "its owner wrote to the database while it was read; import it again")
@@ -110,7 +113,7 @@ class _Query:
         where: Row = EVERYWHERE,
         order: Sequence[str] = (),
     ) -> Iterator[Row]:
-        """Return rows one by one, with those of the columns that the table has."""
+        """Return rows one by one, with those of the columns that the table has, unpacked."""
         known = self._tables.get(table, frozenset())
         wanted = [column for column in columns if column in known]
         if not wanted or not where.keys() <= known:
@@ -123,7 +126,7 @@ class _Query:
             text += f" ORDER BY {', '.join(sorting)}"
         with closing(self._connection.execute(text, tuple(where.values()))) as cursor:
             for row in cursor:
-                yield dict(zip(wanted, row, strict=True))
+                yield dict(zip(wanted, map(unpacked, row), strict=True))
 
 
 @contextmanager
@@ -170,7 +173,7 @@ def _connected(path: Path, mode: str, patience: float) -> sqlite3.Connection:
         connection.execute("BEGIN")
         # The first look fixes what is seen.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except _DAMAGES:
         connection.close()
         raise
     return connection
@@ -189,7 +192,7 @@ def _tables(connection: sqlite3.Connection) -> Tables:
 def _explaining(path: Path) -> Generator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except _DAMAGES as error:
         raise DecodeError(_FORMAT, str(path), _explained(error)) from error
     except OSError as error:
         raise DecodeError(_FORMAT, str(path), f"it cannot be read ({error.strerror})") from error
@@ -204,7 +207,7 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _explained(error: sqlite3.Error) -> str:
+def _explained(error: sqlite3.Error | UnicodeDecodeError) -> str:
     name = _name(error)
     if name.startswith(_BUSY):
         return "its owner is writing to it; try again when it is done"
@@ -213,7 +216,7 @@ def _explained(error: sqlite3.Error) -> str:
     return f"it is damaged ({error}); let its owner repair it, or import a copy of it"
 
 
-def _name(error: sqlite3.Error) -> str:
+def _name(error: sqlite3.Error | UnicodeDecodeError) -> str:
     """Return the name of SQLite's code; errors of the Python module have none."""
     name: object = getattr(error, "sqlite_errorname", "")
     return name if isinstance(name, str) else ""

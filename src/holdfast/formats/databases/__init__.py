@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.formats.databases.cursor_chat import CURSOR_CHAT
 from holdfast.formats.databases.hermes_state import HERMES_STATE
 from holdfast.formats.databases.langgraph import LANGGRAPH
+from holdfast.formats.databases.openclaw import OPENCLAW_DATABASE
 from holdfast.formats.databases.opencode import OPENCODE_DATABASE
 from holdfast.formats.databases.reader import DatabaseReader, Query, Row, Tables
 
@@ -17,7 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["DATABASES", "DatabaseReader", "Query", "Row", "Tables", "recognize_tables"]
 
-DATABASES: tuple[DatabaseReader, ...] = (HERMES_STATE, LANGGRAPH, OPENCODE_DATABASE)
+DATABASES: tuple[DatabaseReader, ...] = (
+    HERMES_STATE,
+    LANGGRAPH,
+    OPENCODE_DATABASE,
+    OPENCLAW_DATABASE,
+    CURSOR_CHAT,
+)
 
 
 def recognize_tables(tables: Tables) -> tuple[DatabaseReader, Sign] | None:

@@ -14,6 +14,8 @@ from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import Native
 from holdfast.formats.loose import is_array, is_object, parsed, string
 from holdfast.formats.moments import moment
+from holdfast.formats.sessions.hermes import is_failure
+from holdfast.formats.sessions.reader import summarized
 from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 
@@ -40,6 +42,8 @@ COLUMNS = (
     "codex_message_items",
     "platform_message_id",
     "observed",
+    "_compressed_summary",
+    "display_kind",
     "active",
     "compacted",
 )
@@ -52,7 +56,13 @@ ROLES = {
 _STRUCTURED = "\0json:"
 """How content begins that was a list of parts."""
 _ITEMS = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
-_MORE = ("finish_reason", "token_count", "platform_message_id", "effect_disposition")
+_MORE = (
+    "finish_reason",
+    "token_count",
+    "platform_message_id",
+    "effect_disposition",
+    "display_kind",
+)
 _SAME = ("role", "content", "tool_calls", "tool_call_id", "tool_name")
 
 
@@ -70,11 +80,16 @@ def message_of(row: Row) -> tuple[Message, str]:
         role = ROLES.get(string(row.get("role")), Role.USER)
         spoken = Role.USER if role is Role.TOOL else role
         return Message(spoken, (Text(_words(row.get("content"))),)), error.problem
+    if row.get("_compressed_summary") and message.summary is None and message.text:
+        # A summary whose first sentence is none that we know.
+        return summarized(message.text, "hermes"), ""
     if message.role is not Role.TOOL:
         return message, ""
-    name, is_error = string(row.get("tool_name")), row.get("finish_reason") == "error"
+    name = string(row.get("tool_name"))
     parts = tuple(
-        replace(part, name=name, is_error=is_error) if isinstance(part, ToolResult) else part
+        replace(part, name=name, is_error=is_failure(name, part.text, row))
+        if isinstance(part, ToolResult)
+        else part
         for part in message.parts
     )
     return replace(message, parts=parts), ""
@@ -82,7 +97,7 @@ def message_of(row: Row) -> tuple[Message, str]:
 
 def native_of(row: Row) -> Native:
     """Return what the row says besides the message."""
-    more = {name: row[name] for name in _MORE if row.get(name) not in (None, "")}
+    more = {name: _plain(row[name]) for name in _MORE if row.get(name) not in (None, "")}
     if row.get("observed"):
         more["observed"] = True
     return Native(id=str(row.get("id")), at=moment(row.get("timestamp")), more=more)

@@ -2,15 +2,16 @@
 
 Columns were only ever added, so a row is read by the columns that it has. Each session is a
 conversation of its own, told from its system prompt on; the session that it came from is named
-by its id. Tokens and costs are known per session only and are noted at its end.
+by its id. Newer releases keep each prompt once, in a table of its own. Tokens and costs are known
+per session only and are noted at its end.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import About, Begun, Native, Noted, Told
+from holdfast.formats.databases.hermes_block import Fate, Written
 from holdfast.formats.databases.hermes_rows import (
     COLUMNS,
     ROLES,
@@ -18,13 +19,13 @@ from holdfast.formats.databases.hermes_rows import (
     message_of,
     native_of,
 )
-from holdfast.formats.databases.hermes_window import Fate, Written, tell_rows
+from holdfast.formats.databases.hermes_window import tell_rows
 from holdfast.formats.databases.reader import DatabaseReader
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.lineage import parents_first
-from holdfast.formats.loose import mapping, parsed, string
+from holdfast.formats.loose import string
 from holdfast.formats.moments import moment
-from holdfast.formats.sessions.figures import count, usage_in
+from holdfast.formats.sessions.hermes import forks_marked, settings_of, usage_of
 from holdfast.formats.sessions.reader import SURE, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text
@@ -34,16 +35,24 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.databases.reader import Query, Row, Tables
-    from holdfast.session import Usage
 
 __all__ = ["HERMES_STATE"]
 
-_KIN = ("id", "parent_session_id", "started_at", "ended_at", "end_reason", "model_config")
+_KIN = (
+    "id",
+    "parent_session_id",
+    "started_at",
+    "ended_at",
+    "end_reason",
+    "model_config",
+    "session_key",
+)
 _KNOWN = (
     *_KIN,
     "source",
     "model",
     "system_prompt",
+    "system_prompt_hash",
     "title",
     "cwd",
     "git_branch",
@@ -56,13 +65,24 @@ _KNOWN = (
     "actual_cost_usd",
     "estimated_cost_usd",
 )
-_COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_RESETS = frozenset(
+    {
+        "session_reset",
+        "session_switch",
+        "idle",
+        "daily",
+        "suspended",
+        "resume_pending_expired",
+    }
+)
+"""How a session ended after which its user began anew in the same chat."""
 
 
 def _recognize(tables: Tables) -> Sign | None:
     sessions = tables.get("sessions", frozenset())
     messages = tables.get("messages", frozenset())
     if {"id", "source", "started_at", "system_prompt"} <= sessions and {
+        "id",
         "session_id",
         "role",
         "content",
@@ -95,7 +115,6 @@ def _read(query: Query) -> Iterator[Event]:
 
 def _about(row: Row, kin: Mapping[str, Row]) -> About:
     parent = string(row.get("parent_session_id"))
-    settings = mapping(parsed(row.get("model_config")))
     more = {
         name: row[name]
         for name in ("source", "end_reason", "billing_provider")
@@ -105,28 +124,35 @@ def _about(row: Row, kin: Mapping[str, Row]) -> About:
         id=string(row.get("id")),
         title=string(row.get("title")),
         model=string(row.get("model")),
-        cwd=string(row.get("cwd")) or string(settings.get("cwd")),
+        cwd=string(row.get("cwd")) or string(settings_of(row).get("cwd")),
         git_branch=string(row.get("git_branch")),
         started=moment(row.get("started_at")),
         parent=parent,
-        fork=_fork(row, settings, kin.get(parent, {})) if parent else None,
+        fork=_fork(row, kin.get(parent, {})) if parent else None,
         more=more,
     )
 
 
-def _fork(row: Row, settings: Mapping[str, object], parent: Row) -> Fork:
+def _fork(row: Row, parent: Row) -> Fork:
     """Return how a session came from its parent, the marks of newer releases first."""
-    if settings.get("_branched_from") is not None:
-        return Fork.BRANCH
-    if settings.get("_delegate_from") is not None:
-        return Fork.DELEGATION
+    own, inherited = forks_marked(row)
+    goes_on = parent.get("end_reason") == "compression" and row.get("source") != "tool"
+    if own or (inherited and not goes_on):
+        return own[0] if own else inherited[0]
     match parent.get("end_reason"):
-        case "compression":
+        case "compression" if goes_on:
             return Fork.COMPRESSION
         case "branched" if _is_after(row.get("started_at"), parent.get("ended_at")):
             return Fork.BRANCH
+        case reason if reason in _RESETS and _is_of_one_chat(row, parent):
+            return Fork.RESET
         case _:
             return Fork.DELEGATION
+
+
+def _is_of_one_chat(row: Row, parent: Row) -> bool:
+    key = string(row.get("session_key"))
+    return bool(key) and key == string(parent.get("session_key"))
 
 
 def _is_after(started: object, ended: object) -> bool:
@@ -138,7 +164,7 @@ def _session(query: Query, row: Row, about: About) -> Iterator[Event]:
     strand = about.id
     yield Begun(strand=strand, line=1, about=about)
     system: list[str] = []
-    if prompt := string(row.get("system_prompt")):
+    if prompt := _prompt(query, row):
         key = f"{strand}/system"
         system.append(key)
         message = Message(Role.SYSTEM, (Text(prompt),))
@@ -150,8 +176,15 @@ def _session(query: Query, row: Row, about: About) -> Iterator[Event]:
         yield from problems
         problems.clear()
     yield from problems
-    if (usage := _usage(row)) is not None:
+    if (usage := usage_of(row)) is not None:
         yield Noted(strand=strand, about=About(usage=usage))
+
+
+def _prompt(query: Query, row: Row) -> str:
+    if mark := string(row.get("system_prompt_hash")):
+        for found in query.rows("system_prompts", ("prompt",), where={"hash": mark}):
+            return string(found.get("prompt"))
+    return string(row.get("system_prompt"))
 
 
 def _written(query: Query, strand: str, problems: list[Problem]) -> Iterator[Written]:
@@ -182,11 +215,6 @@ def _fate(row: Row) -> Fate:
     if row.get("active", 1) != 0:
         return Fate.LIVE
     return Fate.FOLDED if row.get("compacted") == 1 else Fate.TAKEN_BACK
-
-
-def _usage(row: Row) -> Usage | None:
-    whole = usage_in(row, _COUNTS, row.get("actual_cost_usd") or row.get("estimated_cost_usd"))
-    return None if whole is None else replace(whole, calls=count(row.get("api_call_count")))
 
 
 HERMES_STATE = DatabaseReader(

@@ -7,17 +7,12 @@ graph wrote a summary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import About, Begun, Folded, Native, Rewound, Told
-from holdfast.formats.databases.langgraph_messages import (
-    ORIGIN,
-    REMOVAL,
-    is_summary,
-    message_of,
-    native_of,
-)
+from holdfast.formats.chronicle import About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.databases.langgraph_line import NAMELESS, Line, is_folded, known_again
+from holdfast.formats.databases.langgraph_messages import ORIGIN, REMOVAL, message_of, native_of
 from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Fork
 
@@ -25,12 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
+    from holdfast.formats.databases.langgraph_line import Identity
     from holdfast.formats.databases.langgraph_messages import Entry
 
 __all__ = ["Checkpoint", "Lines"]
-
-_Identity: TypeAlias = "tuple[str, bytes]"
-"""A message is the same one as long as neither its id nor its words change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,73 +36,55 @@ class Checkpoint:
     at: int | None
     entries: Sequence[Entry]
     summary: str = ""
+    hidden: frozenset[int] = frozenset()
+    """The places of the entries that the summary stands for, though the graph holds them."""
+    title: str = ""
+    about: About = field(default_factory=About)
+    """Where the step was taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
     """What a checkpoint has that its parent had not."""
 
-    identities: Sequence[_Identity]
-    """Everything that it holds."""
-    fresh: Sequence[_Identity]
+    shown: Sequence[Identity]
+    """Everything that it holds and its model sees."""
+    fresh: Sequence[Identity]
     is_summarized: bool
-
-
-class _Line:
-    """One way through the checkpoints: the conversation, or a branch of it."""
-
-    def __init__(self, base: _Line | None = None) -> None:
-        self.strand = ""
-        """Empty until there is something to tell."""
-        self.base = base
-        self.path: list[tuple[str, Entry | None]] = []
-        """The keys of everything told, with what they were told of; a summary is of no entry."""
-        self.keys: dict[_Identity, str] = {}
-        self.shown: list[str] = []
-        self.held: Sequence[Entry] = ()
-        """What its newest checkpoint holds."""
-        self.summary: tuple[str, str] = ("", "")
-        """The words of the summary, and its key."""
-
-    def branch(self, length: int) -> _Line:
-        """Return a line that shares what was told up to some checkpoint."""
-        line = _Line(self if self.strand else self.base)
-        line.path = self.path[:length]
-        shared = {key for key, _ in line.path}
-        line.keys = {identity: key for identity, key in self.keys.items() if key in shared}
-        line.held = [entry for _, entry in line.path if entry is not None]
-        line.summary = self.summary if self.summary[1] in shared else ("", "")
-        return line
 
 
 class Lines:
     """Every line of one graph."""
 
-    def __init__(self, about: About, outer: Lines | None) -> None:
+    def __init__(self, about: About, around: Sequence[Lines]) -> None:
         """Begin without any.
 
         Args:
             about: What is known of the conversation.
-            outer: The lines of the graph around this one.
+            around: The lines of the graphs around this one, the outermost first.
         """
         self._about = about
-        self._outer = outer
-        self._homes: dict[str, tuple[_Line, int]] = {}
+        self._around = around
+        self._homes: dict[str, tuple[Line, int]] = {}
         """The line of each checkpoint, and how much was told when it was over."""
         self._tips: dict[int, str] = {}
         """The newest checkpoint of each line."""
-        self._newest = _Line()
+        self._newest = Line()
         self._names: set[str] = set()
-        self._known: set[_Identity] = set()
+        self._known: set[Identity] = set()
 
     @property
     def strand(self) -> str:
         """Return where the conversation is told; empty as long as it is not."""
         return self._about.id if self._about.id in self._names else ""
 
-    def knows(self, identity: _Identity) -> bool:
+    def knows(self, identity: Identity) -> bool:
         """Say whether a message was told here."""
         return identity in self._known
+
+    def tells(self, name: str) -> bool:
+        """Say whether a message of this id was told here, in whichever words."""
+        return f"{self._about.id}/{name}" in self._names
 
     def held(self, checkpoint: str) -> Sequence[Entry]:
         """Return the messages that the graph held at a checkpoint, as far as it is known."""
@@ -127,8 +102,11 @@ class Lines:
 
     def take(self, checkpoint: Checkpoint) -> Iterator[Event]:
         """Tell what a checkpoint has that its parent had not."""
+        yield from self._entitled(checkpoint.title)
         line = self._line_after(checkpoint.parent)
-        entries = dict(self._own(checkpoint.entries))
+        own = list(self._own(checkpoint.entries))
+        entries = {identity: entry for _, identity, entry in own}
+        known_again(line, entries)
         fresh = [identity for identity in entries if identity not in line.keys]
         is_summarized = bool(checkpoint.summary) and checkpoint.summary != line.summary[0]
         if line.strand or fresh or is_summarized:
@@ -140,23 +118,32 @@ class Lines:
                 yield self._told(line, checkpoint, identity, entries[identity])
             if is_summarized:
                 yield self._summed_up(line, checkpoint)
-            change = _Change(list(entries), fresh, is_summarized)
-            yield from self._changed(line, checkpoint, change)
+            hidden = {identity for place, identity, _ in own if place in checkpoint.hidden}
+            shown = [identity for identity in entries if identity not in hidden]
+            yield from self._changed(line, checkpoint, _Change(shown, fresh, is_summarized))
         line.held = checkpoint.entries
         self._settle(checkpoint.id, line)
 
-    def _own(self, entries: Sequence[Entry]) -> Iterator[tuple[_Identity, Entry]]:
-        """Return the messages that are told here, each with its identity."""
+    def _entitled(self, title: str) -> Iterator[Event]:
+        """Note what a conversation is called; a graph inside another one is called by its node."""
+        if not title or self._around or title == self._about.title:
+            return
+        self._about = replace(self._about, title=title)
+        if self.strand:
+            yield Noted(strand=self.strand, about=About(title=title))
+
+    def _own(self, entries: Sequence[Entry]) -> Iterator[tuple[int, Identity, Entry]]:
+        """Return the messages that are told here, each with its place and its identity."""
         counts: dict[bytes, int] = {}
-        for entry in entries:
+        for place, entry in enumerate(entries):
             if entry.kind == REMOVAL:
                 continue
             count = counts[entry.print] = counts.get(entry.print, 0) + 1
-            identity = (entry.id or f"~{count}", entry.print)
-            if self._outer is None or not self._outer.knows(identity):
-                yield identity, entry
+            identity = (entry.id or f"{NAMELESS}{count}", entry.print)
+            if not any(lines.knows(identity) for lines in self._around):
+                yield place, identity, entry
 
-    def _line_after(self, parent: str) -> _Line:
+    def _line_after(self, parent: str) -> Line:
         home = self._homes.get(parent)
         if home is None:
             # Older checkpoints may have been deleted; what is left goes on.
@@ -164,30 +151,37 @@ class Lines:
         line, length = home
         return line if self._tips[id(line)] == parent else line.branch(length)
 
-    def _settle(self, checkpoint: str, line: _Line) -> None:
+    def _settle(self, checkpoint: str, line: Line) -> None:
         self._homes[checkpoint] = line, len(line.path)
         self._tips[id(line)] = checkpoint
         self._newest = line
 
     def _begun(
-        self, line: _Line, checkpoint: Checkpoint, entries: Mapping[_Identity, Entry]
+        self, line: Line, checkpoint: Checkpoint, entries: Mapping[Identity, Entry]
     ) -> Begun:
         name = self._about.id
         line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
         self._names.add(line.strand)
         if line.base is not None:
             return self._branched(line, line.base, checkpoint, entries)
-        of = self._outer.strand if self._outer is not None else ""
+        strands = [lines.strand for lines in self._around if lines.strand]
+        of = strands[-1] if strands else ""
         return Begun(
             strand=line.strand,
             line=checkpoint.line,
-            about=replace(self._about, started=checkpoint.at),
+            about=replace(
+                checkpoint.about,
+                id=self._about.id,
+                # A node of a graph is known by the agent that it is, where that has a name.
+                title=(checkpoint.about.title if self._around else "") or self._about.title,
+                started=checkpoint.at,
+            ),
             of=of or None,
             fork=Fork.DELEGATION if of else None,
         )
 
     def _branched(
-        self, line: _Line, base: _Line, checkpoint: Checkpoint, entries: Mapping[_Identity, Entry]
+        self, line: Line, base: Line, checkpoint: Checkpoint, entries: Mapping[Identity, Entry]
     ) -> Begun:
         kept = {line.keys[identity] for identity in entries if identity in line.keys}
         shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
@@ -201,13 +195,17 @@ class Lines:
         return Begun(
             strand=line.strand,
             line=checkpoint.line,
-            about=About(started=checkpoint.at),
+            about=replace(checkpoint.about, title="", started=checkpoint.at),
             of=base.strand,
             fork=Fork.BRANCH,
             after=after,
         )
 
-    def _told(self, line: _Line, checkpoint: Checkpoint, identity: _Identity, entry: Entry) -> Told:
+    def _told(self, line: Line, checkpoint: Checkpoint, identity: Identity, entry: Entry) -> Told:
+        native = native_of(entry, checkpoint.at)
+        if entry.id and any(lines.tells(entry.id) for lines in (self, *self._around)):
+            # An answer that was edited, or is held by two graphs, was given once.
+            native = replace(native, usage=None)
         key = self._key(entry.id or entry.print.hex())
         line.keys[identity] = key
         line.path.append((key, entry))
@@ -218,10 +216,10 @@ class Lines:
             line=checkpoint.line,
             key=key,
             message=message_of(entry),
-            native=native_of(entry, checkpoint.at),
+            native=native,
         )
 
-    def _summed_up(self, line: _Line, checkpoint: Checkpoint) -> Told:
+    def _summed_up(self, line: Line, checkpoint: Checkpoint) -> Told:
         key = self._key(f"{checkpoint.id}/summary")
         line.summary = checkpoint.summary, key
         line.path.append((key, None))
@@ -234,14 +232,14 @@ class Lines:
             native=Native(at=checkpoint.at),
         )
 
-    def _changed(self, line: _Line, checkpoint: Checkpoint, change: _Change) -> Iterator[Event]:
+    def _changed(self, line: Line, checkpoint: Checkpoint, change: _Change) -> Iterator[Event]:
         before = [line.summary[1]] if checkpoint.summary else []
-        shows = [*before, *(line.keys[identity] for identity in change.identities)]
+        shows = [*before, *(line.keys[identity] for identity in change.shown)]
         was, line.shown = line.shown, shows
         if shows == was and not change.is_summarized:
             return
         place, strand, at = checkpoint.line, line.strand, checkpoint.at
-        if change.is_summarized or _is_folded(was, shows, line, change.fresh):
+        if change.is_summarized or is_folded(was, shows, line, change.fresh):
             mark = f"{strand}/{checkpoint.id}"
             yield Folded(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
         else:
@@ -254,18 +252,3 @@ class Lines:
             key = f"{self._about.id}/{name}~{count}"
         self._names.add(key)
         return key
-
-
-def _is_folded(
-    was: Sequence[str], shows: Sequence[str], line: _Line, fresh: Sequence[_Identity]
-) -> bool:
-    """Say whether what is gone from a window was folded, and not taken back."""
-    added = {line.keys[identity] for identity in fresh}
-    if any(is_summary(entry) for key, entry in line.path if key in added and entry is not None):
-        return True
-    kept = [key for key in shows if key not in added]
-    if kept == list(was[: len(kept)]):
-        return False
-    names = {key: name for (name, _), key in line.keys.items()}
-    held = {names.get(key) for key in shows}
-    return any(names.get(key) not in held for key in set(was).difference(shows))

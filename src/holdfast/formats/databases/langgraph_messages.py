@@ -1,7 +1,7 @@
 """Reads the messages that LangGraph stores, whichever provider they were meant for.
 
-Calls stand beside the content in one spelling for all providers; the same calls among the
-content, in a provider's own spelling, are passed over.
+Calls stand beside the content in one spelling for all providers. Older releases have only what
+the provider wrote, and that among the arguments that were left over.
 """
 
 from __future__ import annotations
@@ -11,27 +11,51 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import Native
+from holdfast.formats.databases.langgraph_blocks import (
+    Speaker,
+    as_plain,
+    parts_of,
+    reasoning_of,
+)
 from holdfast.formats.databases.langgraph_values import built
-from holdfast.formats.loose import as_json, is_array, is_object, mapping, mappings, sequence, string
+from holdfast.formats.loose import as_json, mapping, mappings, string
+from holdfast.formats.sessions.figures import usage_in
+from holdfast.formats.sessions.litellm import tokens_in
 from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Opaque, Role, Text, Thinking, ToolCall, ToolResult
-from holdfast.wire import DIALECTS, Body
+from holdfast.transcript import (
+    NO_EXTRAS,
+    Media,
+    Message,
+    Opaque,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.transcript import Content, Part
-    from holdfast.wire.media import Kind
 
-__all__ = ["ORIGIN", "REMOVAL", "Entry", "entry_of", "is_summary", "message_of", "native_of"]
+__all__ = [
+    "ORIGIN",
+    "REMOVAL",
+    "ROLES",
+    "Entry",
+    "entry_of",
+    "is_summary",
+    "message_of",
+    "native_of",
+]
 
 ORIGIN = "langgraph"
 REMOVAL = "remove"
 """The kind of an entry that takes another one away."""
-_ROLES = {
+ROLES = {
     "human": Role.USER,
     "user": Role.USER,
     "ai": Role.ASSISTANT,
@@ -42,14 +66,14 @@ _ROLES = {
     "function": Role.TOOL,
 }
 _SAME = ("content", "tool_calls", "tool_call_id", "status")
-_CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
-_ANTHROPIC = frozenset({"thinking", "redacted_thinking", "document"})
-_KINDS: Mapping[str, Kind] = {
-    "image": "image",
-    "audio": "audio",
-    "video": "video",
-    "file": "file",
-}
+_ANTHROPIC_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+_SEALS = "__gemini_function_call_thought_signatures__"
+"""Where the seals of calls are kept that a model of Google made, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +96,11 @@ def entry_of(value: object) -> Entry | None:
     fields = mapping(value) if found is None else found.fields
     name = "" if found is None else found.name
     kind = string(fields.get("type")) or string(fields.get("role"))
-    if kind not in _ROLES and kind not in (REMOVAL, "chat"):
+    if kind not in ROLES and kind not in (REMOVAL, "chat"):
         kind = (kind or name).removesuffix("Chunk").removesuffix("Message").lower()
     if kind == "chat":
         kind = string(fields.get("role"))
-    if kind not in _ROLES and kind != REMOVAL:
+    if kind not in ROLES and kind != REMOVAL:
         return None
     values = json.dumps([kind, *(fields.get(each) for each in _SAME)], default=str, sort_keys=True)
     mark = blake2b(values.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -86,23 +110,37 @@ def entry_of(value: object) -> Entry | None:
 def message_of(entry: Entry) -> Message:
     """Return the message itself."""
     fields = entry.fields
-    role = _ROLES[entry.kind]
-    parts = tuple(_parts(fields.get("content"), role))
-    extra = mapping(fields.get("additional_kwargs"))
+    role = ROLES[entry.kind]
+    provider = string(mapping(fields.get("response_metadata")).get("model_provider"))
+    speaker = Speaker(role, is_google=provider.startswith("google"))
+    parts = tuple(parts_of(fields.get("content"), speaker))
     if role is Role.TOOL:
-        content: tuple[Content, ...] = tuple(
-            part for part in parts if isinstance(part, Text | Media | Opaque)
-        )
-        is_error = fields.get("status") == "error"
-        call, name = string(fields.get("tool_call_id")), string(fields.get("name"))
-        return Message(role, (ToolResult(call, content, is_error, name),))
+        return Message(role, (_result(entry, parts),))
     if is_summary(entry):
         return summarized("\n\n".join(p.text for p in parts if isinstance(p, Text)), ORIGIN)
     if role is Role.ASSISTANT:
-        thought = string(extra.get("reasoning_content"))
-        before = (Thinking(thought, extras={"openai": {"field": "reasoning_content"}}),)
-        return Message(role, (*(before if thought else ()), *parts, *_calls(fields)))
+        return Message(role, (*_thoughts(fields, speaker), *parts, *_calls(fields)))
     return Message(role, parts)
+
+
+def _result(entry: Entry, parts: Sequence[Part]) -> ToolResult:
+    fields = entry.fields
+    content: tuple[Content, ...] = tuple(
+        part for part in parts if isinstance(part, Text | Media | Opaque)
+    )
+    name = string(fields.get("name"))
+    call = string(fields.get("tool_call_id"))
+    if entry.kind == "function":
+        call = call or _unnamed(name)
+    return ToolResult(call, content, fields.get("status") == "error", name)
+
+
+def _thoughts(fields: Mapping[str, object], speaker: Speaker) -> Iterator[Part]:
+    """Return the thoughts that stand beside the content."""
+    extra = mapping(fields.get("additional_kwargs"))
+    if thought := string(extra.get("reasoning_content")):
+        yield Thinking(thought, extras={"openai": {"field": "reasoning_content"}})
+    yield from reasoning_of(mapping(extra.get("reasoning")), speaker)
 
 
 def is_summary(entry: Entry) -> bool:
@@ -113,21 +151,35 @@ def is_summary(entry: Entry) -> bool:
 def native_of(entry: Entry, at: int | None) -> Native:
     """Return what is known of a message besides its words."""
     fields = entry.fields
+    name = string(fields.get("name"))
+    if ROLES[entry.kind] is not Role.ASSISTANT:
+        is_person = name and ROLES[entry.kind] is not Role.TOOL
+        return Native(id=entry.id, at=at, more={"name": name} if is_person else NO_EXTRAS)
     answer = mapping(fields.get("response_metadata"))
-    model = string(answer.get("model_name")) or string(answer.get("model"))
-    is_answer = _ROLES[entry.kind] is Role.ASSISTANT
-    usage = _usage(mapping(fields.get("usage_metadata"))) if is_answer else None
-    return Native(id=entry.id, model=model if is_answer else "", usage=usage, at=at)
+    models = (string(answer.get(each)) for each in ("model_name", "model", "model_id"))
+    return Native(
+        id=entry.id,
+        model=next(filter(None, models), ""),
+        usage=_usage(fields, answer),
+        at=at,
+        more={"name": name} if name else NO_EXTRAS,
+    )
 
 
-def _usage(counts: Mapping[str, object]) -> Usage | None:
+def _usage(fields: Mapping[str, object], answer: Mapping[str, object]) -> Usage | None:
+    counts = mapping(fields.get("usage_metadata"))
     if not counts:
-        return None
+        # Older releases have only what the provider wrote.
+        return tokens_in(mapping(answer.get("token_usage"))) or _claimed(answer)
     details = mapping(counts.get("input_token_details"))
     read, kept = _count(details, "cache_read"), _count(details, "cache_creation")
     # Here the cached tokens are counted among the input.
     fresh = max(0, _count(counts, "input_tokens") - read - kept)
     return Usage(1, fresh, _count(counts, "output_tokens"), read, kept)
+
+
+def _claimed(answer: Mapping[str, object]) -> Usage | None:
+    return usage_in(mapping(answer.get("usage")), _ANTHROPIC_COUNTS)
 
 
 def _count(counts: Mapping[str, object], name: str) -> int:
@@ -137,62 +189,25 @@ def _count(counts: Mapping[str, object], name: str) -> int:
 
 def _calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
     known = [*mappings(fields.get("tool_calls")), *mappings(fields.get("invalid_tool_calls"))]
+    extra = mapping(fields.get("additional_kwargs"))
+    seals = mapping(extra.get(_SEALS))
     for call in known:
-        yield ToolCall(
-            string(call.get("id")), string(call.get("name")), as_json(_plain(call.get("args")))
-        )
-    if not known:
-        extra = mapping(fields.get("additional_kwargs"))
-        for call in mappings(extra.get("tool_calls")):
-            function = mapping(call.get("function"))
-            arguments = as_json(function.get("arguments"))
-            yield ToolCall(string(call.get("id")), string(function.get("name")), arguments)
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON can say it: an object inside it as its fields."""
-    return json.loads(json.dumps(value, default=str))
-
-
-def _parts(content: object, role: Role) -> Iterator[Part]:
-    if isinstance(content, str):
-        if content:
-            yield Text(content)
+        id_, arguments = string(call.get("id")), as_json(as_plain(call.get("args")))
+        seal = string(seals.get(id_))
+        extras = {"gemini": {"thoughtSignature": seal}} if seal else NO_EXTRAS
+        yield ToolCall(id_, string(call.get("name")), arguments, extras)
+    if known:
         return
-    for block in sequence(content) if is_array(content) else (content,):
-        if isinstance(block, str):
-            yield Text(block)
-        elif is_object(block):
-            yield from _block(block, role)
+    for call in mappings(extra.get("tool_calls")):
+        yield _spelled(string(call.get("id")), mapping(call.get("function")))
+    if single := mapping(extra.get("function_call")):
+        yield _spelled(_unnamed(string(single.get("name"))), single)
 
 
-def _block(block: dict[str, object], role: Role) -> Iterator[Part]:
-    kind = string(block.get("type"))
-    if kind in _CALLS:
-        return
-    if kind == "reasoning":
-        words = [string(each.get("text")) for each in mappings(block.get("summary"))]
-        if thought := string(block.get("reasoning")) or "\n\n".join(words):
-            yield Thinking(thought)
-        return
-    if kind in _KINDS and "source" not in block and kind not in block:
-        yield _media(block)
-        return
-    is_anthropic = kind in _ANTHROPIC or "source" in block
-    dialect = "anthropic" if is_anthropic else "openai"
-    speaker = "assistant" if role is Role.ASSISTANT else "user"
-    try:
-        (message,) = DIALECTS[dialect].decode(Body([{"role": speaker, "content": [block]}]))
-    except (DecodeError, ValueError):
-        yield Text(as_json(_plain(block)))
-    else:
-        yield from message.parts
+def _spelled(id_: str, function: Mapping[str, object]) -> ToolCall:
+    return ToolCall(id_, string(function.get("name")), as_json(function.get("arguments")))
 
 
-def _media(block: Mapping[str, object]) -> Media:
-    return Media(
-        kind=_KINDS[string(block.get("type"))],
-        media_type=string(block.get("mime_type")),
-        data=string(block.get("base64")) or string(block.get("data")),
-        url=string(block.get("url")) or string(block.get("file_id")),
-    )
+def _unnamed(function: str) -> str:
+    """Return what pairs a call and a result of the old kind, which have no id."""
+    return f"function_{function}"

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, cast
 from holdfast.formats.loose import is_array, mapping, sequence, string
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Built", "Packed", "Unreadable", "built", "decode", "unpacked"]
+__all__ = ["Built", "Packed", "Unreadable", "built", "decode", "members", "unpacked"]
 
 _SNAPSHOT = 7
 """The extension that holds a value of a channel as it is, and no object."""
 _SHORTEST = 3
+_PICKLED = b"\x80"
+"""How the oldest checkpoints begin."""
 
 
 class Unreadable(Exception):
@@ -90,6 +92,19 @@ def built(value: object) -> Built | None:
     return None
 
 
+def members(value: object) -> Sequence[object]:
+    """Return what is in a set or a list, in whichever way it was packed.
+
+    Raises:
+        Unreadable: when it is damaged.
+    """
+    if isinstance(value, Packed):
+        parts = _from_msgpack(value.payload)
+        return sequence(parts[2]) if is_array(parts) and len(parts) >= _SHORTEST else ()
+    arguments = sequence(mapping(value).get("args"))
+    return sequence(arguments[0]) if arguments else sequence(value)
+
+
 def _from_payload(packed: Packed) -> Built | None:
     parts = _from_msgpack(packed.payload)
     if not is_array(parts) or len(parts) < _SHORTEST:
@@ -98,6 +113,8 @@ def _from_payload(packed: Packed) -> Built | None:
 
 
 def _from_json(blob: str | bytes) -> object:
+    if isinstance(blob, bytes) and blob.startswith(_PICKLED):
+        raise Unreadable("it is packed as 'pickle', which is not read")
     try:
         return json.loads(blob)
     except ValueError as error:

@@ -82,6 +82,8 @@ class _Desk:
         self._contents = Contents()
         self._title = ""
         """The title that was written last."""
+        self._models: dict[str, str] = {}
+        """The model of each answer."""
         self._held: Told | None = None
         """A summary, until it is known whether it is a compaction's: the boundary goes first."""
 
@@ -147,12 +149,16 @@ class _Desk:
         """Return the fields of an answer that all its lines share."""
         native = told.native
         reply = native.reply or self._stamps.reply(told.key)
+        model = native.model or self._models.get(reply) or self._about.model or "unknown"
+        if self._models.setdefault(reply, model) != model:
+            # Agents that call two answers the same are told apart by who gave them.
+            reply = self._stamps.reply(f"{reply} by {model}")
         usage = thread.spend(reply, native.usage)
         return {
             "id": reply,
             "type": "message",
             "role": "assistant",
-            "model": native.model or self._about.model or "unknown",
+            "model": model,
             "stop_reason": native.more.get("stop_reason"),
             "stop_sequence": None,
             "usage": counts(usage),

@@ -1,5 +1,7 @@
 """Reads the rollouts of Codex: the items of the Responses API, in an envelope or, long ago, bare.
 
+What `codex exec --json` prints is read by `codex_exec`, under the same name.
+
 Only items are what the model saw; the events beside them repeat it for the screen and are not
 told, but for a prompt that stands nowhere else, what an answer cost, rollbacks and names. Errors
 and aborted turns are shown to the user alone and are passed over.
@@ -20,44 +22,27 @@ from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
 from holdfast.formats.sessions.codex_about import about_of, spent_in
 from holdfast.formats.sessions.codex_costs import Spent, with_costs
+from holdfast.formats.sessions.codex_exec import Printout, is_printed
 from holdfast.formats.sessions.codex_folds import Fold, replacement
 from holdfast.formats.sessions.codex_items import CONVERSATION, agent_item, message_of, spoken
+from holdfast.formats.sessions.codex_signs import BARE, recognize
 from holdfast.formats.sessions.codex_window import Replies, Window
 from holdfast.formats.sessions.codex_writing import write
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
+from holdfast.formats.sessions.reader import SessionReader
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
 
 __all__ = ["CODEX"]
 
-_SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])
-_LINES = _SURE_LINES | {"response_item", "event_msg"}
-_BARE = frozenset(["id", "timestamp", "instructions"])
 _UNKNOWN = About()
 _RECORDED = object()
 """Stands for the total of a file that has a record of what each answer cost."""
-
-
-def _recognize(records: Sequence[Record]) -> Sign | None:
-    likely: Sign | None = None
-    for record in records:
-        entry = mapping(record.value)
-        kind = string(entry.get("type"))
-        if kind in _LINES and isinstance(entry.get("payload"), dict):
-            reason = f"a line of type {kind} with a payload"
-            if kind in _SURE_LINES:
-                return Sign(reason)
-            likely = likely or Sign(reason, LIKELY)
-    first = mapping(records[0].value if records else None)
-    if "type" not in first and first.keys() >= _BARE:
-        return Sign("a line with id, timestamp and instructions before bare items")
-    return likely
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:
@@ -65,13 +50,14 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
 
 
 def _told(records: Iterable[Record]) -> Iterator[Event | Spent]:
-    reader = _Reader()
+    reader, printout = _Reader(), Printout()
     for record in records:
         try:
-            yield from reader.take(record)
+            yield from (printout if is_printed(record.value) else reader).take(record)
         except DecodeError as error:
             yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
     yield from reader.end()
+    yield from printout.end()
 
 
 class _Reader:
@@ -146,7 +132,7 @@ class _Reader:
     def _bare(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event | Spent]:
         if "type" in entry:
             yield from self._item(record, entry)
-        elif self._about is None and entry.keys() >= _BARE:
+        elif self._about is None and entry.keys() >= BARE:
             yield from self._begin(record, about_of(entry, {}, None))
             if instructions := string(entry.get("instructions")):
                 yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
@@ -291,7 +277,7 @@ class _Reader:
 
 CODEX = SessionReader(
     format=Format("codex", "Codex rollout, JSONL", "responses", writable=True),
-    recognize=_recognize,
+    recognize=recognize,
     read=_read,
     write=write,
 )

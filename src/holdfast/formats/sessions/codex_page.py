@@ -84,8 +84,10 @@ class Page:
             "originator": more["originator"] if is_native else "holdfast",
             "cli_version": (about.version if is_native else "") or "0.0.0",
             "source": more["source"] if is_native and "source" in more else "cli",
-            "model_provider": more.get("model_provider", "openai"),
         }
+        if "model_provider" in more:
+            # Codex refuses a session of another provider than its user's, and takes one of none.
+            payload["model_provider"] = more["model_provider"]
         git = more.get("git")
         if is_native and isinstance(git, dict):
             payload["git"] = git

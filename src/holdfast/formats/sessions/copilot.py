@@ -1,30 +1,34 @@
 """Reads the event log of Copilot CLI.
 
 Sub-agents speak in the same file and name the tool call that started them. What the model never
-saw is passed over: hooks, errors, notices of the program. A log tells how much an answer wrote,
-not how much it read, so the tokens that were sent count as none.
+saw is passed over: hooks, errors, notices of the program. An answer tells how much it wrote, not
+how much was sent for it; that is counted for the session, when a run of the program ends. A call
+that only its execution tells of is told before its result.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Format
-from holdfast.formats.loose import as_json, mapping, mappings, string
+from holdfast.formats.loose import mapping, string
 from holdfast.formats.moments import moment
+from holdfast.formats.sessions.copilot_content import Assets, about_of, message_of, request_of
+from holdfast.formats.sessions.copilot_strand import Strand
+from holdfast.formats.sessions.copilot_totals import Totals
 from holdfast.formats.sessions.figures import count
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, contents, summarized
-from holdfast.session import Fork, Usage
-from holdfast.transcript import Message, Role, Thinking, ToolCall, ToolResult
+from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, summarized
+from holdfast.session import Fork
+from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.source import Record
-    from holdfast.transcript import Part
+    from holdfast.transcript import ToolCall
 
 __all__ = ["COPILOT"]
 
@@ -34,8 +38,14 @@ _SIGNS = {
     "assistant.message": "content",
 }
 """The events that give a log away, each with what it holds."""
-_MORE = ("repository", "repositoryHost", "gitRoot", "headCommit")
 _ORIGIN = "copilot"
+_CHANGES = (
+    "session.compaction_start",
+    "session.compaction_complete",
+    "session.context_cleared",
+    "session.snapshot_rewind",
+)
+_COUNTS = ("assistant.usage", "session.usage_record", "session.shutdown")
 
 
 def _recognize(records: Sequence[Record]) -> Sign | None:
@@ -58,36 +68,20 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
         yield from reader.take(record, entry, mapping(entry.get("data")))
 
 
-class _Strand:
-    """What the model of one conversation sees, by name."""
-
-    def __init__(self) -> None:
-        self.instructions: list[str] = []
-        self.since: list[str] | None = None
-        """What was told since a compaction began; None while there is none."""
-        self.reply = ""
-        """The answer that was told last."""
-        self.thought = ""
-        """What was thought in an event of its own, which the answer may repeat."""
-
-    def take(self, key: str, message: Message) -> None:
-        """Show one more message."""
-        if message.role is Role.SYSTEM:
-            self.instructions.append(key)
-        elif self.since is not None:
-            self.since.append(key)
-
-
 class _Reader:
     """Tells a log event by event."""
 
     def __init__(self) -> None:
         self._keys = Keys()
-        self._strands: dict[str, _Strand] = {}
+        self._strands: dict[str, Strand] = {}
         self._callers: dict[str, str] = {}
         """Which strand made a tool call that may have started a sub-agent."""
         self._agents: dict[str, str] = {}
         """The tool calls that started sub-agents, by the ids of the agents."""
+        self._assets = Assets()
+        self._started: dict[str, ToolCall] = {}
+        """The calls that began and that no answer asked for."""
+        self._totals = Totals()
 
     def take(
         self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
@@ -95,11 +89,29 @@ class _Reader:
         """Tell one event."""
         match entry.get("type"):
             case "session.start":
-                yield from self._begin(MAIN, record.line, _about(event))
+                yield from self._begin(MAIN, record.line, about_of(event))
             case "session.resume" | "session.model_change" | "session.title_changed":
                 yield from self._note(record, event)
+            case "session.context_changed":
+                yield from self._note(record, {"context": event})
             case "subagent.started":
                 yield from self._start(record, entry, event)
+            case kind if kind in _CHANGES:
+                yield from self._change(record, entry, event)
+            case kind if kind in _COUNTS:
+                yield from self._account(record, entry, event)
+            case "session.binary_asset":
+                self._assets.take(event)
+            case "tool.execution_start" | "tool.user_requested":
+                self._expect(request_of(event))
+            case _:
+                yield from self._say(record, entry, event)
+
+    def _change(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Follow what changes the window otherwise than by one more message."""
+        match entry.get("type"):
             case "session.compaction_start":
                 name = self._name(entry, event)
                 yield from self._begin(name, record.line, About())
@@ -107,9 +119,41 @@ class _Reader:
             case "session.compaction_complete":
                 yield from self._fold(record, entry, event)
             case _:
-                message = _message(string(entry.get("type")), event)
-                if message is not None and message.parts:
-                    yield from self._tell(record, entry, event, message)
+                yield from self._rewind(record, entry, event)
+
+    def _expect(self, call: ToolCall) -> None:
+        if call.id and call.id not in self._callers:
+            self._started[call.id] = call
+
+    def _say(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell what an event says to the model or from it."""
+        message = message_of(string(entry.get("type")), event, self._assets)
+        if message is None or not message.parts:
+            return
+        for result in message.results:
+            call = self._started.pop(result.call_id, None)
+            if call is not None and call.id not in self._callers:
+                asked = Message(Role.ASSISTANT, (call,))
+                unnamed = {**entry, "id": ""}
+                yield from self._tell(record, unnamed, event, asked)
+        yield from self._tell(record, entry, event, message)
+
+    def _account(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        name = self._name(entry, event)
+        match entry.get("type"):
+            case "session.shutdown":
+                spent = self._totals.run(event, self._agents)
+            case "session.usage_record":
+                spent = self._totals.request(name, mapping(event.get("usage")))
+            case _:
+                spent = self._totals.request(name, event)
+        for name, usage in spent:
+            yield from self._begin(name, record.line, About())
+            yield Noted(strand=name, about=About(usage=usage))
 
     def _name(self, entry: Mapping[str, object], event: Mapping[str, object]) -> str:
         """Return the strand of an event: the call that started its agent."""
@@ -120,11 +164,11 @@ class _Reader:
         if name in self._strands:
             return
         if name == MAIN:
-            self._strands[name] = _Strand()
+            self._strands[name] = Strand()
             yield Begun(strand=MAIN, line=line, about=about)
             return
         yield from self._begin(MAIN, line, About())
-        self._strands[name] = _Strand()
+        self._strands[name] = Strand()
         yield Begun(
             strand=name,
             line=line,
@@ -147,7 +191,7 @@ class _Reader:
 
     def _note(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
         yield from self._begin(MAIN, record.line, About())
-        known = _about(event)
+        known = about_of(event)
         about = About(
             title=string(event.get("title")),
             model=string(event.get("newModel")) or known.model,
@@ -167,15 +211,20 @@ class _Reader:
         name = self._name(entry, event)
         yield from self._begin(name, record.line, About())
         strand = self._strands[name]
-        message = _without_echo(message, strand.thought)
+        message = strand.fresh(message, event)
+        if not message.parts or strand.is_known(message):
+            return
         id = string(entry.get("id"))  # noqa: A001
         key = self._keys.take(id, record.line)
-        strand.take(key, message)
+        shows = strand.take(key, message)
         self._callers.update((call.id, name) for call in message.calls)
         native = Native(id=id, at=moment(entry.get("timestamp")))
         if message.role is Role.ASSISTANT:
-            native = _answered(native, event, strand)
+            native = strand.answered(native, event)
+            self._totals.answer(name, native.usage)
         yield Told(strand=name, line=record.line, key=key, message=message, native=native)
+        if shows is not None:
+            yield Rewound(strand=name, line=record.line, shows=shows, at=native.at)
 
     def _fold(
         self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
@@ -196,91 +245,31 @@ class _Reader:
             strand=name,
             line=record.line,
             id=key,
-            shows=(*strand.instructions, key, *(strand.since or ())),
+            shows=strand.fold(key),
             at=at,
             trigger=string(event.get("trigger")),
             tokens_before=count(event.get("preCompactionTokens")) or None,
             tokens_after=count(event.get("postCompactionTokens")) or None,
         )
-        strand.since = None
 
-
-def _about(event: Mapping[str, object]) -> About:
-    context = mapping(event.get("context"))
-    return About(
-        id=string(event.get("sessionId")),
-        model=string(event.get("selectedModel")),
-        cwd=string(context.get("cwd")),
-        git_branch=string(context.get("branch")),
-        version=string(event.get("copilotVersion")),
-        started=moment(event.get("startTime")),
-        more={name: context[name] for name in _MORE if isinstance(context.get(name), str)},
-    )
-
-
-def _message(kind: str, event: Mapping[str, object]) -> Message | None:
-    match kind:
-        case "system.message" | "system.notification":
-            return Message(Role.SYSTEM, contents(event.get("content")))
-        case "user.message":
-            return Message(Role.USER, contents(event.get("content")))
-        case "assistant.message":
-            return Message(Role.ASSISTANT, tuple(_parts(event)))
-        case "assistant.reasoning":
-            text = string(event.get("content"))
-            return Message(Role.ASSISTANT, (Thinking(text),) if text else ())
-        case "tool.execution_complete":
-            return Message(Role.TOOL, (_result(event),))
-        case _:
-            return None
-
-
-def _parts(event: Mapping[str, object]) -> Iterator[Part]:
-    # The opaque form of a thought means something to Copilot's own service only.
-    seal = string(event.get("reasoningOpaque")) or string(event.get("encryptedContent"))
-    if (thought := string(event.get("reasoningText"))) or seal:
-        yield Thinking(thought, seal or None)
-    if content := event.get("content"):
-        yield from contents(content)
-    for call in mappings(event.get("toolRequests")):
-        call_id, name = string(call.get("toolCallId")), string(call.get("name"))
-        yield ToolCall(call_id, name, as_json(call.get("arguments")))
-
-
-def _result(event: Mapping[str, object]) -> ToolResult:
-    result = mapping(event.get("result"))
-    told = result.get("content")
-    failure = mapping(event.get("error")).get("message")
-    pictures = contents(result.get("contents")) if told is None else ()
-    return ToolResult(
-        string(event.get("toolCallId")),
-        pictures or contents(failure if told is None else told),
-        is_error=event.get("success") is False,
-    )
-
-
-def _without_echo(message: Message, thought: str) -> Message:
-    """Return an answer without a thought that an event of its own told before."""
-    if not thought or len(message.parts) < 2 or not isinstance(message.parts[0], Thinking):
-        return message
-    echo = message.parts[0].text == thought and message.parts[0].signature is None
-    return Message(message.role, message.parts[1:]) if echo else message
-
-
-def _answered(native: Native, event: Mapping[str, object], strand: _Strand) -> Native:
-    """Return what is known of an answer; what it cost is told with the first of its messages."""
-    is_thought = "reasoningId" in event
-    reply = string(event.get("messageId")) or native.id
-    strand.thought = string(event.get("content")) if is_thought else ""
-    wrote = 0 if is_thought or reply == strand.reply else count(event.get("outputTokens"))
-    strand.reply = reply
-    return Native(
-        id=native.id,
-        at=native.at,
-        reply=reply,
-        model=string(event.get("model")),
-        usage=Usage(1, 0, wrote) if wrote else None,
-    )
+    def _rewind(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell that what was said was cleared, or taken back from one event on."""
+        name = self._name(entry, event)
+        yield from self._begin(name, record.line, About())
+        strand = self._strands[name]
+        if entry.get("type") == "session.context_cleared":
+            shows: tuple[str, ...] | None = strand.clear()
+        else:
+            shows = strand.rewind(string(event.get("upToEventId")))
+        if shows is None:
+            return
+        at = moment(entry.get("timestamp"))
+        yield Rewound(strand=name, line=record.line, shows=shows, at=at)
+        if first := string(event.get("initialMessage")):
+            message = Message(Role.USER, (Text(first),))
+            yield from self._tell(record, entry, event, message)
 
 
 COPILOT = SessionReader(

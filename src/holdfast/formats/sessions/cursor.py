@@ -3,7 +3,8 @@
 Files show lines of a role and content blocks, calls without an id, results with one that no call
 has, thoughts, and an end of turn. They show no time, no session id and no compaction. Names of
 blocks drift (`tool_call`, `tool-result`). That a sub-agent stands in a folder `subagents` below
-the session that it works for is what other readers of these files say.
+the session that it works for is what other readers of these files say. What the command line
+prints as `stream-json` is read by `cursor_stream`, under the same name.
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ from typing import TYPE_CHECKING
 from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.loose import as_json, is_array, is_object, mapping, sequence, string
+from holdfast.formats.sessions.cursor_stream import StreamDesk, is_streamed, sign_of
 from holdfast.formats.sessions.keys import Keys
-from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign, contents, thought
+from holdfast.formats.sessions.reader import (
+    LIKELY,
+    SessionReader,
+    Sign,
+    contents,
+    speaker_of,
+    thought,
+)
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
@@ -36,6 +45,8 @@ _RESULTS = frozenset(["tool_result", "tool-result"])
 def _recognize(records: Sequence[Record]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
+        if (printed := sign_of(entry)) is not None:
+            return printed
         message = mapping(entry.get("message"))
         if (
             "type" not in entry
@@ -47,11 +58,19 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
 
 
 def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk = _Desk()
+    desk, stream = _Desk(), StreamDesk()
+    printed: Record | None = None
     for record in records:
+        # A file is one or the other: what it begins with says which.
+        if desk.is_new and (printed is not None or is_streamed(mapping(record.value))):
+            printed = record
+            yield from stream.take(record)
+            continue
         if desk.is_new:
             yield Begun(strand=MAIN, line=record.line, about=_about(record.file))
         yield from desk.take(record)
+    if printed is not None:
+        yield from stream.end(printed)
 
 
 def _about(file: str) -> About:
@@ -98,6 +117,7 @@ class _Desk:
     def _told(self, line: int, role: Role, parts: Sequence[Part], model: str) -> Iterator[Told]:
         results = tuple(part for part in parts if isinstance(part, ToolResult))
         others = tuple(part for part in parts if not isinstance(part, ToolResult))
+        role = speaker_of(others, role)
         if others and role is Role.USER:
             # A call that got no result until the user speaks again never gets one.
             self._nameless.clear()

@@ -94,7 +94,7 @@ def _entry(entry: Mapping[str, object], ids: set[str], calls: set[str]) -> Itera
         yield f"an entry of the unknown type {kind!r}"
     if not name or name in ids:
         yield f"the id {name!r} is missing or was used before"
-    if "parentId" not in entry or (parent is not None and parent not in ids):
+    if "parentId" not in entry or (parent is not None and string(parent) not in ids):
         yield f"the parent {parent!r} is not above"
     if moment(entry.get("timestamp")) is None:
         yield "an entry has no time"
@@ -103,9 +103,9 @@ def _entry(entry: Mapping[str, object], ids: set[str], calls: set[str]) -> Itera
     match kind:
         case "message":
             yield from _message(mapping(entry.get("message")), calls)
-        case "compaction" if entry.get("firstKeptEntryId") not in ids:
+        case "compaction" if string(entry.get("firstKeptEntryId")) not in ids:
             yield "a compaction keeps an entry that is not above"
-        case "label" if entry.get("targetId") not in ids:
+        case "label" if string(entry.get("targetId")) not in ids:
             yield "a label stands at an entry that is not above"
         case _:
             return
