@@ -128,12 +128,25 @@ def test_a_deleted_session_comes_back_when_its_file_is_imported(folder: Path) ->
     assert answer(path)["files"][0]["sessions"] == [session]
 
 
-def test_a_child_that_was_imported_first_is_shown_with_its_parent(tmp_path: Path) -> None:
+def test_a_child_that_was_imported_first_is_joined_with_its_parent(tmp_path: Path) -> None:
     parent = write_pi(tmp_path / "parent.jsonl", "one", "The lighthouse")
     child = write_pi(tmp_path / "child.jsonl", "two", "The harbor", parent="one")
     (early,) = answer(str(child))["files"][0]["sessions"]
     assert "which was not imported (by branch)" in run("sessions", "show", early).text
     (late,) = answer(str(parent))["files"][0]["sessions"]
+    assert "part of" not in run("sessions", "show", early).text
+    tree = run("sessions", "tree", late).text.splitlines()
+    assert tree[0].startswith(f"{late} *>")
+    assert tree[1].startswith(f"└─ {early}  by branch")
+
+
+def test_a_child_that_is_not_joined_with_its_parent_is_shown_with_it(tmp_path: Path) -> None:
+    parent = write_pi(tmp_path / "parent.jsonl", "one", "The lighthouse")
+    child = write_pi(tmp_path / "child.jsonl", "two", "The harbor", parent="one")
+    (early,) = answer(str(child))["files"][0]["sessions"]
+    run("sessions", "delete", early, "--yes")
+    (late,) = answer(str(parent))["files"][0]["sessions"]
+    run("sessions", "restore", early)
     assert f"part of   {late}, which was imported later" in run("sessions", "show", early).text
     assert f"belongs to {late}, which was" in run("sessions", "tree", early).text
     assert f"{early} belongs to it: The harbor" in run("sessions", "tree", late).text

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
+    from holdfast.session import CompactionRecord
 
 EVERYTHING = Sayable(has_rewinds=True, has_heads=True, has_system=True)
 
@@ -201,6 +202,20 @@ def test_files_without_ids_are_told_apart_by_their_path() -> None:
         for file in ("a.json", "b.json", "a.json"):
             take(store, [begun(""), told("u1")], Origin("openai", file))
         assert len(sessions(store)) == 2
+
+
+def test_an_id_that_is_told_after_the_first_message_makes_no_other_session() -> None:
+    late = Noted(strand=MAIN, about=About(id="native-1", cwd="/srv/harbor"))
+    branch = Begun(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    events = [begun(""), told("u1"), late, told("a1"), branch, told("a2", strand="b")]
+    with opened() as store:
+        first = take(store, events)
+        again = take(store, [*events, told("u2")])
+        assert (again.sessions, again.count.messages) == ((), 1)
+        assert [each.id for each in sessions(store)] == sorted(first.sessions)
+        (imported,) = [imported_of(each) for each in sessions(store) if each.parent is None]
+        assert imported is not None
+        assert imported.about.id == "native-1"
 
 
 def test_two_conversations_of_one_file_are_two_sessions() -> None:
@@ -500,6 +515,28 @@ def _rich() -> list[Event]:
         told("u5", strand="b"),
         Noted(strand=MAIN, about=About(title="At last", usage=Usage(4, 40, 4))),
     ]
+
+
+class Noticing(SqliteStore):
+    """A store that knows how often somebody read all changes of a window."""
+
+    looks = 0
+
+    def compactions(self, id_: str) -> tuple[CompactionRecord, ...]:
+        self.looks += 1
+        return super().compactions(id_)
+
+
+def test_the_changes_of_a_window_are_not_read_again_for_each_of_them(tmp_path: Path) -> None:
+    folds = [event for number in range(30) for event in folded(f"s{number}")]
+    rewinds = [
+        Rewound(strand=MAIN, line=1, shows=(f"s{number}",), at=START) for number in range(30)
+    ]
+    events = [*talk("u1"), *folds, *rewinds]
+    with closing(Noticing(tmp_path / "holdfast.db")) as store:
+        assert take(store, events).count == Count(messages=31, compactions=30, rewinds=30)
+        assert store.looks == 1
+        assert take(store, [*events, told("u2"), *folds[:2], *rewinds[:1]]).count.compactions == 0
 
 
 def test_an_import_that_failed_anywhere_goes_on_from_there() -> None:

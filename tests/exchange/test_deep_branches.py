@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.sqlite import SqliteStore
 from holdfast.exchange import tell_session
 from holdfast.formats.chronicle import MAIN, About, Begun, Told
 from holdfast.formats.replay import replay
@@ -12,11 +14,30 @@ from holdfast.session import Fork
 from tests.exchange.taking import START, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
-    from holdfast.session import Session
+    from holdfast.session import Entry, Session, View
 
 DEPTH = 1_100
+
+
+class Watched(SqliteStore):
+    """A store that counts what is read of logs and views."""
+
+    asked = 0
+    spans = 0
+
+    def entries(self, id_: str, first: int, last: int) -> tuple[Entry, ...]:
+        self.asked += 1
+        return super().entries(id_, first, last)
+
+    def views(self, id_: str) -> tuple[View, ...]:
+        found = super().views(id_)
+        self.asked += 1
+        self.spans += sum(len(view.spans) for view in found)
+        return found
 
 
 def branch(number: int, after: str = "") -> Begun:
@@ -69,6 +90,20 @@ def test_branches_of_branches_are_exported_however_deep_they_go() -> None:
         assert rows(other) == rows(store)
         (conversation,) = replay(events)
         assert len(conversation.window) == 2
+
+
+def test_branches_of_branches_are_exported_without_reading_what_all_of_them_show(
+    tmp_path: Path,
+) -> None:
+    with closing(Watched(tmp_path / "watched.db")) as store:
+        first, *_ = take(store, nested(shared=True)).sessions
+        store.asked = store.spans = 0
+        events = list(tell_session(store, first, family=True))
+        assert [each.after for each in events if isinstance(each, Begun)][1:] == [
+            f"u{number}" for number in range(DEPTH - 1)
+        ]
+        assert store.asked <= 2 * DEPTH
+        assert store.spans == 0
 
 
 def test_a_file_of_nested_branches_is_played_again_up_to_the_last() -> None:

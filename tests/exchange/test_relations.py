@@ -1,4 +1,4 @@
-"""Relations: a child that came first and the session it came from find each other."""
+"""Relations: a session whose parent is not stored says what it came from."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from tests.exchange.taking import begun, opened, take, talk, told
 CHILD = [begun("child", parent="native-1", fork=Fork.DELEGATION), told("u9")]
 
 
-def test_a_child_that_came_first_is_found_from_both_sides() -> None:
+def test_a_child_whose_parent_is_not_there_knows_its_name() -> None:
     with opened() as store:
         (child,) = take(store, CHILD).sessions
-        early = store.session(child)
-        assert elder_of(store, early) == Elder("native-1", Fork.DELEGATION, None)
-        (parent,) = take(store, talk("u1")).sessions
-        assert elder_of(store, early) == Elder("native-1", Fork.DELEGATION, parent)
-        assert early_children(store, store.session(parent)) == (early,)
-        assert store.session(child).parent is None
+        assert elder_of(store, store.session(child)) == Elder("native-1", Fork.DELEGATION, None)
 
 
-def test_a_child_that_came_later_has_its_place_in_the_tree() -> None:
-    with opened() as store:
-        (parent,) = take(store, talk("u1")).sessions
-        (child,) = take(store, CHILD).sessions
-        assert elder_of(store, store.session(child)) is None
-        assert early_children(store, store.session(parent)) == ()
-        assert store.session(child).parent == parent
+def test_nothing_is_left_to_say_of_sessions_that_were_joined() -> None:
+    parent_file = talk("u1")
+    for files in ((CHILD, parent_file), (parent_file, CHILD)):
+        with opened() as store:
+            made = [take(store, each).sessions[0] for each in files]
+            parent, child = sorted(
+                map(store.session, made), key=lambda each: each.parent is not None
+            )
+            assert child.parent == parent.id
+            assert elder_of(store, child) is None
+            assert early_children(store, parent) == ()

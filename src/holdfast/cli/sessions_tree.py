@@ -33,8 +33,8 @@ def tree_command(desk: Desk, name: str, *, views: bool) -> None:
     """Draw the sessions that came from one another.
 
     The session that was asked for is marked, and so is the one in which it goes on. A compaction
-    with the strategy rotation goes straight down; every other fork is a branch of the tree. What
-    was imported before the session that it came from stays a tree of its own, and is named below.
+    with the strategy rotation goes straight down; every other fork is a branch of the tree.
+    Imported sessions that belong to it and are not joined with it yet are named below.
     """
     session = find_session(desk.store, name)
     lineage = desk.store.lineage(session.id)

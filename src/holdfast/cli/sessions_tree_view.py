@@ -51,7 +51,7 @@ def drawn(twigs: Sequence[Twig], current: str, leaf: str, width: int) -> list[Li
 
 
 def drawn_relations(elder: Elder | None, early: Sequence[Session], width: int) -> list[Line]:
-    """Return what the tree belongs to, and what belongs to it, where that was imported too late."""
+    """Return what the tree belongs to, and what belongs to it, where they are not joined."""
     words = [] if elder is None else [f"  belongs to {belonging(elder)}"]
     words += (f"  {each.id} belongs to it: {title_of(each)}" for each in early)
     return [(Span(crop(each, width)),) for each in words]
@@ -65,7 +65,8 @@ def _lines(twigs: Sequence[Twig], pen: _Pen) -> Iterator[Line]:
     """
     known = {twig.session.id: twig for twig in twigs}
     children: dict[str, list[Twig]] = {}
-    for twig in twigs:
+    # Forks that copied their beginning are of one age, and may have been imported in any order.
+    for twig in sorted(twigs, key=lambda each: (each.session.started, each.session.id)):
         parent = twig.session.parent or ""
         children.setdefault(parent if parent in known else "", []).append(twig)
     tee, corner, bar, gap = pen.strokes

@@ -1,8 +1,8 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
-Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `families`,
-`making`, `tally`, `report`, `outbox`, `run`, `stories`, `arriving`; then `keys`, `children`,
-`leaving`, `ledger`, `relations`.
+Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `files`,
+`repeats`, `kinship`, `families`, `making`, `tally`, `report`, `outbox`, `run`, `stories`,
+`arriving`; then `keys`, `showing`, `children`, `leaving`, `ledger`, `relations`.
 """
 
 from holdfast.exchange.arriving import Importer

@@ -66,7 +66,7 @@ class Importer:
             tell: Returns the events from the beginning; it is called again where the file tells
                 something else than what is stored, or another process writes the same sessions.
         """
-        return self._taken(origin, tell, Tally(), {})
+        return self._settled([self._taken(origin, tell, Tally(), {})])[0]
 
     def take_all(self, stories: Sequence[Story]) -> list[Tally]:
         """Store what small files tell, as `take` would one by one, in as few steps as it can be."""
@@ -82,10 +82,10 @@ class Importer:
                 continue
             tallies += self._landed(group)
             group = Group()
-            alone = (
-                self.take(story.origin, story.tell) if run is None else self._finished(story, run)
-            )
-            tallies.append(alone)
+            if run is None:
+                tallies.append(self.take(story.origin, story.tell))
+            else:
+                tallies += self._settled([self._finished(story, run)])
         return tallies + self._landed(group)
 
     def _taken(
@@ -135,7 +135,13 @@ class Importer:
         # Whichever others came first with is found when each is written alone.
         with suppress(Conflict):
             flush_together(self._families.add, [run.outbox for _, run in group.told])
-        return [self._finished(story, run) for story, run in group.told]
+        return self._settled([self._finished(story, run) for story, run in group.told])
+
+    def _settled(self, tallies: list[Tally]) -> list[Tally]:
+        """Return what became of files that are stored, and bring them together with others."""
+        told = (id_ for tally in tallies for id_ in (*tally.grown, *tally.unchanged))
+        self._families.settle(told)
+        return tallies
 
     def _finished(self, story: Story, run: Run) -> Tally:
         try:

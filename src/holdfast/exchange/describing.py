@@ -29,7 +29,7 @@ class Described:
 
 def identity_of(strand: Strand, origin: Origin) -> Identity:
     """Return what makes a strand the same one in the next reading."""
-    return Identity.of(origin, strand.root.about.id, strand.begun.strand)
+    return Identity.of(origin, strand.name, strand.begun.strand)
 
 
 def described(strand: Strand, origin: Origin) -> Described:
@@ -51,9 +51,17 @@ def improve(store: Store, strand: Strand, origin: Origin) -> None:
         return
     session = landing.session
     now, before = described(strand, origin), imported_of(session)
-    if before is None:
+    # A branch of a file that goes on in one of its own keeps the name that it has there.
+    if before is None or before.identity.strand != now.imported.identity.strand:
         return
-    imported = replace(now.imported, file=before.file, mark=before.mark, place=before.place)
+    imported = replace(
+        now.imported,
+        file=before.file,
+        mark=before.mark,
+        place=before.place,
+        repeated=before.repeated,
+        begins=before.begins,
+    )
     metadata = imported.metadata()
     changed = {key: value for key, value in metadata.items() if session.metadata.get(key) != value}
     title = now.title if session.title == before.title != now.title else None
@@ -74,9 +82,9 @@ def settle(store: Store, strand: Strand) -> None:
     if stated is None or not isinstance(landing, Landing) or landing.session is None:
         return
     imported = imported_of(landing.session)
-    if imported is None or imported.mark:
+    if imported is None or imported.mark or imported.identity.strand != strand.begun.strand:
         return
-    counted = store.session(landing.id).usage
+    counted = store.session(landing.id).usage + (imported.repeated or Usage())
     missing = Usage(
         **{
             name: max(getattr(stated, name) - getattr(counted, name), 0)

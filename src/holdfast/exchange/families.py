@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import Conflict, UnknownSession
 from holdfast.exchange.identity import is_of, name_of
+from holdfast.exchange.kinship import Kinship
 from holdfast.ports import Listing
 from holdfast.session import Spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.exchange.identity import Identity
     from holdfast.ports import Store
@@ -46,6 +47,7 @@ class Families:
         """Systems of which the store held nothing, as far as anybody knows."""
         self._made: set[str] = set()
         """The ids of the sessions that were created here."""
+        self._kinship = Kinship(store)
 
     def session_of(self, system: str, name: str) -> Session | None:
         """Return the session that an agent calls by a name."""
@@ -77,17 +79,34 @@ class Families:
             Conflict: when one has changed, or its id is taken. Where it is the only one and no
                 session has the id, that is not proposed again.
         """
-        fresh = [created_by(each.to) for each in additions if not isinstance(each.to, str)]
+        fresh = [
+            (created_by(each.to), each.drafts) for each in additions if not isinstance(each.to, str)
+        ]
         try:
             self._store.add(additions)
         except Conflict:
             self._empty.clear()
             if len(additions) == 1:
-                self.barred |= {each.id for each in fresh if self._stored(each.id) is None}
+                self.barred |= {each.id for each, _ in fresh if self._stored(each.id) is None}
             raise
-        for session in fresh:
+        for session, drafts in fresh:
             self._made.add(session.id)
             self._learn(session)
+            self._kinship.born(session, drafts)
+
+    def settle(self, told: Iterable[str]) -> None:
+        """Bring together what came from another and was imported before it.
+
+        It is to be called when the whole of a file is stored.
+
+        Args:
+            told: Sessions that were there and were told again.
+        """
+        self._kinship.settle(self._home_of, told)
+
+    def _home_of(self, system: str, name: str) -> str | None:
+        named = self._named(system).get(name)
+        return None if named is None else named.id
 
     def _named(self, system: str) -> dict[str, _Named]:
         if system not in self._known:
@@ -112,3 +131,4 @@ class Families:
         known = None if identity is None else self._known.get(identity.system)
         if identity is not None and known is not None:
             known.setdefault(identity.name, _Named(session.id, identity.strand))
+            self._kinship.learn(session, identity)

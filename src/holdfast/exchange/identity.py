@@ -21,11 +21,16 @@ __all__ = [
     "Identity",
     "Imported",
     "Origin",
+    "beginning_of",
     "countable",
+    "elder_name",
     "imported_of",
     "is_of",
+    "is_strand",
+    "mark_left",
     "name_of",
     "proposed_ids",
+    "repeats",
 ]
 
 _FIELD = "import"
@@ -78,6 +83,10 @@ class Imported:
     """For a branch: the mark of the last message that it shares."""
     place: int | None = None
     """How many messages of its parent's strand were told before it began; None for no strand."""
+    repeated: Usage | None = None
+    """What its replies cost that are copies of others, and is in the totals of those."""
+    begins: str = ""
+    """The mark of its first message, for one that came from no other."""
 
     def metadata(self) -> dict[str, object]:
         """Return it as metadata of a session, with what people look for at the top."""
@@ -91,6 +100,8 @@ class Imported:
             "title": self.title,
             "mark": self.mark,
             "place": self.place,
+            "repeated": _numbers(self.repeated),
+            "begins": self.begins,
         }
         kept = {key: value for key, value in fields.items() if value or value == 0}
         shown = {"cwd": about.cwd, "git_branch": about.git_branch, "version": about.version}
@@ -125,6 +136,8 @@ def imported_of(session: Session) -> Imported | None:
         title=str(fields.get("title", "")),
         mark=str(fields.get("mark", "")),
         place=place if isinstance(place, int) else None,
+        repeated=_usage(fields.get("repeated")),
+        begins=str(fields.get("begins", "")),
     )
 
 
@@ -140,6 +153,33 @@ def name_of(session: Session) -> Identity | None:
     if fields is None or fields.get("mark") or fields.get("place") is not None:
         return None
     return _identity(fields)
+
+
+def is_strand(session: Session) -> bool:
+    """Say whether a session was told in the file of another, as a branch or a sub-agent there."""
+    fields = _fields(session)
+    return fields is not None and fields.get("place") is not None
+
+
+def mark_left(session: Session) -> str:
+    """Return the mark of the last message that an imported branch shares; empty for others."""
+    return str((_fields(session) or {}).get("mark", ""))
+
+
+def beginning_of(session: Session) -> str:
+    """Return the mark of the first message of a session, as far as it was written down."""
+    return str((_fields(session) or {}).get("begins", ""))
+
+
+def repeats(session: Session) -> bool:
+    """Say whether some of what a session cost is in the totals of those that it came from."""
+    return bool((_fields(session) or {}).get("repeated"))
+
+
+def elder_name(session: Session) -> str:
+    """Return what its agent calls the session that one came from; empty where it does not say."""
+    about = cast("Mapping[str, object]", (_fields(session) or {}).get("about") or {})
+    return str(about.get("parent", ""))
 
 
 def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Iterator[str]:
@@ -176,7 +216,7 @@ def _written(about: About) -> dict[str, object]:
         name: value for name in _ABOUT if (value := getattr(about, name)) or value == 0
     }
     if about.usage is not None:
-        fields["usage"] = [getattr(about.usage, name) for name in _COUNTS]
+        fields["usage"] = _numbers(about.usage)
     if about.more:
         fields["more"] = dict(about.more)
     return fields
@@ -187,5 +227,14 @@ def _about(fields: Mapping[str, object]) -> About:
     if "fork" in known:
         known["fork"] = Fork(str(known["fork"]))
     if "usage" in known:
-        known["usage"] = Usage(*cast("list[int]", known["usage"]))
+        known["usage"] = _usage(known["usage"])
     return About(**known)  # type: ignore[arg-type] - what `_written` wrote
+
+
+def _numbers(usage: Usage | None) -> list[float] | None:
+    return None if usage is None else [getattr(usage, name) for name in _COUNTS]
+
+
+def _usage(written: object) -> Usage | None:
+    """Return what `_numbers` wrote."""
+    return None if written is None else Usage(*cast("list[int]", written))

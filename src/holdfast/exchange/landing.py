@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import Conflict
 from holdfast.exchange.families import created_by
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Rewound
     from holdfast.ports import Store
-    from holdfast.session import Draft, Entry, Session, Spawn
+    from holdfast.session import Draft, Entry, Head, Session, Spawn
 
 __all__ = ["FOLD", "Landing", "Record", "Start"]
+
+_Name: TypeAlias = "str | tuple[int, tuple[Span, ...]]"
+"""What makes a change the same one: what its agent calls it, or what it shows and when."""
 
 FOLD = "agent"
 """Where the report of a compaction says what its agent said about it."""
@@ -79,6 +82,7 @@ class Landing:
         self._store = store
         self._start = start
         self._log = _Log()
+        self._changes = _Changes()
 
     @property
     def id(self) -> str:
@@ -144,12 +148,14 @@ class Landing:
         session = self.made("" if fold is None else f"fold:{fold.id}")
         # In this order: who makes the same change after the look finds another generation.
         head = self._store.head(session.id)
-        if self._is_done(session, fold, pieces):
-            return False
+        self._changes.look(self._store, session.id, head)
         size = self._base + self._log.written
+        name = (size, _spans(pieces)) if fold is None else fold.id
+        if self._changes.has(name):
+            return False
         if head.size != size:
             raise Conflict(f"session {session.id} was written to by somebody else")
-        self._store.change(
+        changed = self._store.change(
             session.id,
             Change(
                 cause=Cause.REWIND if fold is None else Cause.COMPACTION,
@@ -160,6 +166,7 @@ class Landing:
                 compaction=None if fold is None else _compaction(fold, record),
             ),
         )
+        self._changes.make(name, changed)
         return True
 
     def made(self, first: str = "") -> Session:
@@ -180,17 +187,34 @@ class Landing:
             self._log.planned = self._start.plan(first)
         return self._log.planned
 
-    def _is_done(self, session: Session, fold: Folded | None, pieces: Sequence[Entry]) -> bool:
-        """Say whether an import that was stopped later has made the change."""
-        if fold is not None:
-            reports = (record.report for record in self._store.compactions(session.id))
-            return any(_fold_id(report) == fold.id for report in reports)
-        spans = _spans(pieces)
-        upto = self._base + self._log.written
-        return any(
-            view.cause is Cause.REWIND and view.upto == upto and view.spans == spans
-            for view in self._store.views(session.id)
-        )
+
+class _Changes:
+    """The changes of a window that are stored, by an import that was stopped later or by this one.
+
+    They are read again only when somebody else has made one: a file may tell thousands.
+    """
+
+    def __init__(self) -> None:
+        self._generation: int | None = None
+        self._known: set[object] = set()
+
+    def look(self, store: Store, id_: str, head: Head) -> None:
+        """Learn what is stored, unless that is known."""
+        if head.generation == self._generation:
+            return
+        self._generation = head.generation
+        self._known = {_fold_id(each.report) for each in store.compactions(id_)}
+        views = (each for each in store.views(id_) if each.cause is Cause.REWIND)
+        self._known |= {(each.upto, each.spans) for each in views}
+
+    def has(self, name: _Name) -> bool:
+        """Say whether a change was made."""
+        return name in self._known
+
+    def make(self, name: _Name, head: Head) -> None:
+        """Learn that a change was made, and that the session stands there now."""
+        self._known.add(name)
+        self._generation = head.generation
 
 
 def _compaction(fold: Folded, record: Record) -> CompactionRecord:

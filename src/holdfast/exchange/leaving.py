@@ -6,13 +6,21 @@ are told as their own agent wrote them. What holdfast derived is told as what it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.exchange.children import Child, Children
 from holdfast.exchange.identity import imported_of
 from holdfast.exchange.keys import Keys
 from holdfast.exchange.landing import FOLD
+from holdfast.exchange.showing import (
+    Shown,
+    entries_of,
+    leaves_after,
+    marks_left,
+    shown_by,
+    without_copies,
+)
 from holdfast.formats.chronicle import (
     MAIN,
     About,
@@ -25,7 +33,7 @@ from holdfast.formats.chronicle import (
     without_native,
 )
 from holdfast.formats.replay import merged
-from holdfast.session import Cause, Fork, Kind, children_of, path_to
+from holdfast.session import Cause, Fork, Kind, Span, children_of, path_to
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -33,12 +41,9 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
-    from holdfast.session import CompactionRecord, Entry, Session, Span, View
+    from holdfast.session import CompactionRecord, Entry, Session, View
 
 __all__ = ["tell_session"]
-
-_AT_ONCE = 500
-"""Messages that are read at a time."""
 
 
 def tell_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Event]:
@@ -70,16 +75,6 @@ def _unfolded(teller: _Teller, events: Iterator[Event | Child]) -> Iterator[Even
             told.pop()
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What the views of a session say."""
-
-    shared: tuple[Span, ...] = ()
-    """What it showed of its parent when it began."""
-    changes: tuple[View, ...] = ()
-    newest: int | None = None
-
-
 class _Teller:
     """Follows sessions from entry to entry, and remembers what each was called."""
 
@@ -90,9 +85,9 @@ class _Teller:
         self._by_parent: dict[str | None, list[Session]] = {}
         for session in self._lineage:
             self._by_parent.setdefault(session.parent, []).append(session)
-        self._keys = Keys()
+        self._keys = Keys(marks_left(self._lineage))
         self._strands = {MAIN}
-        self._shown: dict[str, _Shown] = {}
+        self._shown: dict[str, Shown] = {}
         """What was read of the views of a child that is told next."""
         self._line = 0
 
@@ -120,10 +115,11 @@ class _Teller:
         if of is None and first.fork is not Fork.DELEGATION:
             for entry in self._shared(first):
                 yield self._told(entry, strand, first)
-        shown = _Shown()
+        shown = Shown()
         for session in sessions:
             children = self._children(session, sessions) if family else ()
-            shown = self._shown.pop(session.id, None) or _shown(self._store, session)
+            known = self._shown.pop(session.id, None)
+            shown = shown_by(self._store, session) if known is None else known
             yield from self._own(session, strand, shown, Children(children))
         yield from self._undone(last, strand, shown)
 
@@ -142,13 +138,14 @@ class _Teller:
         return about if session is first else replace(about, title=first.title)
 
     def _own(
-        self, session: Session, strand: str, shown: _Shown, children: Children
+        self, session: Session, strand: str, shown: Shown, children: Children
     ) -> Iterator[Event | Child]:
         """Tell what was said in the session itself, with its changes and children between."""
         changes = [*shown.changes]
-        records = {each.after: each for each in self._store.compactions(session.id)}
-        said = 0
-        for entry in self._entries(session):
+        passes = self._store.compactions(session.id) if changes else ()
+        records = {each.after: each for each in passes}
+        said = shown.copied
+        for entry in entries_of(self._store, session, shown.copied):
             while changes and changes[0].upto < entry.position:
                 yield self._changed(changes[0], records, strand)
                 del changes[0]
@@ -162,13 +159,9 @@ class _Teller:
         for child in children.rest():
             yield Child(child, strand)
 
-    def _entries(self, session: Session) -> Iterator[Entry]:
-        for first in range(1, session.size + 1, _AT_ONCE):
-            yield from self._store.entries(session.id, first, first + _AT_ONCE - 1)
-
     def _shared(self, session: Session) -> Iterator[Entry]:
         """Return what a branch showed of its parent when it began."""
-        for span in _shown(self._store, session).shared:
+        for span in shown_by(self._store, session).shared:
             yield from self._store.entries(span.session, span.first, span.last)
 
     def _stands_in(self, entry: Entry) -> bool:
@@ -183,6 +176,7 @@ class _Teller:
         self._line += 1
         message = self._store.whole(entry.id) if entry.shortened else entry.message
         native = native_of(message)
+        mark = native.mark
         is_ours = entry.kind is not Kind.SAID and message.summary is not None
         if native.mark and not is_ours:
             native = replace(native, mark="")
@@ -192,7 +186,7 @@ class _Teller:
         return Told(
             strand=strand,
             line=self._line,
-            key=self._keys.name(entry, native.id),
+            key=self._keys.name(entry, native.id, mark),
             message=replace(without_native(message), pinned=False),
             native=native,
         )
@@ -219,7 +213,7 @@ class _Teller:
             tokens_after=_number(known.get("tokens_after")),
         )
 
-    def _undone(self, session: Session, strand: str, shown: _Shown) -> Iterator[Event]:
+    def _undone(self, session: Session, strand: str, shown: Shown) -> Iterator[Event]:
         """Tell which view shows, where the user took a change back."""
         if shown.newest is not None and self._store.head(session.id).view != shown.newest:
             self._line += 1
@@ -243,17 +237,24 @@ class _Teller:
         strand = session.id if imported is None else imported.identity.strand or session.id
         strand = session.id if strand in self._strands else strand
         self._strands.add(strand)
-        after = ""
-        if session.fork is Fork.BRANCH:
-            shown = _shown(self._store, session)
-            after = (self._keys.of_spans(shown.shared) or ("",))[-1]
-            # What it shares may be long, and all those that it came from wait until it is told.
-            self._shown[session.id] = replace(shown, shared=())
+        after = self._left_after(session) if session.fork is Fork.BRANCH else ""
         about = replace(_about(session, session), parent="", fork=None)
         begun = Begun(
             strand=strand, line=0, about=about, of=child.of, fork=session.fork, after=after
         )
         return self.tell((session,), strand, family=True, of=begun)
+
+    def _left_after(self, session: Session) -> str:
+        """Return the key of the last message that a branch shares, and keep what it shows."""
+        after, shown = leaves_after(session, self._keys), Shown()
+        if after is None:
+            found = shown_by(self._store, session)
+            shown = without_copies(self._store, session, found, self._keys)
+            copies = Span(session.id, 1, shown.copied)
+            after = (self._keys.of_spans((*shown.shared, copies)) or ("",))[-1]
+        # What it shares may be long, and all those that it came from wait until it is told.
+        self._shown[session.id] = replace(shown, shared=())
+        return after
 
 
 def _about(first: Session, last: Session) -> About:
@@ -269,15 +270,6 @@ def _about(first: Session, last: Session) -> About:
         )
     renamed = first.title != imported.title
     return replace(imported.about, title=first.title) if renamed else imported.about
-
-
-def _shown(store: Store, session: Session) -> _Shown:
-    views = store.views(session.id)
-    return _Shown(
-        shared=next((view.spans for view in views if view.cause is Cause.FORK), ()),
-        changes=tuple(view for view in views if view.cause is not Cause.FORK),
-        newest=views[-1].id if views else None,
-    )
 
 
 def _number(value: object) -> int | None:

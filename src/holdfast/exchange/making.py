@@ -89,8 +89,11 @@ def planned_session(
     known = described(strand, around.origin)
     if fork is not None:
         imported = replace(known.imported, mark=fork.mark, place=fork.place)
-        known = replace(known, imported=imported)
-    identity = known.imported.identity
+    else:
+        # A name, which is no mark, has a colon. What came from another is compared with that.
+        is_bare = ":" in first or bool(known.imported.about.parent)
+        imported = replace(known.imported, begins="" if is_bare else first)
+    identity = imported.identity
     session = Session(
         id=making.id or _unused_id(around, identity, began, first),
         source=f"import:{around.origin.system}",
@@ -99,7 +102,7 @@ def planned_session(
         model=known.model,
         parent=None if fork is None else fork.parent,
         fork=None if fork is None else fork.kind,
-        metadata=known.imported.metadata(),
+        metadata=imported.metadata(),
     )
     return session if fork is None else Spawn(child=session, shows=fork.shows)
 

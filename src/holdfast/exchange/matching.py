@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnknownSession
-from holdfast.exchange.identity import imported_of, is_of
-from holdfast.formats.chronicle import native_of
-from holdfast.session import Entry, Kind
+from holdfast.exchange.identity import imported_of, is_of, mark_left
+from holdfast.formats.chronicle import MAIN, native_of
+from holdfast.session import Entry, Fork, Kind
 from holdfast.transcript import Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from holdfast.exchange.identity import Identity
     from holdfast.exchange.strands import Trail
@@ -69,10 +69,20 @@ class LeftAlone:
 class Shelf:
     """The stored sessions of one conversation, and where in them each message stands."""
 
-    def __init__(self, store: Store, candidates: tuple[Candidate, ...]) -> None:
-        """Hold the sessions; their messages are read when one is asked for."""
+    def __init__(
+        self, store: Store, candidates: tuple[Candidate, ...], branches: Sequence[Session] = ()
+    ) -> None:
+        """Hold the sessions; their messages are read when one is asked for.
+
+        Args:
+            store: Where they are.
+            candidates: Those that the strand was stored as.
+            branches: Those that were stored as other strands of the conversation. A file that holds
+                nothing but one of them tells it as if it were the whole.
+        """
         self.candidates = candidates
         self._store = store
+        self._branches = branches
         self._places: dict[str, Entry] | None = None
 
     def place_of(self, mark: str) -> Entry | None:
@@ -89,13 +99,18 @@ class Shelf:
         """Return where the strand probably goes on; None when all of it must be seen first."""
         if len(self.candidates) == 1 and self.candidates[0].is_open:
             (only,) = self.candidates
-            return Target(only.last, only.session, is_branch=False)
+            # What follows may be a branch that left where the session ends.
+            if all(mark_left(branch) != only.last for branch in self._branches):
+                return Target(only.last, only.session, is_branch=False)
         return None
 
     def target(self, trail: Trail) -> Target | LeftAlone | None:
         """Return where a strand that was told to its end goes on; None when all is stored."""
         marks = [*trail.marks(), trail.first_mark]
-        newest = next((mark for mark in marks if self._owner(mark) is not None), marks[-1])
+        newest = self._newest(marks)
+        if newest != trail.mark and self._branches:
+            self._look_further()
+            newest = self._newest(marks)
         owner = self._owner(newest) or self.candidates[0].session
         if newest == trail.mark:
             return None
@@ -105,6 +120,15 @@ class Shelf:
         if session.trashed is not None:
             return LeftAlone(session.id, _TRASHED)
         return Target(newest, session, is_branch=candidate is None)
+
+    def _newest(self, marks: Sequence[str]) -> str:
+        """Return the first of the marks that is stored; the last stands for nothing."""
+        return next((mark for mark in marks if self._owner(mark) is not None), marks[-1])
+
+    def _look_further(self) -> None:
+        """Count what was stored as other strands of the conversation as its own."""
+        self.candidates += tuple(_candidate(self._store, each) for each in self._branches)
+        self._branches, self._places = (), None
 
     def _owner(self, mark: str) -> Session | None:
         place = self.place_of(mark)
@@ -139,7 +163,21 @@ class Relatives:
             self._read(session.id)
         family = self._known[session.id].get(identity, [])
         ordered = sorted(family, key=lambda each: each.id != session.id)
-        return Shelf(self._store, tuple(_candidate(self._store, each) for each in ordered))
+        candidates = tuple(_candidate(self._store, each) for each in ordered)
+        return Shelf(self._store, candidates, self._branches(identity, session.id))
+
+    def _branches(self, identity: Identity, id_: str) -> tuple[Session, ...]:
+        """Return the branches of a conversation that were told beside it, if it is the main one."""
+        if identity.strand != MAIN:
+            return ()
+        return tuple(
+            session
+            for other, sessions in self._known[id_].items()
+            if (other.system, other.name) == (identity.system, identity.name)
+            and other.strand != MAIN
+            for session in sessions
+            if session.fork is Fork.BRANCH
+        )
 
     def _read(self, id_: str) -> None:
         family: dict[Identity, list[Session]] = {}
@@ -194,7 +232,6 @@ def reference(session: str, position: int) -> Entry:
 
 def _candidate(store: Store, session: Session) -> Candidate:
     """Return the session with its newest mark, looking further back step by step."""
-    imported = imported_of(session)
     position, step, later = session.size, 1, 0
     while said := store.said(session.id, position, before=step, after=0):
         for entry in reversed(said):
@@ -202,8 +239,7 @@ def _candidate(store: Store, session: Session) -> Candidate:
                 return Candidate(session, mark, session.is_live and not later)
             later += 1
         position, step = said[0].position - 1, min(step * 8, _AT_ONCE)
-    beginning = "" if imported is None else imported.mark
-    return Candidate(session, beginning, session.is_live and not later)
+    return Candidate(session, mark_left(session), session.is_live and not later)
 
 
 def _marks(store: Store, session: Session) -> Iterator[tuple[str, int]]:

@@ -1,8 +1,7 @@
-"""Finds the relatives of a session that was imported before the one it came from.
+"""Finds the relatives of a session that the store has not joined with the one it came from.
 
-Who came from whom is settled when a session is created, and nothing that is stored changes. A
-sub-agent whose own file was imported first stays a session of its own; its metadata still say what
-it belongs to, and here the two are brought together for whoever looks at one of them.
+An import joins the two as soon as both are there (see `kinship`). Until then, or where the parent
+was never imported, the metadata of a session say what it belongs to, for whoever looks at it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def elder_of(store: Store, session: Session) -> Elder | None:
 
 
 def early_children(store: Store, session: Session) -> tuple[Session, ...]:
-    """Return the sessions that came from a session and were imported before it."""
+    """Return the sessions that came from a session and are not joined with it."""
     imported = imported_of(session)
     if imported is None or not imported.about.id:
         return ()

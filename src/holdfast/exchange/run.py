@@ -107,13 +107,9 @@ class Run:
             self._named.setdefault(begun.about.id, strand)
 
     def _note(self, strand: Strand, about: About) -> None:
-        is_renamed = bool(about.id) and about.id != strand.about.id
         strand.note(about)
-        # The id of a conversation is part of the name of everything that came from it.
-        concerned = self._strands.values() if is_renamed else (strand,)
-        states = (each.state for each in concerned)
-        planned = {each for each in states if isinstance(each, Landing) and each.is_planned}
-        self.outbox.learned |= planned
+        if isinstance(strand.state, Landing) and strand.state.is_planned:
+            self.outbox.learned.add(strand.state)
 
     def _strand(self, name: str) -> Strand:
         if name not in self._strands:
@@ -171,6 +167,7 @@ class Run:
 
     def _found(self, strand: Strand, began: int | None) -> Shelf | LeftAlone | str:
         """Return what is stored of a strand; where that is nothing, an id for its session."""
+        strand.settle_name()
         around, identity = self._around, identity_of(strand, self._around.origin)
         ids = proposed_ids(identity, began)
         found = own_or_free(around.store, ids, identity, around)

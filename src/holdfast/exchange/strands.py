@@ -43,6 +43,8 @@ class Kin:
     """
 
     root: Strand
+    name: str | None = None
+    """The agent's id for the conversation when the store was first asked for it."""
     steps: dict[str, Step] = field(default_factory=dict[str, Step])
     """Where each message was told."""
     entries: dict[str, Entry] = field(default_factory=dict[str, "Entry"])
@@ -153,9 +155,17 @@ class Strand:
         self.trail = Trail(mark, shared, Kin(self) if parent is None else parent.trail.kin)
 
     @property
-    def root(self) -> Strand:
-        """Return the strand that all of them came from, which may be itself."""
-        return self.trail.kin.root
+    def name(self) -> str:
+        """Return the agent's id by which the store knows the conversation; it may be empty.
+
+        An id that is told behind the first message comes too late for the next reading as well.
+        """
+        kin = self.trail.kin
+        return kin.root.about.id if kin.name is None else kin.name
+
+    def settle_name(self) -> None:
+        """Keep the name as it is from now on."""
+        self.trail.kin.name = self.name
 
     def note(self, about: About) -> None:
         """Learn more about it."""

@@ -59,6 +59,8 @@ class _Desk:
         """The call ids as written, with the unique ids that still wait for a result."""
         self._results: dict[str, ToolResult] = {}
         self._used: set[str] = set()
+        self._counts: dict[str, int] = {}
+        """Which number an id had last: some models give every call the same one."""
 
     def take(self, said: Said) -> None:
         """Add one message; what is left of it without its results and empty texts."""
@@ -91,10 +93,11 @@ class _Desk:
 
     def _open(self, call: ToolCall) -> ToolCall:
         wanted = call.id or "call"
-        unique, count = wanted, 1
+        unique, count = wanted, self._counts.get(wanted, 1)
         while unique in self._used:
             count += 1
             unique = f"{wanted}-{count}"
+        self._counts[wanted] = count
         self._used.add(unique)
         self._waiting.setdefault(call.id, []).append(unique)
         return call if unique == call.id else replace(call, id=unique)

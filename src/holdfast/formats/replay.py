@@ -132,19 +132,22 @@ class _Strand:
         path = self.path.whole()
         known = {each.key: each for each in path}
         window = [known[key] for key in keys if key in known]
-        for place, each in enumerate(window):
-            if each.message.summary is not None:
-                path = _placed(path, each, {later.key for later in window[place + 1 :]})
-        # Others, so that branches that left before go on sharing what was told until then.
-        self.path, self.window = _Path(path), _Path(window)
+        # One that nothing follows stays where it is, and so does everything else.
+        leading = [place for place, each in enumerate(window[:-1]) if each.message.summary]
+        for place in leading:
+            path = _placed(path, window[place], {later.key for later in window[place + 1 :]})
+        if leading:
+            # Another, so that branches that left before share what was told until then.
+            self.path = _Path(path)
+        self.window = _Path(window)
 
 
 def _placed(path: list[Told], summary: Told, followers: set[str]) -> list[Told]:
     """Return a path on which a summary stands before the first of those that follow it."""
-    rest = [each for each in path if each is not summary]
-    places = (place for place, each in enumerate(rest) if each.key in followers)
-    rest.insert(next(places, path.index(summary)), summary)
-    return rest
+    own = next(place for place, each in enumerate(path) if each is summary)
+    rest = path[:own] + path[own + 1 :]
+    first = next((place for place, each in enumerate(rest) if each.key in followers), own)
+    return [*rest[:first], summary, *rest[first:]]
 
 
 class _Desk:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Draft,
         EndReason,
         Entry,
+        Fork,
         Head,
         Session,
         Spawn,
@@ -63,6 +64,14 @@ class Amendment:
     model: str | None = None
     metadata: Mapping[str, object] | None = None
     """Keys to set; a value of None takes the key away."""
+    parent: str | None = None
+    """The session that it came from, for one that had none: those that came from it go along."""
+    fork: Fork | None = None
+    """How it came from that parent."""
+    usage: Usage | None = None
+    """What is added to its totals; less than nothing is taken from them."""
+    was: Mapping[str, object] | None = None
+    """The metadata that the caller has seen; nothing is changed where they are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +100,15 @@ class SessionLog(Protocol):
         ...
 
     def lineage(self, id_: str) -> tuple[Session, ...]:
-        """Return every session with the same root, the trashed ones too, oldest first."""
+        """Return every session with the same root, trashed or not: the root, then the oldest."""
         ...
 
     def amend(self, id_: str, amendment: Amendment) -> Session:
-        """Change what may change about a session."""
+        """Change what may change about a session, in one step.
+
+        `Conflict` when it was changed by another, or is given a parent though it has one or the
+        parent came from it.
+        """
         ...
 
     def end(self, id_: str, reason: EndReason | None, at: int) -> Session:

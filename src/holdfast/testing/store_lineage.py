@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["LineageCases"]
 
 _THIRD = "20261116_090000_00000c"
+_FOURTH = "20261116_090000_00000d"
 
 
 class LineageCases(StoreCase):
@@ -177,6 +178,46 @@ class LineageCases(StoreCase):
             store.spawn(spawn, lambda: seen.append(store.session(FIRST).is_live))
             assert seen == [True]
             assert not store.session(FIRST).is_live
+
+    def test_a_session_may_be_found_to_come_from_another(self, tmp_path: Path) -> None:
+        """Once, and whatever came from it goes along; what was said stays where it is."""
+        with self.opened(tmp_path) as store:
+            for id_ in (SECOND, _THIRD):
+                store.create(Session(id=id_, source="cli", started=3_000, goal=id_))
+            (a,) = store.append(SECOND, drafts("a"))
+            store.spawn(Spawn(child=_branch(_FOURTH, SECOND), shows=(a,)))
+            found = store.amend(SECOND, Amendment(parent=FIRST, fork=Fork.DELEGATION))
+            assert (found.parent, found.fork, found.root) == (FIRST, Fork.DELEGATION, FIRST)
+            assert found == store.session(SECOND)
+            assert (found.size, found.generation, found.goal) == (1, 0, SECOND)
+            child = store.session(_FOURTH)
+            assert (child.parent, child.root, child.fork) == (SECOND, FIRST, Fork.BRANCH)
+            assert [each.id for each in store.lineage(_FOURTH)] == [FIRST, SECOND, _FOURTH]
+            assert [each.id for each in store.lineage(_THIRD)] == [_THIRD]
+            assert texts(store.window(SECOND).entries) == ["a"]
+            with refused(Conflict, SECOND):
+                store.amend(SECOND, Amendment(parent=_THIRD, fork=Fork.BRANCH, title="other"))
+            assert store.session(SECOND) == found
+
+    def test_the_root_of_a_lineage_comes_first(self, tmp_path: Path) -> None:
+        """Though another that was found to come from it began earlier."""
+        with self.opened(tmp_path) as store:
+            store.create(Session(id=SECOND, source="cli", started=500))
+            store.amend(SECOND, Amendment(parent=FIRST, fork=Fork.BRANCH))
+            assert [each.id for each in store.lineage(SECOND)] == [FIRST, SECOND]
+
+    def test_no_session_comes_from_itself(self, tmp_path: Path) -> None:
+        """Not by way of others either, nor from one that is not there."""
+        with self.opened(tmp_path) as store:
+            store.spawn(Spawn(child=_branch(SECOND, FIRST)))
+            store.spawn(Spawn(child=_branch(_THIRD, SECOND)))
+            before = store.lineage(FIRST)
+            for parent in (FIRST, SECOND, _THIRD):
+                with refused(Conflict, parent):
+                    store.amend(FIRST, Amendment(parent=parent, fork=Fork.BRANCH))
+            with refused(UnknownSession):
+                store.amend(FIRST, Amendment(parent=_FOURTH, fork=Fork.BRANCH))
+            assert store.lineage(FIRST) == before
 
     def test_a_child_needs_a_parent_and_an_id(self, tmp_path: Path) -> None:
         """Each that is missing or taken is said."""

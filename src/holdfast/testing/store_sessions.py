@@ -109,6 +109,20 @@ class SessionCases(StoreCase):
             assert found == ("One", "ship", "", {"b": 2, "c": 3})
             assert store.session(FIRST) == amended
 
+    def test_an_amendment_is_for_the_session_that_was_seen(self, tmp_path: Path) -> None:
+        """Whoever comes second changes nothing; what was counted twice is taken back once."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, [], Usage(3, 10, 20, 3, 4, 0.75))
+            seen = store.amend(FIRST, Amendment(metadata={"a": [1, {"b": 2}]})).metadata
+            back = Usage(-1, -4, -5, -1, -2, -0.5)
+            change = Amendment(title="One", metadata={"c": 3}, usage=back, was=seen)
+            amended = store.amend(FIRST, change)
+            assert amended.usage == Usage(2, 6, 15, 2, 2, 0.25)
+            assert amended.metadata == {"a": [1, {"b": 2}], "c": 3}
+            with refused(Conflict, FIRST):
+                store.amend(FIRST, change)
+            assert store.session(FIRST) == amended
+
     def test_an_ended_session_takes_no_more(self, tmp_path: Path) -> None:
         """Nothing of a batch is written then."""
         with self.opened(tmp_path) as store:

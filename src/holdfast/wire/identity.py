@@ -17,14 +17,17 @@ class Identities:
         """Start with no call known."""
         self._current: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}
+        """Which number an id had last: some models give every call the same one."""
 
     def open(self, call_id: str) -> str:
         """Return the id for a call; an id that was used before gets a number."""
         wanted = _plain(call_id)
-        unique, count = wanted, 1
+        unique, count = wanted, self._counts.get(wanted, 1)
         while unique in self._taken:
             count += 1
             unique = f"{wanted}_{count}"
+        self._counts[wanted] = count
         self._taken.add(unique)
         self._current[call_id] = unique
         return unique

@@ -396,7 +396,7 @@ def test_answers_of_two_models_that_share_a_name_are_two_answers() -> None:
 
     asked = Told(strand="", line=1, key="u", message=Message(Role.USER, (Text("Go"),)))
     told = [answered("a", ""), answered("b", "model-1"), answered("c", "")]
-    events = [Begun(strand="", line=1, about=About()), asked, *told]
+    events: list[Event] = [Begun(strand="", line=1, about=About()), asked, *told]
     written = records(events)
     assert list(violations(written)) == []
     read = [each for each in CLAUDE_CODE.read(written) if isinstance(each, Told)]

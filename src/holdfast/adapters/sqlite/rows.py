@@ -136,10 +136,11 @@ def session_of(connection: sqlite3.Connection, id_: str) -> Session:
 
 
 def lineage_of(connection: sqlite3.Connection, id_: str) -> tuple[Session, ...]:
-    """Return every session with the same root, oldest first."""
+    """Return every session with the same root, which comes first, then the oldest."""
     (root,) = keys_of(connection, id_, "root")
+    # One that was found to have come from another later may be as old as that.
     rows = connection.execute(
-        f"{SELECT_SESSIONS} AND s.root = ? ORDER BY s.started, s.key", (root,)
+        f"{SELECT_SESSIONS} AND s.root = ? ORDER BY s.key != s.root, s.started, s.key", (root,)
     )
     return tuple(session_from(row) for row in rows)
 
@@ -181,11 +182,10 @@ def _over(connection: sqlite3.Connection, id_: str) -> SessionEnded:
 
 def names_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str]:
     """Return the ids of sessions by their keys."""
-    return {
-        key: id_
-        for key in set(keys)
-        for (id_,) in connection.execute("SELECT id FROM sessions WHERE key = ?", (key,))
-    }
+    with reading("what a view shows"):
+        # Written out, because there may be more than a statement takes values.
+        listed = ", ".join({f"{key:d}" for key in keys})
+    return dict(connection.execute(f"SELECT key, id FROM sessions WHERE key IN ({listed})"))
 
 
 def view_from(row: Row, names: Mapping[int, str]) -> View:

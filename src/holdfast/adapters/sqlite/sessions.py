@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.ports import Amendment, Listing
-    from holdfast.session import EndReason, Session
+    from holdfast.session import EndReason, Fork, Session
 
 __all__ = [
     "NONE_USED",
@@ -145,6 +145,8 @@ def _from_sources(sources: Sequence[str]) -> tuple[str, tuple[object, ...]]:
 def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment) -> Session:
     """Change what may change about a session."""
     key, stored = keys_of(connection, id_, "key, metadata")
+    if amendment.was is not None and from_json(stored) != amendment.was:
+        raise Conflict(f"session {id_} was changed by somebody else; look at it again")
     texts = {"title": amendment.title, "goal": amendment.goal, "model": amendment.model}
     for column, text in texts.items():
         if text is not None:
@@ -155,7 +157,26 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
         changed = {**from_json(stored), **amendment.metadata}
         kept = {name: value for name, value in changed.items() if value is not None}
         connection.execute("UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(kept), key))
+    if amendment.usage is not None:
+        add_usage(connection, key, amendment.usage)
+    if amendment.parent is not None:
+        _adopt(connection, id_, amendment.parent, amendment.fork)
     return session_of(connection, id_)
+
+
+def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | None) -> None:
+    """Let a session that came from none have come from another, with all that came from it."""
+    key, before, own_root = keys_of(connection, id_, "key, parent, root")
+    parent_key, root = keys_of(connection, parent, "key, root")
+    if before is not None or own_root != key:
+        raise Conflict(f"session {id_} has come from another one already")
+    if root == key:
+        raise Conflict(f"session {parent} came from {id_}, so that cannot have come from it")
+    connection.execute(
+        "UPDATE sessions SET parent = ?, fork = ? WHERE key = ?",
+        (parent_key, None if fork is None else fork.value, key),
+    )
+    connection.execute("UPDATE sessions SET root = ? WHERE root = ?", (root, key))
 
 
 def end_session(

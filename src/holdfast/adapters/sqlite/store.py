@@ -97,7 +97,7 @@ class SqliteStore:
             return sessions.list_sessions(connection, wanted)
 
     def lineage(self, id_: str) -> tuple[Session, ...]:
-        """Return every session with the same root, oldest first."""
+        """Return every session with the same root: that one, then the oldest first."""
         with self._database.read() as connection:
             return rows.lineage_of(connection, id_)
 
