@@ -155,6 +155,26 @@ def test_a_lineage_is_found_once_with_the_first_words_of_its_root_and_the_last_o
     assert results(newest)[0]["session_id"] == OTHER
 
 
+def test_a_lineage_is_read_once_however_many_matches_are_in_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.begin(FIRST, *many(12, "zebra"))
+    asked: list[str] = []
+    lineage = SqliteStore.lineage
+
+    def counted(store: SqliteStore, id_: str) -> tuple[Session, ...]:
+        asked.append(id_)
+        return lineage(store, id_)
+
+    monkeypatch.setattr(SqliteStore, "lineage", counted)
+    search = world.search()
+    one = search.session_search(query="zebra", session_id=FIRST, limit=1)
+    for_one = len(asked)
+    several = search.session_search(query="zebra", session_id=FIRST, limit=5)
+    assert (len(results(one)), len(results(several))) == (1, 5)
+    assert len(asked) == 2 * for_one
+
+
 def test_derived_messages_are_never_shown(world: World) -> None:
     world.begin(FIRST, *many(8))
     world.rotate(FIRST, SECOND, 2)

@@ -62,6 +62,8 @@ class Answering:
         self._now = now
         self._current = current
         self._hidden = NOWHERE if shows_all else current
+        self._families: dict[str, tuple[Session, ...]] = {}
+        """Whole lineages by each of their sessions: many matches may be of one."""
 
     def discovery(self, wanted: Discovery) -> Excerpts | Wrong:
         """Return the conversations in which something was said, or places in one of them."""
@@ -111,7 +113,7 @@ class Answering:
         session = self._store.session(session_id)
         if session.trashed is not None:
             return _trashed(session)
-        thread = thread_of(self._store, self._store.lineage(session.id), session.id)
+        thread = thread_of(self._store, self._lineage(session.id), session.id)
         first = thread.first(_FIRST + _LAST + 1)
         last: tuple[Entry, ...] = ()
         if len(first) > _FIRST + _LAST:
@@ -152,7 +154,7 @@ class Answering:
                 return
 
     def _listed(self, session: Session) -> Listed:
-        thread = thread_of(self._store, self._store.lineage(session.id), session.id)
+        thread = thread_of(self._store, self._lineage(session.id), session.id)
         spoken = (entry.message for entry in thread.first(_ENDS))
         first = next((each for each in spoken if each.role is Role.USER), None)
         return Listed(
@@ -206,7 +208,7 @@ class Answering:
 
         What was said in a session that is in the trash is seen from one that lives and shows it.
         """
-        lineage = self._store.lineage(entry.session)
+        lineage = self._lineage(entry.session)
         if _of(entry, lineage).trashed is not None and (shown := self._shown(entry)):
             return shown
         for each in dict.fromkeys((id_, entry.session)):
@@ -219,7 +221,13 @@ class Answering:
         )
 
     def _shown(self, entry: Entry) -> Shown | None:
-        return shown_of(self._store, self._store.lineage(entry.session), entry)
+        return shown_of(self._store, self._lineage(entry.session), entry)
+
+    def _lineage(self, id_: str) -> tuple[Session, ...]:
+        if id_ not in self._families:
+            family = self._store.lineage(id_)
+            self._families.update((each.id, family) for each in family)
+        return self._families[id_]
 
     def _said(self, message_id: int) -> Entry | None:
         """Return what was said; a stand-in leads to what it stands for."""
