@@ -92,7 +92,8 @@ def planned_session(
     else:
         # A name, which is no mark, has a colon. What came from another is compared with that.
         is_bare = ":" in first or bool(known.imported.about.parent)
-        imported = replace(known.imported, begins="" if is_bare else first)
+        begins = first if strand.gist.is_known and not is_bare else ""
+        imported = replace(known.imported, begins=begins)
     identity = imported.identity
     session = Session(
         id=making.id or _unused_id(around, identity, began, first),

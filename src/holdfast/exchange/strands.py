@@ -119,10 +119,14 @@ class Gist:
     """What the newest summary says."""
     at: int | None = None
     """When the newest message was said."""
+    is_known: bool | None = None
+    """Whether the first message has an id and a time, by which a copy of it is known again."""
 
     def take(self, told: Told) -> None:
         """Notice what a message says."""
         message, native = told.message, told.native
+        if self.is_known is None:
+            self.is_known = bool(native.id) and native.at is not None
         if message.role is Role.USER or message.role is Role.ASSISTANT:
             if len(self.opening) < _OPENING and message.text:
                 self.opening.append(message)
