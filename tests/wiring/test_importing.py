@@ -1,5 +1,7 @@
 """Finds are taken into the store once, for as long as their files stay as they are."""
 
+import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -91,6 +93,28 @@ def test_small_files_are_taken_together_as_they_are_one_by_one(
     assert len(store.sessions(Listing())) == 5
     again = {each.found.files[0].path: each.status for each in intake.take_all(found)}
     assert again == {path: Status.UNCHANGED for path in done} | {gone: Status.FAILED}
+
+
+def test_a_session_that_openclaw_keeps_in_two_ways_is_one(
+    intake: Intake, store: SqliteStore, tmp_path: Path
+) -> None:
+    marked = {"role": "user", "content": "Which port?", "__openclaw": {}}
+    lines = [
+        json.dumps({"type": "session", "version": 3, "id": "w1", "cwd": "/srv"}),
+        json.dumps({"type": "message", "id": "e1", "parentId": None, "message": marked}),
+    ]
+    left = tmp_path / "w1.jsonl.imported"
+    left.write_text("".join(f"{line}\n" for line in lines))
+    with closing(sqlite3.connect(tmp_path / "agent.sqlite", isolation_level=None)) as owner:
+        owner.execute("CREATE TABLE session_windows (session_id TEXT, session_key TEXT)")
+        owner.execute("CREATE TABLE transcript_events (session_id TEXT, seq INT, event_json TEXT)")
+        owner.execute("INSERT INTO session_windows VALUES ('w1', 'agent:main:main')")
+        rows = [("w1", place, line) for place, line in enumerate(lines)]
+        owner.executemany("INSERT INTO transcript_events VALUES (?, ?, ?)", rows)
+    assert [each.status for each in taken(intake, left)] == [Status.IMPORTED]
+    assert [each.status for each in taken(intake, tmp_path / "agent.sqlite")] == [Status.UNCHANGED]
+    (session,) = store.sessions(Listing())
+    assert session.source == "import:openclaw"
 
 
 def test_a_spread_session_is_known_until_one_of_its_files_changes(

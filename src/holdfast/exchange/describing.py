@@ -72,7 +72,7 @@ def improve(store: Store, strand: Strand, origin: Origin) -> None:
         )
 
 
-def settle(store: Store, strand: Strand) -> None:
+def settle(store: Store, strand: Strand, origin: Origin) -> None:
     """Count what a file states as the cost of the whole, less what its messages have told of it.
 
     It is the difference to what is counted, whenever an earlier import was stopped. A branch has
@@ -82,7 +82,9 @@ def settle(store: Store, strand: Strand) -> None:
     if stated is None or not isinstance(landing, Landing) or landing.session is None:
         return
     imported = imported_of(landing.session)
-    if imported is None or imported.mark or imported.identity.strand != strand.begun.strand:
+    if imported is None or imported.mark:
+        return
+    if imported.identity.strand != identity_of(strand, origin).strand:
         return
     counted = store.session(landing.id).usage + (imported.repeated or Usage())
     missing = Usage(

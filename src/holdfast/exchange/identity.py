@@ -48,7 +48,7 @@ class Origin:
     """Where events come from."""
 
     system: str
-    """The name of the agent's format, such as `claude-code`."""
+    """The agent, such as `claude-code`, or the format where that is no agent's."""
     file: str
     """The path, or whatever names the place for people."""
     modified: int | None = None
@@ -66,8 +66,15 @@ class Identity:
 
     @classmethod
     def of(cls, origin: Origin, id_: str, strand: str) -> Identity:
-        """Return the identity of a strand of a file whose conversation has that id, or none."""
-        return cls(origin.system, id_ or f"file:{origin.file}", strand)
+        """Return the identity of a strand of a file whose conversation has that id, or none.
+
+        Where a file holds many conversations, strands are called after theirs. In a file of its
+        own the same conversation has no other name than its id.
+        """
+        if not id_:
+            return cls(origin.system, f"file:{origin.file}", strand)
+        own = MAIN if strand == id_ else strand.removeprefix(f"{id_}/")
+        return cls(origin.system, id_, own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

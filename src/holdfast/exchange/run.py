@@ -77,7 +77,7 @@ class Run:
                 case Landing() as landing:
                     if not self._is_described(strand, landing):
                         improve(self._around.store, strand, self._around.origin)
-                    settle(self._around.store, strand)
+                    settle(self._around.store, strand, self._around.origin)
                 case Seeking(shelf=shelf):
                     target = shelf.target(strand.trail)
                     if isinstance(target, LeftAlone):

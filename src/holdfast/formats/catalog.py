@@ -13,7 +13,7 @@ from holdfast.formats.sessions import SESSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["DOCUMENTS", "FORMATS", "IN_DATABASES", "choose"]
+__all__ = ["DOCUMENTS", "FORMATS", "IN_DATABASES", "agent_of", "choose"]
 
 DOCUMENTS: tuple[Format, ...] = (
     Format("openai", "OpenAI chat messages, JSON or JSONL", "openai", writable=True),
@@ -29,6 +29,11 @@ _READ = (*(reader.format for reader in SESSIONS), *(reader.format for reader in 
 FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in (*DOCUMENTS, *_READ)})
 IN_DATABASES = frozenset(reader.format.name for reader in DATABASES)
 """The formats that no text can be in."""
+
+
+def agent_of(name: str) -> str:
+    """Return the agent that a format is of, by which its sessions are known."""
+    return FORMATS[name].agent or name
 
 
 def choose(name: str, allowed: Iterable[str]) -> str:

@@ -25,6 +25,8 @@ class Format:
     dialect: str
     """The provider dialect that its messages speak, or are closest to."""
     writable: bool
+    agent: str = ""
+    """Whose sessions these are, where the name is not the agent's: some keep them in two ways."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.adapters.archives.opening import Found, examine_all
+from holdfast.formats.catalog import agent_of
 from holdfast.wiring.import_workers import can_fork, ended, forked, ready, spawned
 
 if TYPE_CHECKING:
@@ -192,6 +193,6 @@ def families_of(finds: Sequence[Found]) -> list[_Family]:
 
 
 def _names(found: Found) -> list[_Name]:
-    system, about = found.guess.format, found.about
+    system, about = agent_of(found.guess.format), found.about
     known = [(system, name) for name in (about.id, about.parent) if name]
     return known if about.id else [("", str(found.size)), *known]

@@ -17,7 +17,7 @@ from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line, p
 from holdfast.adapters.archives.places import Machine, usual_places
 from holdfast.adapters.system_clock import SystemClock
 from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally, story_of
-from holdfast.formats.catalog import IN_DATABASES
+from holdfast.formats.catalog import IN_DATABASES, agent_of
 from holdfast.tokens import weight_of
 from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
@@ -194,7 +194,7 @@ def _origin(found: Found) -> Origin:
         # What comes through a pipe is known by nothing but what it is.
         place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"
     newest = max(file.modified for file in found.files)
-    return Origin(found.guess.format, place, newest // 1_000_000)
+    return Origin(agent_of(found.guess.format), place, newest // 1_000_000)
 
 
 def _stamp(found: Found) -> Stamp:

@@ -2,6 +2,7 @@
 
 import json
 
+from holdfast.formats import detect
 from holdfast.formats.chronicle import Begun, Event, Folded, Rewound, Told
 from holdfast.formats.databases import Row, recognize_tables
 from holdfast.formats.databases.openclaw import OPENCLAW_DATABASE
@@ -184,8 +185,9 @@ def test_a_session_without_a_row_of_its_own_is_told_all_the_same() -> None:
     assert list(begun(events)) == ["w1", "lost"]
 
 
-def archive(session: str, content: bytes) -> Row:
-    return {"session_id": session, "generation": "g", "created_at": 1, "archive_blob": content}
+def archive(session: str, content: bytes, at: int = 1) -> Row:
+    place = {"session_id": session, "generation": f"g{at}", "created_at": at}
+    return {**place, "archive_blob": content}
 
 
 def test_what_was_deleted_is_told_from_its_archive_unless_it_lives() -> None:
@@ -194,15 +196,71 @@ def test_what_was_deleted_is_told_from_its_archive_unless_it_lives() -> None:
         session_windows=[window("w1")],
         transcript_events=events_of("w1", ENTRIES[1]),
         session_transcript_archives=[
-            archive("old", lines.encode()),
+            archive("old", lines.encode(), 2),
+            archive("old", lines.encode(), 1),
             archive("w1", lines.encode()),
             archive("sealed", b"\x28\xb5\x2f\xfd?"),
         ],
     )
     assert {name: each.about.id for name, each in begun(events).items()} == {
         "w1": "w1",
-        "old@g": "old",
+        # Its name, as in the file that OpenClaw writes of it.
+        "old": "old",
+        "old@g1": "old",
     }
     (problem,) = [each for each in events if isinstance(each, Problem)]
     assert problem.reason.startswith("the archive of the session 'sealed' is packed with zstd")
     assert not broken_rules(events)
+
+
+def laid_aside(session: str, *entries: object) -> bytes:
+    lines: list[object] = [
+        {"kind": "header", "version": 1, "sessionId": session, "generation": "g"}
+    ]
+    for place, entry in enumerate(entries):
+        row = {"seq": place, "event_json": json.dumps(entry), "created_at": place}
+        lines.append({"kind": "event", "row": row})
+    lines.append({"kind": "identity", "row": {"event_id": "e1", "seq": 1, "parent_id": None}})
+    lines.append({"kind": "fts", "row": {"text": "Which port?", "message_id": "e1"}})
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+def cold(session: str, content: bytes | None) -> Row:
+    storage = "file" if content is None else "sqlite"
+    return {"session_id": session, "storage": storage, "archive_blob": content}
+
+
+def test_what_was_laid_aside_is_told_in_its_place_and_what_lies_outside_is_reported() -> None:
+    events = tell(
+        session_windows=[
+            window("child", "agent:main:subagent:1", spawned_by="agent:main:main"),
+            window("w1", created_at=1),
+            window("far", "agent:main:far"),
+        ],
+        transcript_events=events_of("child", *ENTRIES[1:3]),
+        session_transcript_cold_archives=[
+            cold("w1", laid_aside("w1", *ENTRIES)),
+            cold("far", None),
+        ],
+    )
+    assert not broken_rules(events)
+    assert next(iter(begun(events))) == "w1"
+    assert begun(events)["child"].about.parent == "w1"
+    assert begun(events)["w1"].about.cwd == "/srv/shop"
+    told = [each.message.text for each in events if isinstance(each, Told) and each.strand == "w1"]
+    assert told[:2] == ["Which port?", "8443"]
+    assert [each.reason for each in events if isinstance(each, Problem)] == [
+        "1 of its sessions lie in files of the folder sessions/cold, "
+        "which are imported by themselves"
+    ]
+
+
+def test_a_file_of_a_session_that_was_laid_aside_tells_what_the_database_told() -> None:
+    content = laid_aside("w1", *ENTRIES)
+    assert detect(content.decode()).format == "openclaw"
+    lines = [json.loads(line) for line in content.splitlines()]
+    records = [Record(place, line) for place, line in enumerate(lines, 1)]
+    plain = OPENCLAW.read(Record(place, entry) for place, entry in enumerate(ENTRIES, 2))
+    assert list(OPENCLAW.read(records)) == list(plain)
+    torn = Record(9, {"kind": "event", "row": {"seq": 9, "event_json": "{"}})
+    assert list(OPENCLAW.read([*records[:3], torn]))[-1] == Problem(9, "an event is no JSON object")

@@ -2,7 +2,8 @@
 
 Its tables are as the program's source has them: a row for each entry that older releases wrote
 as a line of a file, in Pi's format. Newer releases pack large entries with zstd. Sessions that were
-deleted or begun anew stand in a table of their own, each as the whole text of a file.
+deleted or begun anew stand in a table of their own, each as the whole text of a file, and so do
+those that nobody has touched for long, unless they were moved to real files.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from holdfast.formats.databases.reader import DatabaseReader
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.lineage import parents_first
 from holdfast.formats.loose import is_object, parsed, string
-from holdfast.formats.sessions.pi_reading import read_pi
+from holdfast.formats.sessions.openclaw_cold import read_openclaw
 from holdfast.formats.sessions.reader import Sign
 from holdfast.formats.source import Record
 from holdfast.formats.stream import stream_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.databases.reader import Query, Row, Tables
@@ -31,9 +32,13 @@ __all__ = ["OPENCLAW_DATABASE"]
 
 _EVENTS = "transcript_events"
 _ARCHIVES = "session_transcript_archives"
+_COLD = "session_transcript_cold_archives"
 _EVENT = frozenset(["session_id", "seq", "event_json"])
 _WINDOW = frozenset(["session_id", "session_key"])
 _PACKED = b"\x28\xb5\x2f\xfd"
+_INSIDE = "sqlite"
+"""Where a session lies that was laid aside within the database."""
+_OUTSIDE = "lie in files of the folder sessions/cold, which are imported by themselves"
 _SEALED = "is packed with zstd: install 'holdfast[zstd]' and import it again"
 
 
@@ -47,16 +52,36 @@ def _recognize(tables: Tables) -> Sign | None:
 def _read(query: Query) -> Iterator[Event]:
     known = dict(abouts(query))
     living = {string(row.get("session_id")) for row in query.rows(_EVENTS, ("session_id",))}
-    for own in sorted(living - known.keys()):
+    cold = {
+        string(row.get("session_id")): string(row.get("storage"))
+        for row in query.rows(_COLD, ("session_id", "storage"))
+    }
+    for own in sorted((living | cold.keys()) - known.keys()):
         known[own] = About(id=own)
     for own in parents_first({own: about.parent for own, about in known.items()}):
         if own in living:
             yield from _told(own, known[own], _events(query, own))
+        elif cold.get(own) == _INSIDE:
+            for row in query.rows(_COLD, ("session_id", "archive_blob"), where={"session_id": own}):
+                yield from _told(own, known[own], _archived(row))
+    yield from _removed(query, known, living | cold.keys())
+    outside = sum(storage != _INSIDE for own, storage in cold.items() if own not in living)
+    if outside:
+        yield Problem(1, f"{outside} of its sessions {_OUTSIDE}")
+
+
+def _removed(query: Query, known: Mapping[str, About], kept: Container[str]) -> Iterator[Event]:
+    """Tell what was deleted or begun anew; the newest of a session has the name of the session."""
+    order = ("created_at", "session_id", "generation")
+    newest = {
+        string(row.get("session_id")): row.get("generation")
+        for row in query.rows(_ARCHIVES, ("session_id", "generation"), order=order)
+    }
     columns = ("session_id", "generation", "archive_blob")
-    for row in query.rows(_ARCHIVES, columns, order=("created_at", "session_id", "generation")):
-        own = string(row.get("session_id"))
-        if own not in living:
-            strand = f"{own}@{string(row.get('generation'))}"
+    for row in query.rows(_ARCHIVES, columns, order=order):
+        own, generation = string(row.get("session_id")), row.get("generation")
+        if own not in kept:
+            strand = own if newest[own] == generation else f"{own}@{string(generation)}"
             yield from _told(strand, known.get(own, About(id=own)), _archived(row))
 
 
@@ -85,7 +110,7 @@ def _archived(row: Row) -> Iterator[Record | Problem]:
 def _told(strand: str, about: About, found: Iterable[Record | Problem]) -> Iterator[Event]:
     """Tell one session among others, under names that are its own."""
     problems: list[Problem] = []
-    for event in read_pi(_records(found, problems)):
+    for event in read_openclaw(_records(found, problems)):
         yield from problems
         problems.clear()
         yield _placed(event, strand, about)
@@ -143,7 +168,13 @@ def _joined(about: About, header: About) -> About:
 
 
 OPENCLAW_DATABASE = DatabaseReader(
-    format=Format("openclaw-database", "OpenClaw database, SQLite", "anthropic", writable=False),
+    format=Format(
+        "openclaw-database",
+        "OpenClaw database, SQLite",
+        "anthropic",
+        writable=False,
+        agent="openclaw",
+    ),
     recognize=_recognize,
     read=_read,
 )

@@ -116,7 +116,9 @@ def _fields(row: Row, problems: list[Problem]) -> Mapping[str, object]:
 
 
 OPENCODE_DATABASE = DatabaseReader(
-    format=Format("opencode-database", "opencode database, SQLite", "openai", writable=False),
+    format=Format(
+        "opencode-database", "opencode database, SQLite", "openai", writable=False, agent="opencode"
+    ),
     recognize=_recognize,
     read=_read,
 )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format
 from holdfast.formats.loose import mapping, string
+from holdfast.formats.sessions.openclaw_cold import is_cold_header, read_openclaw
 from holdfast.formats.sessions.pi_reading import read_pi
 from holdfast.formats.sessions.pi_writing import write_openclaw, write_pi
 from holdfast.formats.sessions.reader import LIKELY, SessionReader, Sign
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["OPENCLAW", "PI"]
 
 _ROLES = frozenset(["toolResult", "bashExecution", "compactionSummary", "branchSummary"])
+_MARKS = ("openclaw", "model-snapshot")
+"""How the names of entries begin that OpenClaw writes for itself."""
 
 
 def _recognize_pi(records: Sequence[Record]) -> Sign | None:
@@ -46,6 +49,8 @@ def _recognize_pi(records: Sequence[Record]) -> Sign | None:
 
 
 def _recognize_openclaw(records: Sequence[Record]) -> Sign | None:
+    if any(is_cold_header(mapping(record.value)) for record in records):
+        return Sign("a session that OpenClaw laid aside")
     sign = _recognize_pi(records)
     if sign is None:
         return None
@@ -53,7 +58,7 @@ def _recognize_openclaw(records: Sequence[Record]) -> Sign | None:
         entry = mapping(record.value)
         message = mapping(entry.get("message"))
         marks = (entry.get("customType"), entry.get("provider"), message.get("provider"))
-        if any(string(mark).startswith("openclaw") for mark in marks):
+        if "__openclaw" in message or any(string(mark).startswith(_MARKS) for mark in marks):
             return replace(sign, reason="a Pi session with entries of OpenClaw")
     return None
 
@@ -67,6 +72,6 @@ PI = SessionReader(
 OPENCLAW = SessionReader(
     format=Format("openclaw", "OpenClaw session, JSONL", "anthropic", writable=True),
     recognize=_recognize_openclaw,
-    read=read_pi,
+    read=read_openclaw,
     write=write_openclaw,
 )

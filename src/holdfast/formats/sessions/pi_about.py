@@ -46,6 +46,11 @@ def noted(entry: Mapping[str, object]) -> About | None:
 
 
 def _session_of(path: str) -> str:
-    """Return the id in the name of a session file, which begins with the time."""
+    """Return the id in the name of a session file, which begins with the time.
+
+    OpenClaw names one of its database instead, as `sqlite:agent:id:path`.
+    """
+    if path.startswith("sqlite:"):
+        return path.split(":", 3)[2] if path.count(":") > 1 else ""
     name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
     return name.partition("_")[2] or name

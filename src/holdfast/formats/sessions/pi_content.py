@@ -90,7 +90,8 @@ def time_of(entry: Mapping[str, object]) -> int | None:
 def spoken(entry: Mapping[str, object]) -> Spoken | None:
     """Return what an entry says to the model; None for what no model ever sees.
 
-    That is a command that the user ran for himself, and OpenClaw's copy of an answer.
+    That is a command that the user ran for himself, what OpenClaw marks as kept from the model,
+    and its copy of an answer.
     """
     match entry.get("type"):
         case "branch_summary" if summary := string(entry.get("summary")):
@@ -125,6 +126,8 @@ def is_known(entry: Mapping[str, object]) -> bool:
 
 
 def _said(message: Mapping[str, object]) -> Spoken | None:
+    if message.get("excludeFromContext") is True:
+        return None
     content = message.get("content")
     match message.get("role"):
         case "user":
@@ -244,10 +247,8 @@ def _result(message: Mapping[str, object]) -> ToolResult:
     )
 
 
-def _command(message: Mapping[str, object]) -> Spoken | None:
+def _command(message: Mapping[str, object]) -> Spoken:
     """Return a command that the user ran in the chat; the model reads it as the user's words."""
-    if message.get("excludeFromContext") is True:
-        return None
     more = {key: message[key] for key in _RAN if message.get(key) not in (None, False)}
     more["role"] = "bashExecution"
     asked = Text(f"I ran `{string(message.get('command'))}`:")

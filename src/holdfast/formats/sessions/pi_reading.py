@@ -146,8 +146,9 @@ class _Desk:
             more=found.more,
         )
         yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
-        prompt = key if found.message.role is Role.SYSTEM else ""
-        node = replace(self._tree.below(above, strand, key), prompt=prompt)
+        node = self._tree.below(above, strand, key)
+        if found.message.role is Role.SYSTEM:
+            node = replace(node, prompt=key)
         self._tree.add(string(entry.get("id")), node)
 
     def _reset(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
@@ -191,7 +192,7 @@ class _Desk:
             at=whole(own.get("at")) or at,
             trigger=string(own.get("trigger")),
             tokens_before=whole(entry.get("tokensBefore")) or None,
-            tokens_after=whole(own.get("tokensAfter")),
+            tokens_after=whole(own.get("tokensAfter", entry.get("tokensAfter"))),
         )
         node = self._tree.below(above, strand, told)
         again = own.get("again") is True
