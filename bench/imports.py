@@ -4,18 +4,22 @@ Files of several agents' shapes are written by our own writers from the seeded t
 the folder of real sessions is there, its files are measured too. Times are CPU seconds of the
 fastest round, so that other work on the machine disturbs them little. What several processes do
 together is measured by the clock, from the search for files to the last commit, with every file
-of the folder as `holdfast import` would take it.
+of the folder as `holdfast import` would take it. Absolute figures say as much about the machine as
+about us, so the plainest program that one could write is measured beside them: it keeps each line
+of a file as it is and gives its words to SQLite's full-text index.
 """
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import tempfile
 import time
 import tracemalloc
-from contextlib import closing
+from contextlib import closing, suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
@@ -35,7 +39,7 @@ from holdfast.wiring.import_crew import Crew
 from holdfast.wiring.importing import Intake, collecting_seldom
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bench.report import Cell
 
@@ -66,6 +70,7 @@ def run() -> Result:
     real = shared()
     if real is not None:
         sessions = [real / "data" / "sessions"]
+        rows.append(_row_plain("real files of lines, by the plainest program", sessions[0]))
         rows.append(_row("real sessions of all agents", _found(sessions)))
         rows.append(_row_at_once("real sessions, every core, by the clock", sessions))
     speed = float(rows[-1][4])
@@ -110,6 +115,51 @@ def _row(name: str, found: list[Found]) -> tuple[Cell, ...]:
     messages = rounds[0][0]
     first, again = min(each[1] for each in rounds), min(each[2] for each in rounds)
     return name, round(size, 1), messages, round(first, 2), size / first, size / again
+
+
+def _row_plain(name: str, folder: Path) -> tuple[Cell, ...]:
+    files = sorted(folder.rglob("*.jsonl"))
+    size = sum(file.stat().st_size for file in files) / MEGABYTE
+    lines, seconds = min((_kept_plainly(files) for _ in range(ROUNDS)), key=itemgetter(1))
+    return name, round(size, 1), lines, round(seconds, 2), size / seconds, ""
+
+
+def _kept_plainly(files: Sequence[Path]) -> tuple[int, float]:
+    """Return how many lines were stored and indexed, and the seconds of that."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(sqlite3.connect(Path(folder) / "plain.db", isolation_level=None)) as database,
+    ):
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("CREATE TABLE lines (id INTEGER PRIMARY KEY, line TEXT)")
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'porter')")
+        started, count = time.process_time(), 0
+        for file in files:
+            database.execute("BEGIN")
+            for line in file.read_bytes().splitlines():
+                with suppress(ValueError):
+                    words = "\n".join(_strings(json.loads(line)))
+                    count += 1
+                    values = (count, line.decode("utf-8", "replace"))
+                    database.execute("INSERT INTO lines VALUES (?, ?)", values)
+                    database.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (count, words))
+            database.execute("COMMIT")
+        return count, time.process_time() - started
+
+
+def _strings(value: object) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str(text):
+                yield text.encode("utf-8", "replace").decode()
+            case dict(fields):
+                waiting += cast("dict[str, object]", fields).values()
+            case list(values):
+                waiting += cast("list[object]", values)
+            case _:
+                continue
 
 
 def _row_at_once(name: str, paths: Sequence[Path]) -> tuple[Cell, ...]:
