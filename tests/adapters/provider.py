@@ -64,12 +64,18 @@ def provider(*replies: Reply) -> Generator[Provider]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's own name
             """Say nothing: a test's output is its own."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    state.url = f"http://127.0.0.1:{server.server_port}"
+    with served(Answering) as state.url:
+        yield state
+
+
+@contextmanager
+def served(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """Serve on the loopback, and return under which address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield state
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()

@@ -1,15 +1,14 @@
 """A memory service on the loopback: a real HTTP server whose answers a test chooses by path."""
 
 import json
-import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.adapters.provider import respond
+from tests.adapters.provider import respond, served
 
 
 @dataclass(frozen=True)
@@ -66,16 +65,8 @@ def service(answers: Mapping[str, Answer]) -> Generator[Service]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's own name
             """Say nothing: a test's output is its own."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with served(Answering) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def send(connection: BaseHTTPRequestHandler, answer: Answer) -> None:

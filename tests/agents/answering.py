@@ -10,11 +10,11 @@ import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import groupby
 from typing import Any
 
-from tests.adapters.provider import respond
+from tests.adapters.provider import respond, served
 from tests.agents.answers import Answer, Call, Event, anthropic, chat, gemini, responses
 
 MARK = re.compile(r"(?:ask|out|say)-\d+")
@@ -121,13 +121,5 @@ def model() -> Generator[Model]:
     """Serve until the test has ended."""
     state = Model()
     handler = type("Answering", (_Answering,), {"state": state})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with served(handler) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,19 +1,18 @@
 """What `codex exec --json` prints is read as the conversation that it reports on."""
 
 import json
-from collections.abc import Mapping
 
 import pytest
 
 from holdfast.formats import detect, read
-from holdfast.formats.chronicle import Begun, Event, Noted, Told
-from holdfast.formats.document import Problem
+from holdfast.formats.chronicle import Begun
 from holdfast.formats.loose import mapping
 from holdfast.formats.sessions.codex import CODEX
 from holdfast.formats.source import Record
 from holdfast.session import Usage
-from holdfast.transcript import Media, Opaque, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Opaque, Role, Text, Thinking
 from tests.formats.conformance import broken_rules, spoken
+from tests.formats.sessions.printed import calls, costs, problems, results, tell, told
 
 START = {"type": "thread.started", "thread_id": "t"}
 TURN = {"type": "turn.started"}
@@ -43,30 +42,6 @@ STREAM = (
     item("completed", "item_2", "agent_message", text="Two files."),
     done(100, 60, 7),
 )
-
-
-def tell(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CODEX.read(Record(place, line) for place, line in enumerate(lines, 1)))
-
-
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
-
-
-def calls(events: list[Event]) -> list[ToolCall]:
-    return [call for each in told(events) for call in each.message.calls]
-
-
-def results(events: list[Event]) -> list[ToolResult]:
-    return [result for each in told(events) for result in each.message.results]
-
-
-def costs(events: list[Event]) -> list[Usage | None]:
-    return [each.about.usage for each in events if isinstance(each, Noted) and each.about.usage]
-
-
-def problems(events: list[Event]) -> list[tuple[int, str]]:
-    return [(each.line, each.reason) for each in events if isinstance(each, Problem)]
 
 
 def test_a_stream_is_recognized_and_read_by_its_content() -> None:

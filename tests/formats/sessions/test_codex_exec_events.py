@@ -1,46 +1,21 @@
 """What older releases printed for `codex exec --json` is read as well as what newer ones print."""
 
 import json
-from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import detect
-from holdfast.formats.chronicle import Begun, Event, Noted, Told
-from holdfast.formats.document import Problem
+from holdfast.formats.chronicle import Begun
 from holdfast.formats.sessions.codex import CODEX
 from holdfast.formats.source import Record
 from holdfast.session import Usage
-from holdfast.transcript import Role, ToolCall, ToolResult
+from holdfast.transcript import Role
 from tests.formats.conformance import broken_rules
+from tests.formats.sessions.printed import calls, costs, problems, results, tell, told
 from tests.formats.surprises import breaks, surprised
 
 SETTINGS = {"model": "gpt-5", "provider": "openai", "workdir": "/srv", "sandbox": "read-only"}
-
-
-def tell(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CODEX.read(Record(place, line) for place, line in enumerate(lines, 1)))
-
-
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
-
-
-def calls(events: list[Event]) -> list[ToolCall]:
-    return [call for each in told(events) for call in each.message.calls]
-
-
-def results(events: list[Event]) -> list[ToolResult]:
-    return [result for each in told(events) for result in each.message.results]
-
-
-def costs(events: list[Event]) -> list[Usage | None]:
-    return [each.about.usage for each in events if isinstance(each, Noted) and each.about.usage]
-
-
-def problems(events: list[Event]) -> list[tuple[int, str]]:
-    return [(each.line, each.reason) for each in events if isinstance(each, Problem)]
 
 
 def event(kind: str, **fields: object) -> dict[str, object]:
