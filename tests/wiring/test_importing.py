@@ -117,6 +117,35 @@ def test_a_session_that_openclaw_keeps_in_two_ways_is_one(
     assert session.source == "import:openclaw"
 
 
+def test_a_session_that_opencode_moved_to_its_database_is_one_and_goes_on_there(
+    intake: Intake, store: SqliteStore, tmp_path: Path
+) -> None:
+    storage, moved = tmp_path / "storage", tmp_path / "moved"
+    write_opencode(storage, "ses_a", "One")
+    write_opencode(moved, "ses_a", "One", "Two")
+    with closing(sqlite3.connect(tmp_path / "opencode.db", isolation_level=None)) as owner:
+        owner.execute("CREATE TABLE session (id, project_id, directory, title, time_created)")
+        owner.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        owner.execute("CREATE TABLE part (id, message_id, session_id, data)")
+        for path in moved.rglob("*.json"):
+            fields = json.loads(path.read_text())
+            if path.parts[-3] == "session":
+                names = ("id", "projectID", "directory", "title")
+                row = [*(fields[name] for name in names), fields["time"]["created"]]
+                owner.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
+            elif path.parts[-3] == "message":
+                row = [fields["id"], fields["sessionID"], fields["time"]["created"]]
+                owner.execute("INSERT INTO message VALUES (?, ?, ?, ?)", [*row, path.read_text()])
+            else:
+                row = [fields[name] for name in ("id", "messageID", "sessionID")]
+                owner.execute("INSERT INTO part VALUES (?, ?, ?, ?)", [*row, path.read_text()])
+    assert [each.status for each in taken(intake, storage)] == [Status.IMPORTED]
+    (grown,) = taken(intake, tmp_path / "opencode.db")
+    assert (grown.tally.sessions, grown.tally.count.messages) == ((), 1)
+    (session,) = store.sessions(Listing())
+    assert (session.source, session.size) == ("import:opencode", 2)
+
+
 def test_a_spread_session_is_known_until_one_of_its_files_changes(
     intake: Intake, tmp_path: Path
 ) -> None:
