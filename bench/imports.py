@@ -186,8 +186,9 @@ def _imported_at_once(paths: Sequence[Path]) -> tuple[int, float]:
                 crew.start(files)
                 looks = gather(files, Reading(), crew.examine)
                 found = [look for look in looks if isinstance(look, Found)]
-                together = crew.take(found, intake.take) or map(intake.take, found)
-                messages = sum(taken.tally.count.messages for taken in together)
+                done = list(crew.take(found, intake.take) or map(intake.take, found))
+                intake.join(done)
+                messages = sum(taken.tally.count.messages for taken in done)
                 return messages, time.perf_counter() - started
 
 

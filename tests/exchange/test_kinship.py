@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,24 @@ def test_files_of_a_family_make_the_same_sessions_in_any_order() -> None:
                 for each in order:
                     take_file(store, each)
                 assert named(store) == rows
+
+
+def test_what_several_imported_at_once_is_joined_when_all_are_done() -> None:
+    again = file("again", *STRANGER[1:], told("u9"), paid("a9"))
+    files = (FORK_OF_FORK, FORK, PARENT, AGENT, again, STRANGER)
+    early = [file(f"early-{place}", told(f"u7{place}")) for place in range(len(files))]
+    with opened() as expected, opened() as store:
+        for each in (*early, *files):
+            take_file(expected, each)
+        several = [importer(store) for _ in files]
+        for one, each in zip(several, early, strict=True):
+            one.take(origin(each), partial(iter, each))
+        made: set[str] = set()
+        for one, each in zip(several, files, strict=True):
+            made.update(one.take(origin(each), partial(iter, each)).sessions)
+        assert named(store) != named(expected)
+        several[0].join(["claude-code"], made)
+        assert named(store) == named(expected)
 
 
 def test_a_reply_is_counted_once_in_a_family() -> None:

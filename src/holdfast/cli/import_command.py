@@ -193,7 +193,14 @@ def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
     is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
     if intake is None or rehearsed:
         intake = stack.enter_context(rehearsal(settings))
-    return Wanted(intake.take, is_known, name, options["interval"], silent=options["as_json"])
+    return Wanted(
+        intake.take,
+        intake.join,
+        is_known,
+        name,
+        options["interval"],
+        silent=options["as_json"],
+    )
 
 
 def _is_unknown(_: File) -> bool:

@@ -18,7 +18,7 @@ from holdfast.cli.screen import screen, tell
 from holdfast.wiring.importing import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.adapters.archives.finding import File, Walk
     from holdfast.adapters.archives.opening import Found
@@ -34,6 +34,8 @@ class Wanted:
 
     take: Callable[[Found], Taken]
     """Takes what was found."""
+    join: Callable[[Iterable[Taken]], None]
+    """Brings together what several processes took."""
     is_known: Callable[[File], bool]
     """Says which files need not be looked at."""
     format: str
@@ -65,7 +67,7 @@ def import_once(walk: Walk, wanted: Wanted, started: float) -> Imported:
             else:
                 wanted.crew.start(fresh)
                 looks = gather(fresh, reading, wanted.crew.examine)
-                taking.take_all(looks, wanted.crew)
+                wanted.join(taking.take_all(looks, wanted.crew))
         except KeyboardInterrupt:
             tell("what was read so far is stored; the same command goes on from there")
             raise

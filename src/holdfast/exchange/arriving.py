@@ -23,7 +23,8 @@ from holdfast.exchange.tally import Tally
 from holdfast.formats.document import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from holdfast.exchange.identity import Origin
     from holdfast.exchange.matching import Target
@@ -87,6 +88,11 @@ class Importer:
             else:
                 tallies += self._settled([self._finished(story, run)])
         return tallies + self._landed(group)
+
+    def join(self, systems: Iterable[str], made: AbstractSet[str]) -> None:
+        """Bring together what other importers have stored at the same time; see `Families.join`."""
+        # What this one knows of the store is from before.
+        Families(self._store).join(systems, made)
 
     def _taken(
         self,

@@ -13,6 +13,7 @@ from holdfast.session import Spawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from holdfast.exchange.identity import Identity
     from holdfast.ports import Store
@@ -103,6 +104,18 @@ class Families:
             told: Sessions that were there and were told again.
         """
         self._kinship.settle(self._home_of, told)
+
+    def join(self, systems: Iterable[str], made: AbstractSet[str]) -> None:
+        """Bring together what several processes have imported, none of which saw the others'.
+
+        Args:
+            systems: Where it came from.
+            made: The sessions that were created.
+        """
+        for system in systems:
+            self._named(system)
+        self._kinship.compare(made)
+        self.settle(())
 
     def _home_of(self, system: str, name: str) -> str | None:
         named = self._named(system).get(name)

@@ -19,6 +19,7 @@ from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from holdfast.exchange.identity import Identity
     from holdfast.ports import Store
@@ -99,6 +100,12 @@ class Kinship:
         for name in alike:
             # There may be any number that begin with the same prompt, and need no second look.
             self._twins[name] = count_apart(self._store, self._twins[name])
+
+    def compare(self, made: AbstractSet[str]) -> None:
+        """Have the costs compared of sessions that others created, each unaware of the others."""
+        for name, ids in self._twins.items():
+            if len(ids) > 1 and not made.isdisjoint(ids):
+                self._alike.add(name)
 
     def _adopt(self, id_: str, parent: str) -> None:
         """Let a session come from another, unless it has come from one or that came from it."""

@@ -23,7 +23,7 @@ from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from holdfast.adapters.archives.finding import File
     from holdfast.adapters.archives.opening import Found
@@ -115,6 +115,13 @@ class Intake:
             except Unreadable as error:
                 done.append(_failed(found, error))
         return done + self._together(waiting)
+
+    def join(self, done: Iterable[Taken]) -> None:
+        """Bring together what several processes have taken, none of which saw the others'."""
+        brought = [each for each in done if each.tally.sessions]
+        systems = {agent_of(each.found.guess.format) for each in brought}
+        made = {id_ for each in brought for id_ in each.tally.sessions}
+        self._importer.join(sorted(systems), made)
 
     def _together(self, waiting: list[tuple[_New, Story]]) -> list[Taken]:
         """Write what waits, and let nothing wait."""
