@@ -33,6 +33,29 @@ def test_the_window_is_shown_to_scale_with_its_newest_messages(session: str) -> 
     assert sum(found["window"]["kinds"].values()) == found["window"]["tokens"]
 
 
+def failing(_: str) -> str:
+    raise ConnectionError("no route")
+
+
+def test_a_record_that_its_model_did_not_write_is_told_as_long_as_the_window_has_it(
+    home: Path,
+) -> None:
+    name = compacted(store_in(home), summarizer=failing)
+    found = json.loads(run("sessions", "show", name, "--json").output)
+    (said,) = found["warnings"]
+    assert said.startswith("failing failed: ConnectionError: no route")
+    told = json.loads(run("sessions", "diff", name, "--json").output)
+    assert told["compaction"]["report"]["warnings"] == [said]
+    wide = {"COLUMNS": "200"}
+    assert f"  warning   {said}\n" in run("sessions", "show", name, env=wide).text
+    assert f"  warning   {said}\n" in run("sessions", "diff", name, env=wide).text
+    narrow = run("sessions", "diff", name, env={"COLUMNS": "60"}).text.splitlines()
+    assert max(len(line) for line in narrow if line.startswith("  warning")) <= 60
+    assert run("sessions", "undo", name).code == 0
+    assert json.loads(run("sessions", "show", name, "--json").output)["warnings"] == []
+    assert "  warning  " not in run("sessions", "show", name, env=wide).text
+
+
 def test_everything_that_was_said_can_be_listed(session: str) -> None:
     window = json.loads(run("sessions", "show", session, "--limit", "0", "--json").output)
     log = json.loads(run("sessions", "show", session, "--all", "--limit", "0", "--json").output)
@@ -92,12 +115,17 @@ def test_a_tree_marks_the_session_and_where_it_goes_on(home: Path) -> None:
 
 
 def test_branches_of_a_tree_are_drawn_beside_each_other(home: Path) -> None:
-    with conversation(store_in(home), 1, title="Task") as chat:
-        inner = chat.branch(keep_parent=True)
-        inner.branch(keep_parent=True)
-        chat.branch(keep_parent=True)
-    drawn = run("sessions", "tree", chat.id).text.splitlines()
-    assert [line[: line.index("2")] for line in drawn[:4]] == ["", "├─ ", "│  └─ ", "└─ "]
+    # Their times are given: two branches of one millisecond would be ordered by their ids.
+    store = open_store(store_in(home), {})
+    store.create(Session(id="s0", source="cli", started=0))
+    for number, parent in enumerate(("s0", "s1", "s0"), 1):
+        child = Session(
+            id=f"s{number}", source="cli", started=number, parent=parent, fork=Fork.BRANCH
+        )
+        store.spawn(Spawn(child=child))
+    store.close()
+    drawn = run("sessions", "tree", "s0").text.splitlines()
+    assert [line[: line.index("s")] for line in drawn[:4]] == ["", "├─ ", "│  └─ ", "└─ "]
 
 
 def test_a_very_deep_lineage_is_drawn_too(home: Path) -> None:
@@ -193,11 +221,11 @@ def test_a_difference_accounts_for_every_message(session: str, home: Path) -> No
     gone = len(found["folded"]) + len(found["replaced"])
     assert gone + len(found["kept"]) == report["messages_before"]
     assert found["added"]
-    assert found["facts_in_window"]
+    assert found["statements_in_window"]
     with Conversation.open(session, store=store_in(home), active=False) as chat:
         difference = chat.diff()
     assert len(difference.folded) == len(found["folded"])
-    assert len(difference.stored) == len(found["facts_in_store_only"])
+    assert len(difference.stored) == len(found["statements_in_store_only"])
 
 
 def test_a_difference_is_red_green_and_yellow(session: str) -> None:
