@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCE = REPOSITORY / "src"
 
 FUNCTION_LINES = 50
-FILE_LINES = 300
+FILE_LINES = 500
 STATE_ATTRIBUTES = 7
 
 BANNED_WORDS = frozenset(

@@ -39,7 +39,7 @@ DOCS = REPOSITORY / "docs"
 README = REPOSITORY / "README.md"
 SESSION = REPOSITORY / "tests" / "fixtures" / "agent_session.json"
 PAGES = (*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md")))
-PROMISES = REPOSITORY / "bench" / "results" / "continuity-peers.json"
+EXAM = REPOSITORY / "bench" / "results" / "exam.json"
 
 README_LINES = 150
 MANNERS = re.compile(r"\b(?:[Ss]imply|[Jj]ust|Note that|[Oo]bviously)\b|[\u2600-\u27bf🌀-🫿]")
@@ -287,9 +287,14 @@ def drawn(transcript: Transcript) -> list[str]:
 
 
 def test_the_figures_of_the_readme_come_from_the_last_run() -> None:
-    rows = json.loads(PROMISES.read_bytes())["tables"][0]["rows"]
-    wanted = "\n".join(f"| {name} | {folds} | {cuts} |" for name, folds, cuts, _ in rows)
-    assert wanted in README.read_text("utf-8"), f"the README should show:\n{wanted}"
+    rows = json.loads(EXAM.read_bytes())["tables"][0]["rows"]
+    figures = {name: str(share).removeprefix("0") for name, share, *_ in rows}
+    shown = README.read_text("utf-8")
+    for policy in ("plain tail", "only what user and assistant said", "holdfast, no model"):
+        (row,) = [line for line in shown.split("\n") if line.startswith(f"| {policy}")]
+        wanted = [figures[f"{policy}, {size}"] for size in ("1x", "2x", "4x")]
+        assert f"| {' | '.join(wanted)} |" in row
+    assert f"at 1.5x: {figures['holdfast, own summary as answer, 1.5x']}." in shown
 
 
 def test_the_configuration_page_has_every_key_with_default_and_range() -> None:

@@ -2,14 +2,19 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
-from holdfast.agent import PastSessions, Toolbox, memory_tools
+from holdfast.agent import Agent, PastSessions, Toolbox, memory_tools
 from holdfast.agent.toolbox import Outcome
+from holdfast.compaction import Policy
 from holdfast.conversation import SessionSearch
+from holdfast.engines import ChatEngine, Setup
 from holdfast.recall.tool_schema import session_search_tool
+from holdfast.testing import FixedClock
 from holdfast.wire.tool_specs import ToolSpec, write_tools
 from holdfast.wiring import Conversation
-from tests.agent.scripted import call
+from tests.agent.scripted import Echo, ScriptedModel, call
+from tests.engines.seen import SeenMeans
 
 
 class Offering:
@@ -59,3 +64,17 @@ def test_the_search_is_told_as_the_library_tells_it() -> None:
     spec = PastSessions(never).spec
     assert write_tools([spec], "openai") == [session_search_tool("openai")]
     assert write_tools([spec], "anthropic") == [session_search_tool("anthropic")]
+
+
+def test_a_summary_may_name_the_search_only_while_the_model_is_offered_it(
+    chat: Conversation,
+) -> None:
+    seen = SeenMeans()
+    setup = Setup(clock=FixedClock(), algorithm=seen)
+    chat.parts = replace(chat.parts, engine=ChatEngine(Policy(context_length=8_000), setup))
+    chat.user("Hello")
+    past = PastSessions(lambda: SessionSearch(chat.parts.store, chat.parts.clock))
+    for tools in ([past, Echo()], [Echo()], []):
+        Agent(chat, ScriptedModel([]), Toolbox(tools))
+        chat.compress()
+    assert seen.recall == [("session_search",), (), ()]

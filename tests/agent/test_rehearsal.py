@@ -1,28 +1,19 @@
-"""The demonstration plants its facts, fills its window and still knows them at the end."""
+"""The demonstration says what matters before it fills its window."""
 
-from pathlib import Path
-
-from holdfast.agent.rehearsal import FACTS, PROMPT, REHEARSAL, WINDOW
-from holdfast.wiring import Conversation
-
-ANSWER = "It may be the clock or the network, so somebody who lives close by should have a look. "
+from holdfast.agent.rehearsal import DETAIL, FACTS, REHEARSAL
 
 
-def test_every_fact_is_said_early_and_the_last_turn_is_a_task() -> None:
-    early = " ".join(REHEARSAL[:3])
-    assert [fact for fact in FACTS if fact not in early] == []
+def test_every_fact_is_said_once_before_the_window_is_full_and_the_last_turn_is_a_task() -> None:
+    for fact in (*FACTS, DETAIL):
+        said = [turn for turn in REHEARSAL if all(words in turn for words in fact.words)]
+        assert len(said) == 1
+        assert said[0] in REHEARSAL[:6]
     assert "newest task" in REHEARSAL[-1]
 
 
-def test_its_words_fill_the_window_and_the_facts_stay(tmp_path: Path) -> None:
-    with Conversation.open(
-        store=tmp_path / "r.db", model="smollm2", context_length=WINDOW, active=False
-    ) as chat:
-        chat.system(PROMPT)
-        for said in REHEARSAL:
-            chat.user(said)
-            chat.window()
-            chat.assistant(ANSWER * 3)
-        assert len(chat.compactions) >= 1
-        window = "\n".join(str(message["content"]) for message in chat.window())
-    assert [fact for fact in FACTS if fact not in window] == []
+def test_a_value_is_said_before_it_is_corrected() -> None:
+    for fact in FACTS:
+        if fact.outdated:
+            first = next(at for at, said in enumerate(REHEARSAL) if fact.outdated in said)
+            second = next(at for at, said in enumerate(REHEARSAL) if fact.words[0] in said)
+            assert first < second

@@ -4,7 +4,10 @@ from pathlib import Path
 
 from holdfast.agent.events import Folded, Warned
 from holdfast.agent.watching import Watch
+from holdfast.conversation.pulse import warnings_of
 from holdfast.wiring import Conversation
+from tests.conversation.moody import DOWN, MoodySession
+from tests.conversation.talking import talk
 
 
 def fill(chat: Conversation, turns: int = 12) -> None:
@@ -58,3 +61,39 @@ def test_a_warning_is_told_when_it_comes_and_not_again(chat: Conversation) -> No
     assert len(first) == 1
     assert "to compaction" in first[0].text
     assert list(watch.news()) == []
+
+
+def test_a_pass_without_its_model_is_told_once_and_again_only_with_the_next(
+    tmp_path: Path,
+) -> None:
+    moody = MoodySession(tmp_path / "store.db", automatic=False)
+    chat, watch = moody.chat, Watch(moody.chat)
+    told: list[list[str]] = []
+    for start in (0, 20):
+        talk(chat, range(start, start + 12))
+        chat.compress()
+        told += [[each.text for each in watch.news() if isinstance(each, Warned)] for _ in "ab"]
+    first, second = (list(warnings_of(each)) for each in chat.compactions)
+    assert told == [first, [], second, []]
+    assert [said.startswith(DOWN) for said in (*first, *second)] == [True, True]
+    moody.recover()
+    talk(chat, range(40, 52))
+    chat.compress()
+    assert [type(each) for each in watch.news()] == [Folded]
+    chat.parts.store.close()
+
+
+def test_the_way_to_the_threshold_is_told_beside_an_older_trouble(tmp_path: Path) -> None:
+    moody = MoodySession(tmp_path / "store.db", automatic=False)
+    chat, watch = moody.chat, Watch(moody.chat)
+    talk(chat, range(12))
+    chat.compress()
+    list(watch.news())
+    chat.window()
+    usage = {"prompt_tokens": 5_000, "completion_tokens": 2}
+    chat.record({"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": usage})
+    (event,) = watch.news()
+    assert isinstance(event, Warned)
+    assert event.text.startswith("Context is 98% to compaction")
+    assert chat.status().warning == f"{chat.status().troubles[0]}. {event.text}"
+    chat.parts.store.close()

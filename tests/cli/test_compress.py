@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.formats import read
 from holdfast.transcript import newest_user
-from tests.cli.running import REPOSITORY, SESSION, SMALL_WINDOW, run
+from tests.cli.running import REPOSITORY, SESSION, SMALL_WINDOW, launch, run
 
 KEYS = [
     "outcome",
@@ -52,7 +52,10 @@ def test_the_report_has_the_stable_keys(tmp_path: Path) -> None:
     assert report["outcome"] == "folded"
     assert report["tokens_after"] < report["tokens_before"]
     assert report["messages_before"] == report["head"] + report["folded"] + report["tail"]
-    assert report["audit"]["retained"] <= report["audit"]["facts"]
+    audit = report["audit"]
+    assert 0 < audit["retained_by_summary"] <= audit["retained"] <= audit["statements"]
+    assert sum(kind["retained"] for kind in audit["kinds"].values()) == audit["retained"]
+    assert len(audit["lost"]) == min(audit["statements"] - audit["retained"], 200)
 
 
 def test_json_is_the_report_on_standard_output(tmp_path: Path) -> None:
@@ -113,7 +116,16 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_asks_no_model() -> None:
-    ended = run("compress", str(SESSION), "--dry-run", "--summarizer", "gpt-6", "--report", "-")
+    ended = run(
+        "compress",
+        str(SESSION),
+        *SMALL_WINDOW,
+        "--dry-run",
+        "--summarizer",
+        "gpt-6",
+        "--report",
+        "-",
+    )
     assert json.loads(ended.output)["summary"]["origin"] == "deterministic"
     assert ended.errors.startswith("holdfast: a dry run asks no model")
 
@@ -136,7 +148,8 @@ def test_each_dialect_that_is_written_is_valid(to: str) -> None:
 
 def test_several_files_go_to_a_folder(tmp_path: Path, short: Path) -> None:
     folder = tmp_path / "out"
-    ended = run("compress", str(SESSION), str(short), "-o", f"{folder}/", "--report", "-")
+    files = (str(SESSION), str(short))
+    ended = run("compress", *files, *SMALL_WINDOW, "-o", f"{folder}/", "--report", "-")
     assert ended.code == 0
     assert sorted(each.name for each in folder.iterdir()) == ["agent_session.json", "short.json"]
     reports = json.loads(ended.output)
@@ -228,6 +241,16 @@ def test_a_summary_model_that_cannot_be_reached_leaves_the_deterministic_record(
         "deterministic",
     )
     assert report["warnings"]
+
+
+def test_a_person_is_warned_once_and_not_by_the_log_too() -> None:
+    env = {"HOLDFAST_AUXILIARY_COMPRESSION_BASE_URL": "http://127.0.0.1:9/v1"}
+    ended = launch(
+        *("compress", str(SESSION), *SMALL_WINDOW, "--summarizer", "m", "-o", "/dev/null"), env=env
+    )
+    assert ended.code == 0
+    assert ended.errors.count("m is unavailable") == 1
+    assert ended.errors.count("  warning   ") == 1
 
 
 def test_the_real_sessions_are_valid_for_anthropic(shared: Path, tmp_path: Path) -> None:

@@ -18,7 +18,11 @@ def test_a_folded_outcome_fits_80_columns_and_speaks_of_its_record() -> None:
     report = replace(engine.compact(sample_session()), notes=("a long warning " * 20,))
     words = plain(drawn("s.json", Compressed(report, "openai", None, ("line 1: " + "x " * 90,))))
     assert max(map(len, words.splitlines())) <= 80
-    assert "in the record itself" in " ".join(words.split())
+    assert report.figures.audit is not None
+    told = " ".join(words.split())
+    assert "record deterministic, " in told
+    for kind, wanted, kept in report.figures.audit.kinds:
+        assert f"{kind} {kept:,}/{wanted:,}" in told
 
 
 def test_a_pruned_outcome_does_not_speak_of_a_record() -> None:
@@ -28,7 +32,7 @@ def test_a_pruned_outcome_does_not_speak_of_a_record() -> None:
     figures = replace(report.figures, summary=None, folded=0)
     pruned = replace(report, result=Pruned(report.result.transcript, figures))
     words = plain(drawn("s.json", Compressed(pruned, "openai", None)))
-    assert "facts are still in the window" in words
+    assert "statements are still in the window" in " ".join(words.split())
     assert "record" not in words
 
 

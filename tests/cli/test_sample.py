@@ -17,18 +17,56 @@ def test_the_session_is_long_and_valid() -> None:
     assert check(session) == ()
 
 
-@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("columns", [80, 120, 200])
 def test_before_after_record_and_audit_are_shown(columns: int) -> None:
     ended = run("sample", env={"COLUMNS": str(columns)})
     assert ended.code == 0
-    for words in ("before: ", "after: ", "the record", "Key Decisions", "audit", "word for word"):
+    for words in ("before: ", "after: ", "the record", "audit", "word for word"):
         assert words in ended.text
-    assert max(map(len, ended.text.splitlines())) <= columns + 20
+    assert max(map(len, ended.text.splitlines())) <= columns
     assert "\x1b" not in ended.text
 
 
+def test_the_story_is_shown_as_ask_what_was_done_and_how_it_ended() -> None:
+    lines = section("Completed Actions")
+    start = next(at for at, line in enumerate(lines) if line.startswith("    5. User: "))
+    ask, done, more, ended = lines[start : start + 4]
+    assert ask.endswith('Go on with the ledger and the webhooks."')
+    assert done.startswith("       EDITED billing/ledger.py: ")
+    assert more == "       ... 7 more lines"
+    assert ended.startswith("       Assistant: Ledger and webhooks are on the policy, ")
+
+
+def test_decisions_have_their_reasons_and_a_corrected_value_replaces_the_old_one() -> None:
+    (chosen,) = [line for line in section("Key Decisions") if "full jitter" in line]
+    assert "because the incident of 2025-11-03 was a thundering herd" in chosen
+    assert section("Critical Context") == [
+        "    Correction: the time of the finance export is 04:30 UTC."
+    ]
+    assert "06:00 UTC" not in run("sample", "--full").text
+
+
+def test_the_window_is_shown_with_the_record_in_its_place() -> None:
+    lines = run("sample").text.splitlines()
+    (record,) = [line for line in lines if ", word for word" not in line and "the record, " in line]
+    assert record.split()[:3] == ["5", "user", "the"]
+
+
+def test_the_last_words_say_how_to_see_more() -> None:
+    assert "  holdfast sample --full  " in run("sample").text
+    assert "  holdfast sample --full  " not in run("sample", "--full").text
+
+
+def section(heading: str) -> list[str]:
+    """Return what a wide screen shows below a heading of the record."""
+    lines = run("sample", env={"COLUMNS": "120"}).text.splitlines()
+    start = lines.index(f"  {heading}") + 1
+    end = next(at for at in range(start, len(lines)) if not lines[at].startswith("    "))
+    return lines[start:end]
+
+
 def test_the_whole_record_can_be_shown() -> None:
-    assert len(run("sample", "--full").text) > 2 * len(run("sample").text)
+    assert len(run("sample", "--full").text) > 1.5 * len(run("sample").text)
 
 
 def test_settings_do_not_change_the_sample() -> None:

@@ -23,13 +23,18 @@ def test_the_summary_of_an_agent_is_what_its_compaction_added(session: str) -> N
     assert added["beginning"].startswith("[summary] The build was fixed")
     assert added["id"] not in {each["id"] for each in found["kept"]}
     assert len(found["folded"]) == 8
-    assert len(found["facts_in_window"]) + len(found["facts_in_store_only"]) == 3
+    said = [*found["statements_in_window"], *found["statements_in_store_only"]]
+    assert any(each["text"].startswith("make") for each in said)
+    assert all(each["text"].strip() for each in said)
 
 
 def test_its_figures_are_those_of_the_moment(session: str) -> None:
     lines = run("sessions", "diff", session).text.splitlines()
     assert "  messages  11 -> 4 (-64%)" in lines
-    assert "  facts     0 of 3 that went still stand in the window" in lines
+    found = cast("dict[str, Any]", run("sessions", "diff", session, "--json").json)
+    kept, gone = (len(found[f"statements_in_{where}"]) for where in ("window", "store_only"))
+    assert f"  said      {kept} of {kept + gone} that went still stand in the window" in lines
+    assert f"statements that only the store has: {gone}" in lines
     tokens = next(line for line in lines if line.startswith("  tokens"))
     before, after = (int(word) for word in tokens.split() if word.isdigit())
     assert f"the record: about {after - before + 133} tokens" in lines

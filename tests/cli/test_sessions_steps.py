@@ -13,7 +13,7 @@ from holdfast.cli.sessions_prune import unused_sessions
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Text
 from holdfast.wiring import Conversation, open_store
-from tests.cli.running import Ended, run
+from tests.cli.running import Ended, launch, run
 from tests.cli.stored import compacted, conversation, store_in, talk
 
 
@@ -264,6 +264,23 @@ def test_a_compression_says_what_happened(home: Path) -> None:
         again = run("sessions", "compress", small.id, "--json")
     assert json.loads(again.output)["feedback"][0].startswith("Nothing was compressed: ")
     assert again.code == 3
+
+
+def test_a_compression_without_its_model_says_so_once_for_people_and_for_scripts(
+    home: Path,
+) -> None:
+    env = {"HOLDFAST_AUXILIARY_COMPRESSION_BASE_URL": "http://127.0.0.1:9/v1"}
+    with conversation(store_in(home), 16) as chat:
+        name = chat.id
+    flags = (name, "--context-length", "8000", "--summarizer", "m")
+    ended = launch("sessions", "compress", *flags, env=env)
+    assert (ended.code, ended.errors) == (0, "")
+    assert ended.text.count("Warning: m is unavailable") == 1
+    run("sessions", "undo", name)
+    report = json.loads(run("sessions", "compress", *flags, "--json", env=env).output)
+    (warning,) = report["warnings"]
+    assert warning.startswith("m is unavailable")
+    assert f"Warning: {warning}." in report["feedback"]
 
 
 def test_a_rotation_says_where_the_conversation_goes_on(home: Path) -> None:

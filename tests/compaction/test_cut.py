@@ -26,7 +26,6 @@ SHARES = Shares(
     tail=100,
     ceiling=150,
     record=0,
-    ledger=0,
     said=0,
     live=0,
     pins=60,

@@ -38,8 +38,7 @@ def test_head_summary_and_tail_always_fit_under_the_threshold(
     limit = policy.threshold_tokens
     for fixed in (0, limit // 10, limit // 2):
         shares = policy.shares(fixed=fixed, rest=middle)
-        quoted = shares.said + shares.lasting
-        summary = shares.record + shares.ledger + quoted + shares.live + SUMMARY_TOKENS
+        summary = shares.record + shares.said + shares.live + SUMMARY_TOKENS
         if limit - fixed > SUMMARY_TOKENS + 4:
             assert fixed + summary + shares.tail + shares.pins <= limit
             assert shares.tail <= shares.ceiling
@@ -54,10 +53,17 @@ def test_a_record_is_a_fifth_of_the_middle_within_its_bounds() -> None:
     assert Policy(context_length=2_000_000).shares(fixed=0, rest=10**7).record == 12_000
 
 
-def test_words_that_last_get_a_quarter_of_a_small_window_and_little_of_a_large_one() -> None:
-    small, large = Policy(context_length=2_000), Policy(context_length=400_000)
-    assert small.shares(fixed=0, rest=4_000).lasting == small.threshold_tokens // 4
-    assert large.shares(fixed=0, rest=10**6).lasting == large.threshold_tokens // 20
+def test_users_words_get_a_tenth_of_the_threshold_at_most_and_less_of_a_short_middle() -> None:
+    policy = Policy(context_length=200_000)
+    assert policy.shares(fixed=0, rest=10**6).said == policy.threshold_tokens // 10
+    assert policy.shares(fixed=0, rest=policy.target_tokens + 1_000).said == 250
+
+
+def test_a_record_has_room_for_the_summary_that_it_carries_on() -> None:
+    policy = Policy(context_length=200_000)
+    short = policy.shares(fixed=0, rest=policy.target_tokens + 1_000, previous=5_000)
+    assert short.record == 5_000
+    assert policy.shares(fixed=0, rest=0, previous=90_000).record == 10_000
 
 
 def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
@@ -68,9 +74,9 @@ def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
 @given(st.integers(300, 100_000), st.integers(0, 100_000))
 def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) -> None:
     shares = Policy(fit=fit).shares(fixed=fixed, rest=10**6)
-    quoted = shares.said + shares.lasting
-    parts = shares.tail + shares.record + shares.ledger + quoted + shares.live + shares.pins
+    parts = shares.tail + shares.record + shares.said
     assert parts == 0 or fixed + SUMMARY_TOKENS + parts <= fit
+    assert shares.live <= shares.record or parts == 0
 
 
 @pytest.mark.parametrize(

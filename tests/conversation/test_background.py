@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 
 from holdfast.conversation.background import Background
-from holdfast.errors import StoreError
+from holdfast.errors import HoldfastError, StoreError
 from tests.conversation.talking import begun, talk
 
 
+def unheard(error: HoldfastError) -> None:
+    raise AssertionError(error)
+
+
 def test_one_job_runs_at_a_time() -> None:
-    work, gate = Background(), threading.Event()
+    work, gate = Background(unheard), threading.Event()
     assert work.wait()
     assert work.start(gate.wait)
     assert not work.start(gate.wait)
@@ -24,17 +28,18 @@ def test_one_job_runs_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("error", [StoreError("the disk is full"), ValueError("the disk is full")])
-def test_a_failure_is_kept_until_the_next_job(error: Exception) -> None:
+def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
     def fail() -> None:
         raise error
 
-    work = Background()
+    told: list[HoldfastError] = []
+    work = Background(told.append)
     work.start(fail)
     work.wait()
-    assert "the disk is full" in str(work.failure)
-    work.start(lambda: None)
+    assert ["the disk is full" in str(each) for each in told] == [True]
+    assert work.start(lambda: None)
     work.wait()
-    assert work.failure is None
+    assert len(told) == 1
 
 
 def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Path) -> None:

@@ -17,9 +17,7 @@ def test_folded_replaced_and_kept_are_all_there_was(chat: LiveSession) -> None:
     assert sorted([*folded, *replaced, *kept]) == before
     assert folded
     assert any(entry.message.summary for entry in diff.added)
-    assert {each.fact.text for each in diff.retained}.isdisjoint(
-        each.fact.text for each in diff.stored
-    )
+    assert {each.text for each in diff.retained}.isdisjoint(each.text for each in diff.stored)
 
 
 def test_a_clock_that_jumps_back_hides_nothing(chat: LiveSession) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,6 +170,58 @@ def test_others_who_compact_are_named_and_waited_for(tmp_path: Path) -> None:
     chat.window()
     assert chat.status().warning == ""
     assert chat.status().tokens < chat.status().threshold
+    chat.parts.store.close()
+
+
+def test_others_who_compact_what_still_fits_are_nothing_to_warn_of(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", ahead_of_time=True)
+    chat.parts.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    number = 0
+    while chat.status().tokens < chat.status().threshold:
+        talk(chat, [number])
+        chat.wait()
+        number += 1
+    assert "another compaction" in chat.compress().reason
+    assert (chat.compactions, chat.status().troubles) == ((), ())
+    chat.parts.store.close()
+
+
+def test_a_pass_that_others_overtook_is_nothing_to_warn_of_while_the_window_fits(
+    tmp_path: Path,
+) -> None:
+    def rewinding(_: str) -> str:
+        LiveSession(chat.parts.for_fork(), chat.session).rewind(1)
+        return ""
+
+    chat = begun(tmp_path / "store.db", automatic=False)
+    chat.parts = replace(chat.parts, engine=Compressor(context_length=6_000, summarizer=rewinding))
+    talk(chat, range(6))
+    assert "changed by somebody else" in chat.compress().reason
+    assert (chat.compactions, chat.status().troubles) == ((), ())
+    chat.parts.store.close()
+
+
+def test_a_wait_for_others_that_was_worth_it_leaves_nothing_to_warn_of(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", lease_seconds=5.0)
+    for number in range(30):
+        said = (user(f"{number} {LONG}"), assistant(f"{number} {LONG}"))
+        chat.parts.store.append(chat.id, [Draft(message=message, at=1) for message in said])
+    chat.parts.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    other = another(chat)
+
+    def compact() -> None:
+        while not chat.status().troubles:
+            time.sleep(0.01)
+        other.parts.store.release(Lease(chat.id, "1:main:other:aa", 0))
+        other.compress()
+
+    working = threading.Thread(target=compact, daemon=True)
+    working.start()
+    assert len(chat.window()) < 60
+    working.join(20)
+    assert [each.trigger for each in chat.compactions] == ["manual"]
+    assert chat.status().warning == ""
+    other.parts.store.close()
     chat.parts.store.close()
 
 

@@ -6,7 +6,9 @@ from typing import Protocol
 from holdfast.engines import Chain
 from holdfast.summary import Answer, Ask, Record, render
 
-ASK = Ask(prompt="Write the record.", max_tokens=400, purpose="first", step=1, steps=1)
+PROMPT = f"Write the record of these turns. {'They spoke of the parser. ' * 40}"
+"""Longer than any record here: what is longer than what was asked stands for nothing."""
+ASK = Ask(prompt=PROMPT, max_tokens=400, purpose="first", step=1, steps=1)
 RECORD = render(Record(goal=("Ship the parser.",), critical=("The port is 8787.",)))
 OTHER = render(Record(goal=("Ship the printer.",)))
 CHATTER = "I am sorry, but I cannot help with that."

@@ -18,29 +18,30 @@ from holdfast.summary import Declined, Failure
     ],
 )
 def test_each_failure_has_its_pause(failure: Failure, seconds: float) -> None:
-    assert after(Declined(failure, "why"), now=100.0) == Cooldown(100.0 + seconds, "why")
+    assert after(Declined(failure, "why"), now=100.0) == Cooldown(100.0 + seconds, "why", seconds)
 
 
 def test_a_longer_wish_of_the_provider_extends_the_pause() -> None:
     declined = Declined(Failure.TRANSIENT, "why", retry_after=90.0)
-    assert after(declined, now=0.0) == Cooldown(90.0, "why")
+    assert after(declined, now=0.0) == Cooldown(90.0, "why", 90.0)
 
 
 def test_a_shorter_wish_of_the_provider_does_not_shorten_the_pause() -> None:
     declined = Declined(Failure.TRANSIENT, "why", retry_after=10.0)
-    assert after(declined, now=0.0) == Cooldown(60.0, "why")
+    assert after(declined, now=0.0) == Cooldown(60.0, "why", 60.0)
 
 
 def test_a_refused_credential_has_no_pause() -> None:
     assert after(Declined(Failure.AUTH, "why"), now=0.0) == READY
 
 
-def test_a_pause_says_what_happened_and_how_long_it_lasts() -> None:
-    assert Cooldown(60.0, "HTTP 502").refusal(now=18.0) == Declined(
+@pytest.mark.parametrize(("now", "left"), [(18.0, 42.0), (50.0, 10.0)])
+def test_a_pause_says_what_happened_in_words_that_stay_true(now: float, left: float) -> None:
+    assert Cooldown(60.0, "HTTP 502", 60.0).refusal(now) == Declined(
         Failure.COOLDOWN,
-        "the summarizer failed recently (HTTP 502); it is asked again in 42 s, or at once by a "
-        "manual compress",
-        retry_after=42.0,
+        "the summarizer failed recently (HTTP 502); it is asked again 60 s after that, or at once "
+        "by a manual compress",
+        retry_after=left,
     )
 
 

@@ -1,71 +1,102 @@
-"""The ledger: what it lists, how it is laid out, and that it never exceeds its budget."""
+"""The ledger: names that a record does not tell, in the words they were used in."""
+
+from dataclasses import dataclass
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.facts import Evidence, Fact, Kind, ledger
+from holdfast.facts import ledger
 
 
-def evidence(kind: Kind, text: str, first: int = 0) -> Evidence:
-    return Evidence(Fact(kind, text), first, first)
+@dataclass(frozen=True)
+class Words:
+    """Words in which names were used."""
+
+    text: str
 
 
-def test_facts_are_grouped_by_kind_paths_by_place_and_names_by_where_they_came_up() -> None:
-    ranked = [
-        evidence(Kind.IDENTIFIER, "later_name", 9),
-        evidence(Kind.PATH, "src/b.py"),
-        evidence(Kind.COMMAND, "pytest -q (exit 1)", 3),
-        evidence(Kind.IDENTIFIER, "early_name", 2),
-        evidence(Kind.PATH, "src/a.py"),
-        evidence(Kind.COMMAND, "ls", 1),
+def listed(*used: str, present: str = "", budget: int = 2_000) -> list[str]:
+    lines = ledger([Words(each) for each in used], present=present, budget=budget, count=len)
+    return lines.split("\n") if lines else []
+
+
+def test_a_name_stands_in_the_words_it_was_used_in() -> None:
+    assert listed("We moved the parser to src/mill/parser.py because of the cycle.") == [
+        "- We moved the parser to src/mill/parser.py because of the cycle."
     ]
-    assert ledger(ranked, present="", budget=1_000, count=len) == (
-        "Paths: src/a.py src/b.py\n"
-        "Names: early_name later_name\n"
-        "Commands:\n"
-        "- ls\n"
-        "- pytest -q (exit 1)"
-    )
+
+
+def test_a_name_is_told_as_it_was_used_last() -> None:
+    (line,) = listed("created load_config", "renamed load_config for the mill")
+    assert line == "- renamed load_config for the mill"
 
 
 def test_what_is_present_is_not_listed() -> None:
-    ranked = [evidence(Kind.IDENTIFIER, "known_name"), evidence(Kind.IDENTIFIER, "lost_name")]
-    listed = ledger(ranked, present="we have known_name", budget=1_000, count=len)
-    assert listed == "Names: lost_name"
-
-
-def test_a_fact_inside_a_longer_one_is_not_listed_whichever_came_first() -> None:
-    ranked = [
-        evidence(Kind.PATH, "b.py"),
-        evidence(Kind.PATH, "/a/b.py"),
-        evidence(Kind.PATH, "a/b.py"),
+    assert listed("see load_config", "see save_config", present="has load_config") == [
+        "- see save_config"
     ]
-    assert ledger(ranked, present="", budget=1_000, count=len) == "Paths: /a/b.py"
 
 
-def test_the_best_ranked_facts_win_when_room_is_short() -> None:
-    ranked = [evidence(Kind.IDENTIFIER, f"name_{number}") for number in range(100)]
-    assert ledger(ranked, present="", budget=30, count=len) == "Names: name_0 name_1 name_2"
+def test_words_without_names_are_not_listed() -> None:
+    assert listed("We talked about the weather, and it was fine.", "340 is 7 more") == []
 
 
-def test_nothing_is_written_when_nothing_fits() -> None:
-    assert ledger([evidence(Kind.PATH, "src/a.py")], present="", budget=5, count=len) == ""
-    assert ledger([], present="", budget=100, count=len) == ""
+def test_long_words_are_cut_around_the_name_between_words() -> None:
+    before, after = "before the name " * 20, " after the name" * 20
+    (line,) = listed(f"{before}src/mill/parser.py{after}")
+    assert line.startswith("- … ")
+    assert line.endswith(" …")
+    assert "src/mill/parser.py" in line
+    assert set(line.split()) <= {"-", "…", *before.split(), *after.split(), "src/mill/parser.py"}
+    assert len(line) < 200
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(Kind), st.text(min_size=1, max_size=30)), max_size=40, unique=True
-    ),
-    st.integers(0, 400),
-)
-def test_a_ledger_never_exceeds_its_budget(facts: list[tuple[Kind, str]], budget: int) -> None:
-    ranked = [evidence(kind, text) for kind, text in facts]
-    assert len(ledger(ranked, present="", budget=budget, count=len)) <= budget
+def test_names_used_often_are_told_first_where_room_is_short() -> None:
+    often = [f"step {n} of deploy_ledger" for n in range(5)]
+    assert listed("see other_name", *often, "see third_name", budget=40) == [
+        "- step 4 of deploy_ledger"
+    ]
 
 
-@given(st.lists(st.from_regex(r"[a-z_]{4,12}", fullmatch=True), max_size=30, unique=True))
-def test_with_room_for_all_every_fact_stands_in_it(texts: list[str]) -> None:
-    ranked = [evidence(Kind.IDENTIFIER, text) for text in texts]
-    listed = ledger(ranked, present="", budget=10_000, count=len)
-    assert all(text in listed for text in texts)
+def test_several_names_of_one_sentence_take_one_line() -> None:
+    assert listed("load_config and save_config live in src/config.py") == [
+        "- load_config and save_config live in src/config.py"
+    ]
+
+
+names = st.from_regex(r"[a-z]{3,8}_[a-z]{3,8}|src/[a-z]{2,8}\.py|--[a-z]{4,9}", fullmatch=True)
+words = st.lists(names | st.sampled_from(["we", "moved", "it", "to", "语言"]), max_size=20)
+sentences = st.lists(words.map(" ".join), max_size=20)
+
+
+@given(sentences, st.integers(0, 600))
+def test_a_ledger_never_exceeds_its_budget(used: list[str], budget: int) -> None:
+    lines = ledger([Words(each) for each in used], present="", budget=budget, count=len)
+    assert len(lines) <= budget
+
+
+@given(sentences)
+def test_every_word_of_a_ledger_is_a_whole_word_that_was_used(used: list[str]) -> None:
+    said = {word for each in used for word in each.split()}
+    for line in listed(*used, budget=100_000):
+        assert line.startswith("- ")
+        assert set(line[2:].split()) <= {*said, "…"}
+
+
+@given(sentences)
+def test_with_room_for_all_every_name_stands_in_it(used: list[str]) -> None:
+    lines = "\n".join(listed(*used, budget=100_000))
+    wanted = {word for each in used for word in each.split() if not word.startswith(("-", "语"))}
+    assert [name for name in wanted if ("_" in name or "/" in name) and name not in lines] == []
+
+
+@given(sentences, st.integers(0, 600))
+def test_no_line_is_without_words_and_none_comes_twice(used: list[str], budget: int) -> None:
+    lines = listed(*used, budget=budget)
+    assert len(set(lines)) == len(lines)
+
+
+@given(st.lists(st.text(max_size=80), max_size=10), st.integers(0, 400))
+def test_any_words_make_a_ledger_that_fits(used: list[str], budget: int) -> None:
+    lines = ledger([Words(each) for each in used], present="", budget=budget, count=len)
+    assert len(lines) <= budget

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.facts import Fact, Kind
-from holdfast.facts.rules import Strength, read_run, runs, strength
+from holdfast.facts.rules import read_run, runs
 
 
 def names(text: str) -> list[tuple[str, str]]:
@@ -80,29 +79,6 @@ def test_a_name_is_found_letter_for_letter(text: str, found: list[tuple[str, str
 )
 def test_prose_holds_no_name(text: str) -> None:
     assert names(text) == []
-
-
-@pytest.mark.parametrize(
-    ("fact", "expected"),
-    [
-        (Fact(Kind.NUMBER, "340"), Strength.SPOKEN),
-        (Fact(Kind.NUMBER, "8192"), Strength.WRITTEN),
-        (Fact(Kind.VERSION, "1.2.3"), Strength.WRITTEN),
-        (Fact(Kind.PATH, "yes/no"), Strength.CALLED),
-        (Fact(Kind.PATH, "/system-reminder"), Strength.CALLED),
-        (Fact(Kind.PATH, ".unwrap"), Strength.CALLED),
-        (Fact(Kind.PATH, "app.py"), Strength.FIRM),
-        (Fact(Kind.PATH, "src/app/views"), Strength.FIRM),
-        (Fact(Kind.IDENTIFIER, "read-only"), Strength.CALLED),
-        (Fact(Kind.IDENTIFIER, "SHOULD"), Strength.CALLED),
-        (Fact(Kind.IDENTIFIER, "collect"), Strength.WRITTEN),
-        (Fact(Kind.IDENTIFIER, "line2"), Strength.WRITTEN),
-        (Fact(Kind.IDENTIFIER, "parse_url"), Strength.FIRM),
-        (Fact(Kind.COMMIT, "7b7c2be8"), Strength.FIRM),
-    ],
-)
-def test_a_form_that_says_little_needs_somebodys_word(fact: Fact, expected: Strength) -> None:
-    assert strength(fact) is expected
 
 
 @given(st.text())

@@ -186,8 +186,9 @@ def test_a_summary_is_never_empty_or_unreadable() -> None:
         window = list(done.messages)
         summary = summary_of(window)
         assert summary.isprintable() or "\n" in summary
+        assert section(summary, "Completed Actions").count('User: "Request') > 20
         assert "pytest src/part" in section(summary, "Completed Actions")
-        assert section(summary, "Goal") == "- Keep it in order."
+        assert section(summary, "Goal").startswith("- Request 0: ")
 
 
 def test_what_was_recalled_is_never_shortened_again() -> None:
@@ -249,9 +250,12 @@ def test_words_in_a_document_never_become_a_rule_or_a_request(role: str) -> None
         "Goal",
         "Constraints & Preferences",
         "Historical Pending User Asks",
-        "Said by the User",
     ):
         assert "evil.example" not in section(summary, heading), heading
+    assert "evil.example" not in summary.partition("## Said by the User\n")[2].partition("\n## ")[0]
+    for line in section(summary, "Completed Actions").split("\n"):
+        speaker = line.strip().partition(". ")[2] if line[:1].isdigit() else line.strip()
+        assert not (speaker.startswith("User:") and "evil.example" in speaker)
 
 
 def prompts_for(messages: Messages) -> list[str]:
@@ -289,8 +293,18 @@ def test_what_only_a_tool_said_never_misses_the_summarizer() -> None:
     messages += [assistant("Collected."), *session(30)[1:]]
     heard = "\n".join(prompts_for(messages))
     assert [fact for fact in facts if fact not in heard] == []
+
+
+def test_what_a_tool_said_in_one_line_is_told_without_a_model_too() -> None:
+    facts = [f"/srv/ledger/{n}/totals-{n * 7919}.csv" for n in range(12)]
+    messages = [system(), user("Collect them."), assistant("Fine."), user("Go."), assistant("Yes.")]
+    messages += [user("Collect the totals of each ledger, please.")]
+    for number, fact in enumerate(facts):
+        messages += step(f"c{number}", f"collect {number} --write", f"wrote {fact}")
+    messages += [assistant("Collected."), *session(20)[1:]]
     alone = holdfast.compress(messages, context_length=WINDOW)
-    assert sum(fact in summary_of(alone.messages) for fact in facts) >= 20
+    assert alone.report.outcome == "folded"
+    assert sum(fact in summary_of(alone.messages) for fact in facts) >= 6
 
 
 def test_what_a_tool_said_in_the_head_is_never_lost() -> None:

@@ -8,7 +8,6 @@ from holdfast.summary.cues import (
     is_decision,
     is_question,
     is_rule,
-    rules_in,
     sentences,
 )
 
@@ -77,20 +76,6 @@ def test_other_sentences_are_neither() -> None:
     assert ASK_CLAIM.search("用户要求部署")
     assert CONSENT.search("好的")
     assert not CONSENT.search("look at this")
-
-
-def test_a_list_of_rules_is_all_rules() -> None:
-    text = (
-        "Build a site.\n\nRules for the build:\n- plain HTML\n2. two pages\n\n- no tracker\n"
-        "Start with the first page.\n- an idea\nPlease follow these rules: Keep it small. Be fast."
-    )
-    assert rules_in(text) == ["plain HTML", "two pages", "no tracker", "Keep it small.", "Be fast."]
-
-
-def test_limits_are_rules_and_observations_are_not() -> None:
-    text = "Only the docs. It must build. Use no more than two workers. The rules engine: it broke."
-    assert rules_in(text) == ["Only the docs.", "It must build.", "Use no more than two workers."]
-    assert rules_in("It only fails on Mondays.") == []
 
 
 @pytest.mark.parametrize(

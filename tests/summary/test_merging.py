@@ -1,5 +1,7 @@
+import pytest
+
 from holdfast.summary.merging import merged
-from holdfast.summary.reader import Reading
+from holdfast.summary.reader import Reading, reading
 from holdfast.summary.record import HEADINGS, Record
 
 ALL = frozenset(HEADINGS)
@@ -38,3 +40,15 @@ def test_a_first_answer_is_taken_as_it_is() -> None:
 def test_an_answer_that_repeats_some_words_elsewhere_adds_nothing_twice() -> None:
     found = Reading(Record(actions=("1. PUSHED main", "2. READ a.py", "3. SENT mail")), ALL)
     assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. PUSHED main", "4. SENT mail")
+
+
+@pytest.mark.parametrize("text", ["1. one thing\n2. another", "Just prose.", "## Weather\n- rain"])
+def test_what_an_answer_says_outside_of_our_sections_is_never_left_out(text: str) -> None:
+    found = reading(text)
+    assert found is not None
+    before = Record(goal=("ship",), critical=("the port is 8787",))
+    joined = merged(before, found)
+    assert set(found.record.critical) <= set(joined.critical)
+    assert set(before.critical) <= set(joined.critical)
+    assert joined.goal == before.goal
+    assert merged(Record(), found) == found.record

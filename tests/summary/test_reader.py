@@ -2,8 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.summary.reader import read, reading
-from holdfast.summary.record import HEADINGS, Record
-from holdfast.summary.render import render
+from holdfast.summary.record import HEADINGS, Record, render
 from tests.summary.material import records
 
 
@@ -109,6 +108,10 @@ def test_a_list_that_is_indented_as_a_whole_is_still_a_list() -> None:
     assert read(text) == Record(goal=("a\nmore", "b"))
 
 
-def test_fewer_than_three_sections_are_no_record() -> None:
-    assert read("## Goal\n- g\n## Blocked\n- b") is None
-    assert read("I cannot help with that.") is None
+def test_fewer_than_three_sections_are_told_where_their_headings_belong() -> None:
+    assert read("## Goal\n- g\n## Blocked\n- b") == Record(goal=("g",), blocked=("b",))
+
+
+def test_words_without_headings_are_kept_whole_as_critical_context() -> None:
+    assert read("The parser is mended.") == Record(critical=("The parser is mended.",))
+    assert read(" \n ") is None

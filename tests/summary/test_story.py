@@ -1,83 +1,184 @@
-from collections import Counter
+"""The story: a numbered entry for each turn, with the ask, what was done and how it ended."""
 
-from holdfast.summary.story import CLOSELY, Deed, Round, tell
-from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall
-from holdfast.transcript.effects import Effect
-from holdfast.transcript.families import Family
-from holdfast.transcript.toolkit import Action, Toolkit
+from collections.abc import Iterable
+from itertools import chain
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.summary.sentences import Rarity, units
+from holdfast.summary.statements import Kind, Statement
+from holdfast.summary.story import entry_text, narrates, read_entry, story_of
+from holdfast.summary.turns import Turn, read_turns
+from holdfast.transcript import Message
+from holdfast.transcript.toolkit import Toolkit
 from tests.summary.material import assistant, exchange, user
 
 
-def test_rounds_pair_what_was_said_with_the_last_reply() -> None:
-    story = tell(
-        [
-            assistant("from before"),
-            user("one"),
-            assistant("working"),
-            assistant("done"),
-            Message(Role.USER, (Text("a stub"),), synthetic=Synthetic.STUB),
-            user("two"),
-            assistant(" "),
-        ],
-        Toolkit(),
-    )
-    assert story.opening == "from before"
-    assert story.rounds == (Round("one", "done"), Round("two"))
-    assert story.replies == ("from before", "working", "done")
+def rarity_of(turns: list[Turn]) -> Rarity:
+    return Rarity(chain.from_iterable(units(ask) for turn in turns for ask in turn.asks))
 
 
-def test_calls_become_deeds_with_their_endings() -> None:
-    story = tell([*exchange("bash", "Exit code 2\nboom", command="make")], Toolkit())
-    (deed,) = story.deeds
-    assert deed.action == Action(Family.SHELL, "bash", "make")
-    assert deed.ended == Effect("Exit code 2\nboom", 2, failed=True)
-    assert deed.failed
+def story(messages: list[Message], first: int = 1) -> list[Statement]:
+    turns = read_turns(messages, Toolkit(), 600)
+    return list(story_of(turns, first, rarity_of(turns)))
 
 
-def test_commands_in_fences_that_were_run_are_deeds_and_their_output_is_no_ask() -> None:
-    story = tell(
-        [
-            user("fix it"),
-            assistant("THOUGHT\n```bash\nls -la\n```"),
-            user("<returncode>0</returncode>\n<output>a.py</output>"),
-            assistant("```bash\ncat a.py\n```"),
-            user("stop"),
-            assistant("```sh\npwd\n```"),
-        ],
-        Toolkit(),
-    )
-    assert [(deed.action.target, deed.ended) for deed in story.deeds] == [
-        ("ls -la", Effect("a.py", 0))
+def entries(messages: list[Message]) -> list[str]:
+    told = [each for each in story(messages) if each.section == "actions"]
+    numbers = dict.fromkeys(each.entry for each in told)
+    return [entry_text([each for each in told if each.entry == number]) for number in numbers]
+
+
+def letters(texts: Iterable[str]) -> str:
+    return "".join(sign for text in texts for sign in text if sign.isalnum())
+
+
+WORK = [
+    user("Make the retry of the upload configurable, please. The default is 3."),
+    assistant("Let me look at it."),
+    *exchange("Read", "x = 1", file_path="src/upload.py"),
+    *exchange("Edit", "ok", file_path="src/upload.py", old_string="x = 1", new_string="x = 3"),
+    *exchange("bash", "12 passed in 3s", command="pytest -q"),
+    assistant("The retry of the upload is configurable now. The tests pass."),
+    user("Ship it to everybody, as version 2 of the tool."),
+    *exchange("bash", "ok", command="git push origin main"),
+    assistant("Version 2 is shipped."),
+]
+
+
+def test_a_turn_is_told_as_ask_deeds_and_ending_in_order() -> None:
+    first, second = entries(WORK)
+    assert first.split("\n") == [
+        'User: "Make the retry of the upload configurable, please. The default is 3."',
+        "Noted: Let me look at it.",
+        "READ src/upload.py [tool: Read]",
+        "EDITED src/upload.py: x = 3 [tool: Edit]",
+        'RAN pytest -q - passed "12 passed in 3s" [tool: bash]',
+        "Assistant: The retry of the upload is configurable now. The tests pass.",
     ]
-    assert [each.words for each in story.rounds] == ["fix it", "stop"]
+    assert second.split("\n")[0] == 'User: "Ship it to everybody, as version 2 of the tool."'
+    assert second.split("\n")[-1] == "Assistant: Version 2 is shipped."
 
 
-def test_a_command_that_was_only_suggested_is_no_deed() -> None:
-    suggestion = "You could run:\n```bash\nrm -rf build\n```"
-    story = tell(
+def test_entries_are_numbered_on_from_what_went_before() -> None:
+    assert {each.entry for each in story(WORK, 41) if each.section == "actions"} == {41, 42}
+
+
+def test_each_entry_of_work_has_its_ask_as_its_head() -> None:
+    heads = [each for each in story(WORK) if each.is_head]
+    assert [(each.entry, each.kind, each.order) for each in heads] == [
+        (1, Kind.ASK, 1),
+        (2, Kind.ASK, 1),
+    ]
+
+
+def test_what_is_left_out_between_told_words_leaves_a_gap() -> None:
+    told = [each for each in story(WORK) if each.entry == 1 and each.label == "Assistant"]
+    assert entry_text(told).count(" … ") == 0
+    ends = [told[0], Statement(Kind.REPLY, "And more.", label="Assistant", order=99)]
+    assert " … And more." in entry_text(ends)
+
+
+def test_a_check_that_ran_again_in_a_turn_is_told_once_as_it_ended() -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed, 11 passed", command="pytest -q")
+    passed = exchange("bash", "12 passed in 3s", command="pytest -q")
+    (entry,) = entries([user("Mend the upload of large files"), *failed, *passed])
+    assert "12 passed" in entry
+    assert "1 failed" not in entry
+
+
+def test_a_decision_with_its_reason_stands_on_its_own() -> None:
+    told = story(
         [
-            *exchange("bash", "ok", command="ls"),
-            assistant(suggestion),
-            user("<local-command-stdout>set</local-command-stdout>"),
-            assistant(suggestion),
-            user("/mode"),
-            assistant(suggestion, ToolCall("1", "bash", '{"command": "pwd"}')),
-            assistant(suggestion),
-        ],
-        Toolkit(),
+            user("Set up the billing service for the mill"),
+            assistant("We decided to use SQLite because it needs no server of its own."),
+            *exchange("bash", "ok", command="make install"),
+        ]
     )
-    assert [deed.action.target for deed in story.deeds] == ["ls", "pwd"]
-    assert story.older == Counter()
+    (decision,) = [each for each in told if each.kind is Kind.DECISION]
+    assert decision.section == "decisions"
+    assert decision.text == "We decided to use SQLite because it needs no server of its own."
 
 
-def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
-    turns = [assistant("```bash\nls\n```\n```bash\npwd\n```"), user("<output>x</output>")]
-    assert [deed.action.target for deed in tell(turns, Toolkit()).deeds] == ["pwd"]
+def test_a_decision_is_known_in_a_language_that_does_not_part_words() -> None:
+    told = story(
+        [
+            user("请修复登录页面并且写一个测试来证明它真的有效"),
+            assistant("我们决定使用 SQLite，因为它不需要服务器。"),
+            *exchange("bash", "ok", command="make install"),
+        ]
+    )
+    assert [each.section for each in told if "决定" in each.text] == ["decisions"]
 
 
-def test_only_the_newest_calls_are_read_closely() -> None:
-    calls = [assistant("", ToolCall(str(index), "bash")) for index in range(CLOSELY + 5)]
-    story = tell(calls, Toolkit())
-    assert len(story.deeds) == CLOSELY
-    assert story.older == Counter({Family.SHELL: 5})
-    assert not Deed(Action(Family.OTHER, "x", ""), None).failed
+def test_an_interrupted_turn_says_so() -> None:
+    (entry, _) = entries(
+        [
+            user("Delete the old backups of the ledger"),
+            *exchange("bash", "ok", command="ls backups"),
+            user("[Request interrupted by user]"),
+            user("Wait with that until tomorrow"),
+        ]
+    )
+    assert "interrupted by the user" in entry
+
+
+def test_calls_that_were_not_read_are_counted() -> None:
+    messages = [m for n in range(40) for m in exchange("bash", "ok", command=f"step {n}")]
+    turns = read_turns([user("Do all forty steps of the plan"), *messages], Toolkit(), 10)
+    told = list(story_of(turns, 1, rarity_of(turns)))
+    assert "30 earlier calls" in entry_text(told)
+
+
+def test_words_that_only_announce_are_known_in_several_languages() -> None:
+    announced = ("Let me look at it.", "Now I'll run it.", "Ich schaue nach", "让我看")
+    assert all(map(narrates, announced))
+    assert not any(map(narrates, ("The parser is mended.", "Done.", "Es ist fertig.")))
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=80), st.text(max_size=80), st.booleans()),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_an_entry_that_was_written_reads_back_as_what_it_told(
+    said: list[tuple[str, str, bool]],
+) -> None:
+    messages: list[Message] = []
+    for number, (ask, reply, works) in enumerate(said):
+        deed = exchange("bash", "ok", command=f"{ask} {number}") if works else []
+        messages += [user(ask), *deed]
+        messages.append(assistant(reply))
+    told = [each for each in story(messages) if each.section == "actions"]
+    for number in {each.entry for each in told}:
+        members = [each for each in told if each.entry == number]
+        back = read_entry(entry_text(members), "actions", Rarity(()))
+        assert letters(each.text for each in back) == letters(each.text for each in members)
+
+
+def test_what_was_done_reads_back_with_its_tool() -> None:
+    parts = list(read_entry(entries(WORK)[0], "actions", Rarity(())))
+    assert [(each.kind, each.label) for each in parts if "|" in each.label] == [
+        (Kind.LOOK, "READ|Read"),
+        (Kind.CHANGE, "EDITED|Edit"),
+        (Kind.CHANGE, "RAN|bash"),
+    ]
+    assert [each.kind for each in parts if each.label == "User"] == [Kind.ASK, Kind.ASK]
+
+
+def test_what_a_change_contained_is_never_told_of_another_change() -> None:
+    told = story(
+        [
+            user("Set the retries of both parts of the upload"),
+            *exchange("Edit", "ok", file_path="src/a.py", old_string="x", new_string="retries = 1"),
+            *exchange("Edit", "ok", file_path="src/b.py", old_string="x", new_string="retries = 2"),
+        ]
+    )
+    changes = [each for each in told if each.kind is Kind.CHANGE]
+    details = [each for each in told if each.kind is Kind.DETAIL]
+    assert "src/b.py: retries = 2" in entry_text(told)
+    assert "retries = 2" not in entry_text([changes[0], details[1]])
+    assert "retries = 1" not in entry_text([details[0], changes[1]])

@@ -9,8 +9,7 @@ from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.checkpoint import Checkpoint
 from holdfast.summary.chunking import SAFETY
 from holdfast.summary.flaws import repair
-from holdfast.summary.record import Record
-from holdfast.summary.render import render
+from holdfast.summary.record import Record, render
 from holdfast.summary.writing import write
 from tests.summary.material import assistant, count, drive, exchange, job, user
 
@@ -154,7 +153,8 @@ def test_no_request_exceeds_the_window(
     def answer(ask: Ask) -> str:
         for each in (ask, repair(ask, "", "it had none of the headings")):
             assert count(each.prompt) * SAFETY + each.max_tokens <= window
-        return render(Record(goal=("long " * 600,), files=("f " * 600,)))
+        # As many words as the answer may have, which is more than the record may.
+        return render(Record(goal=("long " * (each.max_tokens // 2),), files=("f " * 60,)))
 
     run = drive(write(job(messages, previous=previous, window=window, budget=budget)), answer)
     assert isinstance(run.end, Composed)

@@ -7,6 +7,7 @@ import pytest
 
 from holdfast.conversation import SESSION_VARIABLE, SessionStamp, current_session
 from holdfast.wiring.asynchronous import AsyncConversation
+from tests.promises.conversations import record, session
 
 
 def test_it_does_what_the_blocking_one_does(tmp_path: Path) -> None:
@@ -46,3 +47,31 @@ def test_two_tasks_each_have_their_own_current_session(
         return await asyncio.gather(work(ready), work(ready))
 
     assert tuple(asyncio.run(both())) == (True, True)
+
+
+def test_a_pass_without_its_model_is_in_the_status_until_one_goes_well(tmp_path: Path) -> None:
+    is_down = True
+
+    async def write(prompt: str) -> str:
+        if is_down:
+            raise ConnectionError("no route")
+        return record(critical=(f"Read {len(prompt)} characters.",))
+
+    async def talked() -> tuple[str, str]:
+        nonlocal is_down
+        async with await AsyncConversation.open(
+            store=tmp_path / "store.db", context_length=6_000, active=False, summarizer=write
+        ) as chat:
+            for message in session(30):
+                await chat.extend([message])
+            await chat.window()
+            failed = (await chat.status()).warning
+            is_down = False
+            for message in session(4):
+                await chat.extend([message])
+            assert (await chat.compress()).outcome == "folded"
+            return failed, (await chat.status()).warning
+
+    failed, cured = asyncio.run(talked())
+    assert "write failed: ConnectionError: no route" in failed
+    assert cured == ""

@@ -8,28 +8,32 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent.events import Done
+from holdfast.compaction import Policy
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
+from holdfast.engines import ChatEngine, Setup
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
 from holdfast.session import Fork
+from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
 from holdfast.wiring.chats import PROMPT, WINDOW, Chats, Wishes
 from tests.adapters.provider import Provider, Reply, provider
 from tests.adapters.streams import spoken, streamed
+from tests.engines.seen import SeenMeans
 
 YES = streamed(*spoken("Yes."))
 
 
 @contextmanager
 def chats(
-    home: Path, *replies: Reply, memory: bool = True, **model: object
+    home: Path, *replies: Reply, memory: bool = True, tools: bool = True, **model: object
 ) -> Generator[tuple[Chats, Provider]]:
     """Open chats with a server on the loopback."""
     with provider(*(replies or (YES,))) as server:
         named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)  # type: ignore[arg-type]
         settings = replace(Settings(), model=named)
-        wishes = Wishes(approve=lambda _: False, memory=memory, directory=home)
+        wishes = Wishes(approve=lambda _: False, memory=memory, tools=tools, directory=home)
         opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, wishes)
         try:
             yield opened, server
@@ -159,3 +163,18 @@ def test_what_was_remembered_in_one_session_is_in_the_prompt_of_the_next(tmp_pat
         opened.memory.call("memory", {"action": "add", "content": "The port is 8443."})
         assert "8443" not in str(chat.window())
         assert "The port is 8443." in str(opened.begin_anew(chat).window())
+
+
+@pytest.mark.parametrize(("tools", "recall"), [(True, ("session_search",)), (False, ())])
+def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
+    tmp_path: Path, *, tools: bool, recall: tuple[str, ...]
+) -> None:
+    seen = SeenMeans()
+    with chats(tmp_path, tools=tools) as (opened, _):
+        chat = opened.begin("")
+        opened.agent(chat)
+        setup = Setup(clock=FixedClock(), algorithm=seen)
+        chat.parts = replace(chat.parts, engine=ChatEngine(Policy(), setup))
+        chat.user("Hello")
+        chat.compress()
+    assert seen.recall == [recall]

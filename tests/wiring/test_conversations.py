@@ -1,12 +1,17 @@
 """Opening a conversation: anew, again, at its newest end, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.adapters.sqlite import SqliteStore
+from holdfast.compaction import Policy
+from holdfast.engines import ChatEngine, Setup
 from holdfast.errors import ConfigError, SessionEnded, UnknownSession
+from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
+from tests.engines.seen import SeenMeans
 
 
 def test_a_conversation_is_resumed_with_all_that_was_said(tmp_path: Path) -> None:
@@ -86,3 +91,17 @@ def test_the_configured_store_and_habits_are_used(
         )
     with Conversation.open(active=False, strategy="in_place", automatic=True) as chat:
         assert (chat.parts.options.strategy, chat.parts.options.automatic) == ("in_place", True)
+
+
+def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_too(
+    tmp_path: Path,
+) -> None:
+    seen = SeenMeans()
+    engine = ChatEngine(Policy(), Setup(clock=FixedClock(), algorithm=seen))
+    for opening in ({"recall": ("session_search",)}, {}):
+        with Conversation.open(store=tmp_path / "store.db", active=False, **opening) as chat:  # type: ignore[arg-type]
+            chat.parts = replace(chat.parts, engine=engine, another_engine=lambda: engine)
+            chat.user("Hello")
+            chat.compress()
+            chat.branch().compress()
+    assert seen.recall == [("session_search",), ("session_search",), (), ()]

@@ -36,7 +36,7 @@ class AnthropicSummarizer:
     loop. The SDK's own retries are off: the engine decides who is asked next.
     """
 
-    def __init__(  # noqa: PLR0913 - a client's usual settings, each with a default
+    def __init__(
         self,
         model: str,
         *,

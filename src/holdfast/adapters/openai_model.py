@@ -36,7 +36,7 @@ class OpenAIModel:
     retries are off: whoever talks decides about another try.
     """
 
-    def __init__(  # noqa: PLR0913 - a client's usual settings, each with a default
+    def __init__(
         self,
         name: str,
         *,

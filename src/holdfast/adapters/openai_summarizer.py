@@ -43,7 +43,7 @@ class OpenAISummarizer:
     loop. The SDK's own retries are off: the engine decides who is asked next.
     """
 
-    def __init__(  # noqa: PLR0913 - a client's usual settings, each with a default
+    def __init__(
         self,
         model: str,
         *,

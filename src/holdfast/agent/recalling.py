@@ -65,6 +65,8 @@ def memory_tools(memory: Memory) -> tuple[MemoryTool, ...]:
 class PastSessions:
     """The `session_search` tool: what was said before, also what was compacted away."""
 
+    finds_folded = True
+
     def __init__(self, search: Callable[[], SessionSearch]) -> None:
         """Search with what this returns, made anew for each call: a rotation changes the id."""
         self._search = search

@@ -101,6 +101,16 @@ class Toolbox:
         """Return what the model is told, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
+    @property
+    def recall(self) -> tuple[str, ...]:
+        """Return the names of the tools by which the model finds what was folded.
+
+        A tool says so itself, by an attribute `finds_folded` that is true.
+        """
+        return tuple(
+            name for name, tool in self._tools.items() if getattr(tool, "finds_folded", False)
+        )
+
     def answer(self, call: ToolCall) -> Outcome:
         """Return what comes of a call; nothing that a tool does wrong is raised."""
         tool = self._tools.get(call.name)

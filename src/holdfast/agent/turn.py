@@ -73,7 +73,7 @@ class Agent:
     ```
     """
 
-    def __init__(  # noqa: PLR0913 - the parts of an agent, most of them optional
+    def __init__(
         self,
         chat: LiveSession,
         model: ChatModel,
@@ -81,7 +81,7 @@ class Agent:
         *,
         memory: Memory | None = None,
         caching: Caching | None = None,
-        habits: Habits = Habits(),  # noqa: B008 - a frozen value
+        habits: Habits = Habits(),
     ) -> None:
         """Join the parts; nothing is sent yet."""
         self.chat = chat
@@ -91,6 +91,8 @@ class Agent:
         self.caching = caching
         self.habits = habits
         self._watch = Watch(chat)
+        # Only what the model is offered may be named to it in a summary.
+        chat.recall = self.toolbox.recall
 
     def turn(self, words: str) -> Turn:
         """Say something to the model, and yield what happens until it has answered."""

@@ -22,7 +22,7 @@ class Watch:
         self._chat = chat
         self._id = chat.id
         self._seen = self._count()
-        self._warning = ""
+        self._warned: frozenset[str] = frozenset()
 
     def news(self) -> Iterator[Folded | Warned]:
         """Yield what has happened since the last look."""
@@ -33,10 +33,11 @@ class Watch:
             fresh = self._chat.compactions[self._seen :]
             self._seen += len(fresh)
             yield from map(Folded, fresh)
-        warning = self._chat.status().warning
-        if warning and warning != self._warning:
-            yield Warned(warning)
-        self._warning = warning
+        status = self._chat.status()
+        warnings = dict.fromkeys(filter(None, (*status.troubles, status.pressure)))
+        fresh = [each for each in warnings if each not in self._warned]
+        self._warned = frozenset(warnings)
+        yield from map(Warned, fresh)
 
     def _count(self) -> int:
         return self._chat.parts.store.count_compactions(self._chat.id)

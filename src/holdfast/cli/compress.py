@@ -20,7 +20,7 @@ from holdfast.cli.flags import (
 )
 from holdfast.cli.outcome import drawn
 from holdfast.cli.reading import open_input
-from holdfast.cli.screen import screen, tell
+from holdfast.cli.screen import screen, silence_log, tell
 from holdfast.cli.targets import Target, targets
 from holdfast.errors import HoldfastError
 from holdfast.formats import FORMATS, WRITABLE
@@ -99,6 +99,7 @@ def command(**options: Unpack[_Options]) -> Exit:
     places = _places(options, wish)
     _check_report(options, places)
     settings = configuration(options, options["summarizer"]).settings
+    silence_log("holdfast.engines")
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
     if wish.dry_run and settings.auxiliary.compression.model:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from holdfast.cli.compressing import Compressed
     from holdfast.compaction import CompactionReport, PrunedCounts, Report
+    from holdfast.summary import Audit
 
 __all__ = ["drawn", "figures"]
 
@@ -96,13 +97,14 @@ def _themes(report: CompactionReport) -> Iterator[tuple[str, str]]:
     if found.summary is not None:
         by = f" by {found.summary.model}" if found.summary.model else ""
         yield "record", f"{found.summary.origin}{by}, {found.summary.tokens:,} tokens"
-    if found.audit is not None and found.audit.facts:
-        facts = found.audit.facts
-        kept, recorded = found.audit.retained, found.audit.retained_by_summary
-        # Without a record the names stay beside what was pruned, which counts as the window.
-        where = "" if found.summary is None else f"; {recorded:,} of them in the record itself"
-        window = f"{kept:,} of {facts:,} facts are still in the window ({kept / facts:.0%})"
-        yield "audit", f"{window}{where}"
+    if found.audit is not None and found.audit.statements:
+        yield "audit", _audited(found.audit)
+
+
+def _audited(audit: Audit) -> str:
+    kept, asked = audit.retained, audit.statements
+    kinds = ", ".join(f"{kind} {there:,}/{wanted:,}" for kind, wanted, there in audit.kinds)
+    return f"{kept:,} of {asked:,} statements are still in the window ({kept / asked:.0%}): {kinds}"
 
 
 def _change(found: Report) -> str:

@@ -24,6 +24,7 @@ from holdfast.errors import HoldfastError
 __all__ = ["COMMANDS", "Root", "root"]
 
 COMMANDS: dict[str, str] = {
+    "sample": "Compact a bundled session, and show what happened.",
     "chat": "Talk with a model; the conversation never runs out of room.",
     "compress": "Make a transcript smaller.",
     "inspect": "Show where the context went, drawn to scale.",
@@ -37,7 +38,6 @@ COMMANDS: dict[str, str] = {
     "formats": "List the formats that can be read, or say what files are.",
     "config": "Show the settings, or write a file to edit.",
     "doctor": "Check that everything is in place.",
-    "sample": "Compact a bundled session, and show what happened.",
 }
 """Each command with its line in the overview; a command is imported when it is run."""
 _MODULES = {"import": "import_command"}
@@ -128,6 +128,7 @@ def _load(name: str) -> click.Command:
 
 
 _EXAMPLES = examples(
+    "holdfast sample",
     "holdfast inspect session.json",
     "holdfast compress session.json --context-length 128000 -o smaller.json",
     "holdfast import ~/.claude/projects",
@@ -151,7 +152,11 @@ serve the other shells.
 )
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
 def _group() -> None:
-    """Endless conversations in a finite window."""
+    """Endless conversations in a finite window.
+
+    New here: holdfast sample compacts a bundled session of an agent at work and shows what it kept.
+    It needs no key, no model and no setting.
+    """
 
 
 root: Callable[..., NoReturn] = _group

@@ -9,24 +9,36 @@ from holdfast.cli.census import take_census
 from holdfast.cli.context_map import Frame, legend, window_bar
 from holdfast.cli.lines import Line, Span, counted, crop, wrapped
 from holdfast.cli.outcome import figures
+from holdfast.cli.sections import sections
 from holdfast.summary import read_checkpoint
-from holdfast.summary.record import HEADINGS
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from holdfast.cli.screen import Screen
     from holdfast.compaction import CompactionReport, Policy
-    from holdfast.summary import Checkpoint
     from holdfast.transcript import Transcript
 
 __all__ = ["Showing", "drawn"]
 
-_BRIEF = 2
+_ENTRIES = 4
 """How many entries of a section are shown when not everything is."""
-_FIRST, _LAST = 3, 4
+_FIRST, _LAST = 2, 1
+"""How many lines of an entry are shown then: the ask, what was done first, how it ended."""
+_ROWS = 2
+"""How many rows of the screen such a line may take."""
+_MARGIN = "    "
+_BEGINNING, _END = 3, 4
+"""How many messages of the window are shown from its ends."""
+_MORE = "holdfast sample --full"
+_ON_OWN_FILES = {
+    "holdfast compress session.json": "does the same with a session of yours",
+    "holdfast import": "brings in the sessions of your agents",
+}
+_WAYS_ON = {_MORE: "shows the whole record", **_ON_OWN_FILES}
+"""What to do next, shown at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,11 @@ def drawn(showing: Showing, view: Screen, *, full: bool = False) -> list[Line]:
     lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
     lines += [*_record(after, view.width, full=full), ()]
     lines += [(Span("what the model sees now", "bold"),), *_shape(after, view.width), ()]
-    lines += [(Span("what happened", "bold"),), *figures(showing.report, view.width)]
+    lines += [(Span("what happened", "bold"),), *figures(showing.report, view.width), ()]
+    lines += [
+        (Span(f"  {command:<32}", "cyan"), Span(about))
+        for command, about in (_ON_OWN_FILES if full else _WAYS_ON).items()
+    ]
     return lines
 
 
@@ -71,44 +87,62 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
     summary = next((message.summary for message in after if message.summary), None)
     if summary is None:
         return
-    yield (
-        Span("the record", "bold green"),
-        Span(" that stands for what was folded" + ("" if full else ", in part")),
-    )
-    checkpoint = read_checkpoint(summary.text)
-    for heading, entries in _sections(checkpoint):
+    rest = "" if full else " (in part)"
+    yield (Span("the record", "bold green"), Span(f" that stands for what was folded{rest}"))
+    for heading, entries in sections(read_checkpoint(summary.text)):
         yield (Span(f"  {heading}", "green"),)
-        shown = entries if full else entries[-_BRIEF:]
+        shown = entries if full else entries[-_ENTRIES:]
         if len(shown) < len(entries):
-            yield (Span(f"    ... {len(entries) - len(shown):,} before these", "dim"),)
+            yield (Span(f"{_MARGIN}... {len(entries) - len(shown):,} before these", "dim"),)
         for entry in shown:
-            if full:
-                yield from ((Span(line),) for line in wrapped(entry, width, "    "))
-            else:
-                yield (Span("    " + crop(" ".join(entry.split()), width - 4)),)
+            yield from (_whole if full else _brief)(entry, width)
 
 
-def _sections(checkpoint: Checkpoint) -> Iterator[tuple[str, Sequence[str]]]:
-    for name, entries in checkpoint.record.sections():
-        if entries:
-            yield HEADINGS[name], entries
-    beside = (
-        ("Evidence", checkpoint.evidence.split("\n")),
-        ("Said by the User", checkpoint.said),
-        ("Live State", checkpoint.live.split("\n")),
-    )
-    for heading, lines in beside:
-        kept = [line for line in lines if line.strip()]
-        if kept:
-            yield heading, kept
+def _whole(entry: str, width: int) -> Iterator[Line]:
+    """Yield an entry with all it says; its further lines stand below its first words."""
+    first, *rest = entry.split("\n")
+    yield from ((Span(line),) for line in wrapped(first, width, _MARGIN))
+    for line in rest:
+        yield from ((Span(row),) for row in wrapped(line, width, _deeper(first)))
+
+
+def _brief(entry: str, width: int) -> Iterator[Line]:
+    """Yield the lines of an entry that tell most: its first ones, and how it ended."""
+    lines = entry.split("\n")
+    left = len(lines) - _FIRST - _LAST
+    indent = _deeper(lines[0])
+    for number, line in enumerate(lines):
+        if left > 1 and _FIRST <= number < len(lines) - _LAST:
+            if number == _FIRST:
+                yield (Span(f"{indent}... {left:,} more lines", "dim"),)
+            continue
+        rows = wrapped(line, width, indent if number else _MARGIN)
+        kept = rows[:_ROWS]
+        if len(rows) > _ROWS:
+            kept[-1] = crop(f"{kept[-1]} {rows[_ROWS].strip()}", width)
+        yield from ((Span(row),) for row in kept)
+
+
+def _deeper(first: str) -> str:
+    """Return the indent of what follows the first line of an entry: below its words."""
+    number, dot, _ = first.partition(". ")
+    return _MARGIN + " " * (len(number) + 2 if dot and number.isdecimal() else 2)
 
 
 def _shape(transcript: Transcript, width: int) -> Iterator[Line]:
-    """Yield the first and the last messages, one line each."""
+    """Yield the first and the last messages and the record between them, one line each."""
     size = len(transcript)
+    skipped = 0
     for index, message in enumerate(transcript):
-        if index == _FIRST and size > _FIRST + _LAST:
-            yield (Span(f"  ...  {size - _FIRST - _LAST:,} messages, word for word", "dim"),)
-        if index < _FIRST or index >= size - _LAST:
-            line = f"  {index:>3}  {message.role:<10}{one_line(message, width)}"
-            yield (Span(crop(line, width)),)
+        summary = message.summary
+        if _BEGINNING <= index < size - _END and summary is None:
+            skipped += 1
+            continue
+        if skipped:
+            yield (Span(f"  ...  {counted(skipped, 'message')}, word for word", "dim"),)
+            skipped = 0
+        words = one_line(message, width)
+        if summary is not None:
+            words = f"the record, {counted(len(summary.text.split()), 'word')}"
+        line = f"  {index:>3}  {message.role:<10}{words}"
+        yield (Span(crop(line, width), "green" if summary is not None else ""),)

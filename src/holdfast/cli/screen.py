@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.cli.lines import Line
 
-__all__ = ["Screen", "screen", "show_answer", "show_json", "tell"]
+__all__ = ["Screen", "screen", "show_answer", "show_json", "silence_log", "tell"]
 
 _NARROWEST = 40
 
@@ -76,6 +76,13 @@ def show_json(value: object) -> None:
 def tell(*sentences: str) -> None:
     """Write sentences for a person to standard error, one a line whatever stands in them."""
     _write("\n".join(map(clean, sentences)), is_error=True)
+
+
+def silence_log(name: str) -> None:
+    """Let what a command tells by itself be told once: Python prints a log that nobody reads."""
+    import logging
+
+    logging.getLogger(name).addHandler(logging.NullHandler())
 
 
 def _stream(*, is_error: bool) -> TextIO | None:

@@ -10,6 +10,7 @@ from holdfast.cli.exits import Exit
 from holdfast.cli.finding import find_leaf
 from holdfast.cli.flags import setting_flags, summarizer_flag
 from holdfast.cli.lines import Line, Span
+from holdfast.cli.screen import silence_log
 from holdfast.compaction.feedback import feedback
 from holdfast.wiring.live_sessions import live_session_of
 
@@ -37,6 +38,7 @@ def compress_command(desk: Desk, name: str, *, focus: str) -> Exit:
     The record is written by the configured model, or without one. sessions diff shows what went,
     sessions undo takes it back. The exit code is 3 when there was nothing to do.
     """
+    silence_log("holdfast.engines")
     session = find_leaf(desk.store, name)
     live = live_session_of(desk.settings, desk.store, session)
     report = live.compress(focus)

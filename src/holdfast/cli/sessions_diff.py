@@ -17,14 +17,13 @@ from holdfast.cli.streams import Unusable
 from holdfast.conversation import difference
 from holdfast.redaction import Redactor
 from holdfast.session import latest_leaf
-from holdfast.summary import redact_all
 from holdfast.transcript import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.facts import Evidence
     from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.summary import Stated
 
 __all__ = ["diff_command"]
 
@@ -50,14 +49,14 @@ _SKETCH = 160
     default=10,
     show_default=True,
     metavar="N",
-    help="How many messages and facts to list of each kind; 0 for all.",
+    help="How many messages and statements to list of each kind; 0 for all.",
 )
 @at_desk
 def diff_command(desk: Desk, name: str, *, number: int | None, limit: int) -> Exit:
     """Show what a compaction did to the window.
 
     Red is what was folded and is only in the store now, green what the record keeps of it, yellow
-    the facts that only the store has; holdfast search finds them. The two bars are to one scale.
+    what only the store has of it; holdfast search finds that. The two bars are to one scale.
     """
     session = find_session(desk.store, name)
     passes = desk.store.compactions(session.id)
@@ -85,9 +84,7 @@ def _compared(
         session=session,
         number=index + 1,
         total=len(passes),
-        difference=difference(
-            desk.store, passes[index], lambda texts: redact_all(texts, redactor.redact)
-        ),
+        difference=difference(desk.store, passes[index], redactor.redact),
     )
 
 
@@ -110,8 +107,8 @@ def _fields(found: Compared) -> dict[str, object]:
         "added": _listed(difference.added),
         "kept": _listed(difference.kept),
         "record": difference.record.summary,
-        "facts_in_window": _facts(difference.retained),
-        "facts_in_store_only": _facts(difference.stored),
+        "statements_in_window": _statements(difference.retained),
+        "statements_in_store_only": _statements(difference.stored),
     }
 
 
@@ -119,5 +116,5 @@ def _listed(entries: Iterable[Entry]) -> list[dict[str, object]]:
     return [entry_fields(each, one_line(each.message, _SKETCH)) for each in entries]
 
 
-def _facts(found: Iterable[Evidence]) -> list[dict[str, str]]:
-    return [{"kind": str(each.fact.kind), "text": each.fact.text} for each in found]
+def _statements(found: Iterable[Stated]) -> list[dict[str, str]]:
+    return [{"kind": each.kind, "text": each.text} for each in found]

@@ -11,6 +11,7 @@ from holdfast.cli.context_map import columns_of, joined
 from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.times import clock_time
+from holdfast.conversation.pulse import warnings_of
 from holdfast.exchange import FOLD
 from holdfast.transcript import one_line
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.conversation import Difference
-    from holdfast.facts import Evidence
     from holdfast.session import Entry, Session
+    from holdfast.summary import Stated
 
 __all__ = ["Compared", "drawn"]
 
@@ -43,7 +44,7 @@ class Compared:
 def drawn(found: Compared, limit: int, width: int) -> list[Line]:
     """Return the picture; of each kind, at most `limit` things are listed, 0 means all."""
     most = limit or sys.maxsize
-    facts = partial(_facts, most=most, width=width)
+    said = partial(_statements, most=most, width=width)
     return [
         *_heading(found, width),
         (),
@@ -51,8 +52,8 @@ def drawn(found: Compared, limit: int, width: int) -> list[Line]:
         *_folded(found.difference, most, width),
         *_replaced(found.difference, most, width),
         *_record(found.difference, limit, width),
-        *facts("facts that still stand in the window", found.difference.retained, "green"),
-        *facts("facts that only the store has", found.difference.stored, "yellow"),
+        *said("statements that still stand in the window", found.difference.retained, "green"),
+        *said("statements that only the store has", found.difference.stored, "yellow"),
     ]
 
 
@@ -72,7 +73,10 @@ def _heading(found: Compared, width: int) -> Iterator[Line]:
     yield from _figure("messages", len(before), len(after))
     if facts + stored:
         told = f"{facts:,} of {facts + stored:,} that went still stand in the window"
-        yield (Span(f"  {'facts':<{_LABEL}}", "dim"), Span(told))
+        yield (Span(f"  {'said':<{_LABEL}}", "dim"), Span(told))
+    for warning in warnings_of(record):
+        words = crop(warning, width - _LABEL - 4)
+        yield (Span(f"  {'warning':<{_LABEL}}", "yellow"), Span(words))
 
 
 def _figure(label: str, before: object, after: object) -> Iterator[Line]:
@@ -145,17 +149,17 @@ def _record(difference: Difference, limit: int, width: int) -> Iterator[Line]:
             yield (Span(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
 
 
-def _facts(
-    title: str, facts: Sequence[Evidence], style: str, *, most: int, width: int
+def _statements(
+    title: str, facts: Sequence[Stated], style: str, *, most: int, width: int
 ) -> Iterator[Line]:
     if not facts:
         return
     yield from _section(f"{title}: {len(facts):,}")
     for each in facts[:most]:
-        kind = f"{' ' * _INDENT}{each.fact.kind:<12}"
+        kind = f"{' ' * _INDENT}{each.kind:<12}"
         yield (
             Span(kind, "dim"),
-            Span(crop(" ".join(each.fact.text.split()), width - cells(kind)), style),
+            Span(crop(" ".join(each.text.split()), width - cells(kind)), style),
         )
     yield from _more(len(facts) - most)
 

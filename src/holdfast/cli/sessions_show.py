@@ -22,6 +22,7 @@ from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
 from holdfast.cli.speakers import speaker_of
 from holdfast.cli.way import said_until
+from holdfast.conversation.pulse import flaws_of
 from holdfast.exchange import elder_of
 from holdfast.session import path_to
 from holdfast.tokens import Scale
@@ -104,6 +105,7 @@ def _shown(desk: Desk, session: Session) -> Shown:
         compactions=store.compactions(session.id),
         is_undone=window.head.view != store.tip(session.id),
         elder=elder_of(store, session),
+        warnings=flaws_of(store, session.id, window.head.view).warnings,
     )
 
 
@@ -122,6 +124,7 @@ def _fields(shown: Shown, entries: tuple[Entry, ...], total: int) -> dict[str, o
             "kinds": {str(kind): tokens for kind, tokens in shown.census.kinds.items()},
             "undone": shown.is_undone,
         },
+        "warnings": list(shown.warnings),
         "compactions": [compaction_fields(each) for each in shown.compactions],
         "messages": [_entry(each) for each in entries],
         "messages_left_out": total - len(entries),

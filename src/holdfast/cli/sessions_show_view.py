@@ -40,6 +40,8 @@ class Shown:
     is_undone: bool
     elder: Elder | None
     """What it came from, where its file alone says so."""
+    warnings: tuple[str, ...] = ()
+    """What is to be said of the compaction whose result the window shows."""
 
 
 def drawn(shown: Shown, entries: Sequence[Entry], left_out: int, view: Screen) -> list[Line]:
@@ -119,6 +121,8 @@ def _known(shown: Shown) -> Iterator[tuple[str, str]]:
     passes = len(shown.compactions)
     yield "compacted", counted(passes, "time") if passes else ""
     yield "undone", "sessions redo brings back what was undone" if shown.is_undone else ""
+    for warning in shown.warnings:
+        yield "warning", warning
 
 
 def _usage(shown: Shown) -> str:

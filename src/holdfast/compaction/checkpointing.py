@@ -1,100 +1,148 @@
-"""Everything that a summary says: the record, what users said, the live state, the ledger."""
+"""Everything that a summary says: the live state, the record, users' words, the ledger.
+
+What is true now comes first, then the record, which takes nearly all of the room; users' words
+that it does not tell whole; and names in few words, within a tenth of the whole.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
-from holdfast.compaction.said import quote, standing
 from holdfast.facts import ledger
-from holdfast.summary import (
-    Checkpoint,
-    lasting_words,
-    render,
-    render_checkpoint,
-    trim,
-    user_words,
-)
+from holdfast.summary import Checkpoint, render, render_checkpoint, said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from holdfast.compaction.means import Means
     from holdfast.compaction.plan import Plan
-    from holdfast.facts import Evidence
-    from holdfast.summary import Record
+    from holdfast.compaction.policy import Shares
+    from holdfast.summary import Draft, Statement
 
-__all__ = ["Draft", "compose"]
+__all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
 
-_MOST_RULES = 0.25
-_LEDGER_OF_REST = 0.5
-"""What the record leaves of its share, the ledger may use half of."""
+LEAST = 320
+"""Tokens of the smallest summary that says something."""
+_OF_LIVE = 0.25
+_OF_LEDGER = 0.06
+_JOINTS = 12
+"""Tokens for the headings of what stands beside the record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """What a summary is made from: a record, and the facts of what it stands for, best first."""
+class Summarized:
+    """The text of a summary, and the part of it that is the record."""
 
-    record: Record
-    evidence: Sequence[Evidence]
+    text: str = ""
+    record: str = ""
 
 
-def compose(plan: Plan, draft: Draft, means: Means, *, around: str, factor: float) -> str:
-    """Return the text of the summary, redacted, within `factor` times its shares.
+def observed(plan: Plan, means: Means) -> LiveState:
+    """Return the live state after all events, with what the host reports."""
+    before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
+    return means.host.over(observe(plan.bare.transcript, means.toolkit, before))
 
-    The ledger comes last: it holds the best ranked facts that stand nowhere else in the window.
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a summary is made from."""
+
+    draft: Draft
+    live: LiveState
+
+
+def record_room(shares: Shares) -> int:
+    """Return the most that a record may weigh, and so what a model that writes it is asked for."""
+    return max(shares.record, LEAST)
+
+
+def compose(
+    plan: Plan, told: Told, means: Means, *, shown: Container[int], around: str, budget: int
+) -> Summarized:
+    """Return the summary within a budget, redacted; nothing where there is room for nothing.
+
+    Args:
+        plan: What is folded, and how the window is shared out.
+        told: What can be told, and the live state.
+        means: Counting, redaction, the host's report.
+        shown: The messages that stay in the window, which need no telling.
+        around: Their words, whose names need no listing.
+        budget: The most that the summary may weigh.
     """
-    if factor <= 0:
-        return ""
-    shares, count = plan.shares, means.scale.text
-    kept = trim(draft.record, int(shares.record * factor), count)
-    lasting = _lasting(plan, means, int(shares.lasting * factor))
-    said = _said(plan, means, lasting, int(shares.said * factor))
-    live = _live(plan, means, int(shares.live * factor))
-    written = render(kept)
-    spare = max(int(shares.record * factor) - count(written), 0)
-    proof = ledger(
-        draft.evidence,
-        present="\n".join((written, *lasting, *said, live, around)),
-        budget=int(shares.ledger * factor) + int(spare * _LEDGER_OF_REST),
-        count=count,
-    )
-    return means.redact(render_checkpoint(Checkpoint(kept, proof, said, live, lasting)))
+    count, shares = means.scale.text, plan.shares
+    draft = told.draft
+    live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
+    note = _note(plan, means, draft)
+    left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
+    room = min(record_room(shares), int(left * (1 - _OF_LEDGER)))
+    record, chosen = draft.record(room, count, shown)
+    if not record:
+        return Summarized()
+    written = render(record)
+    proof_room = int((budget - left + count(written)) * _OF_LEDGER) - _JOINTS
+    left -= count(written) + max(proof_room, 0)
+    said = _said(plan, means, written, draft.outdated, min(shares.said, left - _JOINTS))
+    present = "\n".join((written, *said, live, around))
+    untold = _without(draft.told(shown), chosen)
+    proof = ledger(untold, present=present, budget=proof_room, count=count)
+    text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
+    return Summarized(means.redact(text), written)
 
 
-def _lasting(plan: Plan, means: Means, budget: int) -> tuple[str, ...]:
-    carried = plan.bare.previous.lasting if plan.bare.previous else ()
-    # A head that an earlier pass kept is folded now, and it is older than what that pass carried.
-    older = bisect_left(plan.cut.folded(), plan.bare.fresh)
-    folded = plan.folded
-    words = lasting_words(folded[:older], carried, folded[older:])
-    return standing(words, budget, means.scale.text)
+def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
+    known = set(map(id, chosen))
+    return [each for each in told if id(each) not in known]
 
 
-def _said(plan: Plan, means: Means, lasting: Sequence[str], budget: int) -> tuple[str, ...]:
-    """Return the newest words of users that are not quoted as lasting."""
-    newest_first = user_words(plan.folded)[::-1]
-    earlier = plan.bare.previous.said if plan.bare.previous else ()
-    others = [words for words in (*newest_first, *earlier) if words.strip() not in lasting]
-    return quote(others, budget, means.scale.text)
+def _note(plan: Plan, means: Means, draft: Draft) -> str:
+    """Return what the model is told of the summary itself: who wrote it, where the rest is."""
+    folded = len(plan.cut.folded())
+    by = f" by {draft.writer}" if draft.writer else " without a model"
+    note = f"Written{by} from {folded:,} messages; the older a turn, the less is told of it."
+    if means.recall:
+        verb = "brings" if len(means.recall) == 1 else "bring"
+        note += f" {' and '.join(means.recall)} {verb} back the originals."
+    return note
 
 
-def _live(plan: Plan, means: Means, budget: int) -> str:
-    """Return the live state after all events.
+def _said(
+    plan: Plan, means: Means, written: str, outdated: Sequence[str], budget: int
+) -> tuple[str, ...]:
+    """Return the newest words of users that the record does not tell whole, word for word.
+
+    Words that hold something outdated are not quoted: a reader would take it for current.
+    """
+    told = "".join(written.split())
+    quotes: list[str] = []
+    for index in reversed(plan.cut.folded()):
+        if budget <= _JOINTS:
+            break
+        words = said_in(plan.bare.transcript[index])
+        if not words or "".join(words.split()) in told or words in quotes:
+            continue
+        if any(each in words for each in outdated):
+            continue
+        cost = means.scale.text(words) + 2
+        if cost <= budget:
+            quotes.append(words)
+            budget -= cost
+    return tuple(quotes)
+
+
+def _live(state: LiveState, means: Means, budget: int, limit: int) -> str:
+    """Return the live state as far as it fits.
 
     The plan gives way to the budget, finished steps first. Goal and rules may take more, because
     a rule that is left out is a rule that is broken; where a quarter of the window does not hold
     them, the last ones go and a line says so.
     """
-    before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
-    state = means.host.over(observe(plan.bare.transcript, means.toolkit, before))
     while state.plan and means.scale.text(render_live(state)) > budget:
         done = next((item for item in state.plan if item.is_done), state.plan[-1])
         kept = [item for item in state.plan if item is not done]
         state = replace(state, plan=tuple(kept))
-    return _with_rules(state, max(budget, int(plan.shares.limit * _MOST_RULES)), means)
+    return _with_rules(state, max(budget, int(limit * _OF_LIVE)), means)
 
 
 def _with_rules(state: LiveState, most: int, means: Means) -> str:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "system_end"]
 
+_POOR = 0.6
+"""The share of its budget below which a tail takes in an oversized exchange at its edge."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -145,7 +148,9 @@ def _tail(
     within = places[at] if at < len(places) else size
     head = places[0] if places else 0
     why = "the tail holds what its budget allows"
-    if at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
+    # Only where little would be left without it: else each fold would free less for nothing.
+    poor = behind[within] < shares.tail * _POOR
+    if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
         within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
     if size - within < shares.fewest:
         within = max((seam for seam in places if size - seam >= shares.fewest), default=head)

@@ -10,10 +10,9 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.compaction.checkpointing import Draft
+from holdfast.compaction.checkpointing import observed, record_room
 from holdfast.compaction.fold import Fold, fold
 from holdfast.compaction.plan import Enough, Impossible, Nothing, Plan, decide
-from holdfast.compaction.proof import with_evidence
 from holdfast.compaction.repair import ensure_valid
 from holdfast.compaction.report import (
     Abandoned,
@@ -25,27 +24,23 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.words import words_of
-from holdfast.facts import Evidence, audit, gather, rank
 from holdfast.summary import (
     Answer,
     Ask,
     Composed,
     Declined,
+    Draft,
     Failure,
     Job,
-    Record,
     derive_focus,
-    deterministic,
+    draft,
     user_words,
     write,
 )
 from holdfast.tokens import Load, load_of
-from holdfast.transcript import Message, Role, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from holdfast.compaction.live import LiveState
     from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.prune import PrunedTranscript
@@ -58,9 +53,9 @@ Flow: TypeAlias = Generator[Ask, Answer, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A record and where it came from."""
+    """What can be told, and where it came from."""
 
-    record: Record
+    draft: Draft
     report: SummaryReport
     warnings: tuple[str, ...] = ()
 
@@ -84,24 +79,23 @@ def compaction(
 
 
 def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
-    evidence = _evidence(plan, means)
-    source = yield from _summarize(plan, policy, means, evidence)
+    live = observed(plan, means)
+    source = yield from _summarize(plan, policy, means, live)
     if isinstance(source, Declined):
         reason = means.redact(source.reason)
         return Abandoned(plan.source, _untouched(plan.source, means), reason)
-    means = _with_notes(plan, means)
-    built = fold(plan, Draft(source.record, evidence), means)
+    built = fold(plan, source.draft, means, _with_notes(plan, means, live))
     load = load_of(built.transcript, means.scale)
     bulky = tuple(f"the window is still over a limit: {each}" for each in _bulk(load, policy))
     return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
 
 
-def _with_notes(plan: Plan, means: Means) -> Means:
+def _with_notes(plan: Plan, means: Means, live: LiveState) -> LiveState:
     """Let memory see what goes, at the last moment; what it notes stands in the live state."""
     if means.before_folding is None or not plan.folded:
-        return means
+        return live
     noted = means.before_folding(plan.folded).strip()
-    return replace(means, host=replace(means.host, remembered=(noted,) if noted else ()))
+    return replace(live, remembered=(noted,) if noted else ())
 
 
 def _bulk(load: Load, policy: Policy) -> tuple[str, ...]:
@@ -119,55 +113,38 @@ def _untouched(transcript: Transcript, means: Means) -> Report:
 def _pruned(
     transcript: Transcript, window: PrunedTranscript, policy: Policy, means: Means
 ) -> Pruned:
-    """Return the pruned window, with what its shortened outputs said that is worth keeping."""
-    scale = means.scale
-    evidence = rank(gather(transcript, means.mask), focus=means.focus)
-    spare = policy.target_tokens - scale.total(window.transcript)
-    proven = with_evidence(window.transcript, evidence, spare, means)
-    limit = policy.fit or policy.threshold_tokens
+    scale, pruned = means.scale, window.transcript
     report = Report(
         tokens_before=scale.total(transcript),
-        tokens_after=scale.total(proven),
+        tokens_after=scale.total(pruned),
         messages_before=len(transcript),
-        messages_after=len(proven),
+        messages_after=len(pruned),
         pruned=window.counts,
-        audit=audit(evidence, words_of(window.transcript), words_of(proven)),
-        warnings=_excess(scale.total(proven), limit),
+        warnings=_excess(scale.total(pruned), policy.fit or policy.threshold_tokens),
     )
-    return Pruned(proven, report)
-
-
-def _evidence(plan: Plan, means: Means) -> tuple[Evidence, ...]:
-    """Return the facts of what goes, best first; those that an earlier summary kept count as old.
-
-    A ledger leaves out what a quote beside it says. Quotes give way to newer ones, so their facts
-    are looked for again.
-    """
-    previous = plan.bare.previous
-    kept = "\n".join((previous.evidence, *previous.lasting, *previous.said)) if previous else ""
-    remembered = (Message(Role.USER, (Summary(kept),)),) if previous else ()
-    tail = words_of(plan.bare.transcript[plan.cut.tail :])
-    # What stays of the middle is pruned, so its facts are looked for too.
-    middle = plan.bare.transcript[plan.cut.head : plan.cut.tail]
-    return rank(gather((*remembered, *middle), means.mask), tail=tail, focus=means.focus)
+    return Pruned(pruned, report)
 
 
 def _summarize(
-    plan: Plan, policy: Policy, means: Means, evidence: Sequence[Evidence]
+    plan: Plan, policy: Policy, means: Means, live: LiveState
 ) -> Generator[Ask, Answer, _Source | Declined]:
     said = user_words(plan.bare.transcript)
     job = Job(
         messages=plan.folded,
         previous=plan.bare.previous,
-        budget=plan.shares.record,
+        budget=record_room(plan.shares),
         window=means.summarizer_window or 0,
         count=means.scale.text,
         redact=means.redact,
         today=means.today,
-        focus=means.focus or derive_focus(plan.bare.transcript),
-        after=plan.bare.transcript[plan.cut.tail :],
+        focus=means.focus,
+        hint="" if means.focus else derive_focus(plan.bare.transcript),
         task=said[-1] if said else "",
         opening=said[0] if said else "",
+        context=plan.bare.transcript,
+        head=plan.cut.head,
+        fresh=plan.bare.fresh,
+        plan=live.plan,
     )
     warnings: tuple[str, ...] = ()
     if means.summarizer_window is not None:
@@ -175,7 +152,8 @@ def _summarize(
         if isinstance(written, Composed):
             origin = "chunked" if written.chunks > 1 else "model"
             report = SummaryReport(origin, written.model, chunks=written.chunks)
-            return _Source(written.record, report, written.warnings)
+            told = draft(job, means.toolkit, written)
+            return _Source(told, report, written.warnings)
         if written.failure is Failure.AUTH:
             return written
         if policy.abort_on_summary_failure:
@@ -184,18 +162,19 @@ def _summarize(
         reason = means.redact(written.reason)
         covered = f"the deterministic record covers {len(job.messages)} messages"
         warnings = (f"{reason}; {covered}",)
-    return _Source(
-        deterministic(job, evidence, means.toolkit), SummaryReport("deterministic"), warnings
-    )
+    return _Source(draft(job, means.toolkit), SummaryReport("deterministic"), warnings)
 
 
 def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
     before = plan.weight
     after = means.scale.total(built.transcript)
-    report = _report(plan, source, built, weights=(before, after))
+    report = _report(built.plan, source, built, weights=(before, after))
     if after >= before:
         reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
         return Unchanged(plan.source, _nothing_gained(report), reason)
+    if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
+        reason = "a record would be no shorter than the few messages that it stands for"
+        return Unchanged(plan.source, replace(_nothing_gained(report), warnings=()), reason)
     ensure_valid(built.transcript, plan.bare.transcript)
     return Folded(built.transcript, report)
 

@@ -6,33 +6,31 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import assemble
-from holdfast.compaction.checkpointing import Draft, compose
-from holdfast.compaction.plan import grow, leanest
+from holdfast.compaction.checkpointing import LEAST, Summarized, Told, compose
+from holdfast.compaction.cut import must_stay
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest
 from holdfast.compaction.repair import repair
 from holdfast.compaction.truncate import truncate
 from holdfast.compaction.words import words_of
-from holdfast.facts import Audit, audit
-from holdfast.summary import render
+from holdfast.summary import Audit, audit
+from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
 from holdfast.transcript import newest_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from holdfast.compaction.live import LiveState
     from holdfast.compaction.means import Means
     from holdfast.compaction.plan import Plan
+    from holdfast.summary import Draft
     from holdfast.transcript import Transcript
 
 __all__ = ["Fold", "fold"]
 
-_LADDER = (1.0, 0.9, 0.75, 0.55)
-"""How much of its share the summary gets, try by try, until the whole fits."""
-_LOWER_RUNGS = (0.35, 0.15, 0.0)
-"""What is tried once the tail is gone: a strict limit leaves no other choice."""
-_MOST_GROWTH = 4.0
-_OF_SPARE = (1.0, 0.85, 0.6)
-"""How much of what is left over is shared out, try by try."""
 _WORTH_USING = 50
-"""Tokens left over under a strict limit from which on the window is built once more, wider."""
+"""Tokens left over under a strict limit from which on the tail is made longer."""
+_GROWTHS = 3
+"""How often that is tried: what stands in the tail need not be told, so that more is left."""
+_TRIES = 4
+"""How often a summary is written again because words weigh more together than apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,69 +44,102 @@ class Fold:
     """How many tool results of the tail were cut in the middle."""
     tail: int
     """How many messages the tail has."""
+    plan: Plan
+    """The plan as it was carried out: its tail may have grown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What stands around the summary."""
+    """The messages that a summary is placed between."""
 
+    plan: Plan
+    head: Transcript
     kept: Transcript
     tail: Transcript
+    shown: frozenset[int]
+    """The indices of all of them."""
     truncated: int = 0
+    squeezed: bool = False
+    """Whether only what must stay is there, in its shortest form."""
 
 
-def fold(plan: Plan, draft: Draft, means: Means) -> Fold:
+@dataclass(frozen=True, slots=True)
+class _Built:
+    frame: _Frame
+    transcript: Transcript
+    summary: Summarized
+    weight: int
+
+
+def fold(plan: Plan, draft: Draft, means: Means, live: LiveState) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
-    The summary gives way until the window fits and is smaller than before. Where the limit is
-    strict and the tail is too heavy for it, the tail goes too, and what must stay stays: the
-    system prompt, the newest user message and calls that still wait. What is left over in the end
-    is used: for a longer tail, or else for a longer summary.
+    The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
+    goes, and what must stay stays: the system prompt, the newest user message and calls that
+    still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale = means.scale
+    scale, told = means.scale, Told(draft, live)
+    if plan.shares.strict and draft.writer:
+        # What a model wrote is worth more than half of the tail, which the turns tell beside it.
+        plan = grow(plan, -plan.shares.tail // 2, means)
     goal = min(plan.shares.limit, plan.weight - 1)
-    for frame, factor in _rungs(plan, means):
-        built = _build(plan, draft, means, frame=frame, factor=factor)
-        spare = goal - scale.total(built.transcript)
-        if spare < 0:
-            continue
-        if not plan.shares.strict or spare <= _WORTH_USING:
+    built = _build(_frame(plan, means), told, means, goal)
+    if plan.shares.strict and (built.weight > goal or not built.summary.text):
+        bare = _build(_frame_without_tail(plan, means), told, means, goal)
+        if built.weight > goal or bare.summary.text:
+            built = bare
+    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
+        spare = goal - built.weight
+        if spare <= max(_WORTH_USING, goal // 20):
+            break
+        longer = grow(built.frame.plan, spare, means)
+        grown = _build(_frame(longer, means), told, means, goal)
+        if grown.weight > goal or grown.weight <= built.weight or not grown.summary.text:
+            break
+        built = grown
+    truncated = built.frame.truncated
+    if built.weight > plan.shares.limit:
+        cropped = truncate(built.transcript, plan.shares.limit, scale, means.stored)
+        built = replace(built, transcript=cropped.messages)
+        truncated += cropped.count
+    return _proven(built, draft, means, truncated)
+
+
+def _proven(built: _Built, draft: Draft, means: Means, truncated: int) -> Fold:
+    frame, summary = built.frame, built.summary
+    around = words_of((*frame.head, *frame.kept, *frame.tail))
+    return Fold(
+        transcript=built.transcript,
+        summary_tokens=means.scale.text(summary.text),
+        audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
+        truncated=truncated,
+        tail=len(frame.tail),
+        plan=frame.plan,
+    )
+
+
+def _build(frame: _Frame, told: Told, means: Means, goal: int) -> _Built:
+    """Build the window once; again only where its words weigh more together than apart."""
+    scale, shares = means.scale, frame.plan.shares
+    around = words_of((*frame.kept, *frame.tail))
+    without = repair(assemble(frame.head, "", frame.kept, frame.tail))
+    fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + scale.text(SYSTEM_NOTE)
+    floor = 0 if shares.strict else LEAST
+    wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
+    # A summary is worth more than an oversized exchange, whose results can be cut; but where the
+    # window is under its limit, the summary has to be shorter than what it stands for.
+    is_over = frame.plan.weight > shares.limit
+    least = max(wish // 2, floor) if is_over and not shares.strict else floor // 2
+    budget = min(wish, max(goal - fixed, least))
+    for _ in range(_TRIES):
+        summary = compose(frame.plan, told, means, shown=frame.shown, around=around, budget=budget)
+        window = repair(assemble(frame.head, summary.text, frame.kept, frame.tail))
+        built = _Built(frame, window, summary, scale.total(window))
+        over = built.weight - goal
+        if over <= 0 or not summary.text or budget <= least:
             return built
-        return next(
-            (
-                each
-                for each in _larger(plan, draft, means, (frame, factor), (built, spare))
-                if scale.total(each.transcript) <= goal
-            ),
-            built,
-        )
-    last = _build(plan, draft, means, frame=_frame(plan, means), factor=_LADDER[-1])
-    cropped = truncate(last.transcript, plan.shares.limit, scale, means.stored)
-    return replace(last, transcript=cropped.messages, truncated=last.truncated + cropped.count)
-
-
-def _larger(
-    plan: Plan, draft: Draft, means: Means, rung: tuple[_Frame, float], reached: tuple[Fold, int]
-) -> Iterator[Fold]:
-    """Yield windows that use what was left over: for the ledger and the tail, or the summary."""
-    (frame, factor), (built, spare) = rung, reached
-    for share in _OF_SPARE:
-        grown = grow(plan, int(spare * share), means)
-        yield _build(grown, draft, means, frame=_frame(grown, means), factor=1.0)
-    growth = min(1 + 0.9 * spare / max(built.summary_tokens, 1), _MOST_GROWTH)
-    yield _build(plan, draft, means, frame=frame, factor=factor * growth)
-
-
-def _rungs(plan: Plan, means: Means) -> Iterator[tuple[_Frame, float]]:
-    """Yield what to try, the best first.
-
-    Half a summary is worth more than one oversized exchange, so the tail goes before the rest.
-    """
-    frame = _frame(plan, means)
-    yield from ((frame, factor) for factor in _LADDER)
-    if plan.shares.strict:
-        bare = _frame_without_tail(plan, means)
-        yield from ((bare, factor) for factor in (*_LADDER, *_LOWER_RUNGS))
+        budget = max(budget - over - 8, least)
+    return _Built(frame, without, Summarized(), scale.total(without))
 
 
 def _frame(plan: Plan, means: Means) -> _Frame:
@@ -117,23 +148,14 @@ def _frame(plan: Plan, means: Means) -> _Frame:
     newest = newest_user(window)
     spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
     cropped = truncate(tail, plan.shares.ceiling + spared, means.scale, means.stored)
-    return _Frame(tuple(window[at] for at in cut.kept), cropped.messages, cropped.count)
+    shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
+    kept = tuple(window[at] for at in cut.kept)
+    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
 def _frame_without_tail(plan: Plan, means: Means) -> _Frame:
     # A strict window has no head but the system prompt.
-    return _Frame(leanest(plan.measured, means)[plan.cut.head :], ())
-
-
-def _build(plan: Plan, draft: Draft, means: Means, *, frame: _Frame, factor: float) -> Fold:
-    around = words_of((*frame.kept, *frame.tail))
-    summary = compose(plan, draft, means, around=around, factor=factor)
-    head = plan.window.transcript[: plan.cut.head]
-    transcript = repair(assemble(head, summary, frame.kept, frame.tail))
-    return Fold(
-        transcript=transcript,
-        summary_tokens=means.scale.text(summary) if summary else 0,
-        audit=audit(draft.evidence, render(draft.record), f"{summary}\n{around}"),
-        truncated=frame.truncated,
-        tail=len(frame.tail),
-    )
+    head = plan.cut.head
+    kept = leanest(plan.measured, means)[head:]
+    shown = frozenset((*range(head), *must_stay(plan.measured)))
+    return _Frame(plan, plan.window.transcript[:head], kept, (), shown, squeezed=True)

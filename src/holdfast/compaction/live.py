@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import ToolCall, ToolResult
-from holdfast.transcript.plans import PlanItem, fields_of, plan_of
+from holdfast.transcript.plans import PlanItem, fields_of, planned
 from holdfast.transcript.toolkit import Family, Toolkit, flat
 
 if TYPE_CHECKING:
@@ -81,9 +81,14 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     agents: dict[str, str] = {}
     processes = dict.fromkeys(before.processes, "")
     started: dict[str, str] = {}
+    planning: dict[str, str] = {}
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolResult):
             agents.pop(part.call_id, None)
+            if (said := planning.pop(part.call_id, "")) and (
+                plan := planned(state.plan, said, part.text)
+            ) is not None:
+                state = replace(state, plan=plan)
             if part.call_id in started:
                 # What a start answered holds the id by which the process is ended.
                 processes[started[part.call_id]] = part.text[:_ANSWER]
@@ -91,8 +96,8 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
             continue
         kind = toolkit.family(part.name)
         # Arguments are parsed only where they can matter: a session has thousands of calls.
-        if kind is Family.PLAN and (plan := plan_of(part.arguments)):
-            state = replace(state, plan=plan)
+        if kind is Family.PLAN:
+            planning[part.id] = part.arguments
         elif kind is Family.DELEGATE:
             agents[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
         elif _runs_in_background(part):
@@ -105,6 +110,8 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
                 str(next(iter(fields_of(part.arguments).values()), part.name)), _ITEM_WIDTH
             )
             state = replace(state, skills=_once((*state.skills, skill)))
+    for said in planning.values():
+        state = replace(state, plan=planned(state.plan, said, "") or state.plan)
     return replace(
         state,
         agents=tuple(agents.values()),

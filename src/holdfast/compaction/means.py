@@ -33,6 +33,8 @@ class Means:
     focus: str = ""
     stored: Mapping[str, int] = field(default_factory=dict[str, int])
     """Where tool results are kept whole, as message ids by call id."""
+    recall: tuple[str, ...] = ()
+    """Names of the host's tools that bring back what was folded."""
     before_folding: Callable[[Transcript], str] | None = None
     """Sees the messages that are about to be folded; what it returns joins the record."""
 

@@ -19,7 +19,7 @@ from holdfast.compaction.cut import (
     system_end,
 )
 from holdfast.compaction.media import without_old_media
-from holdfast.compaction.policy import MOST_LEDGER, SOFT_CEILING
+from holdfast.compaction.policy import SOFT_CEILING
 from holdfast.compaction.previous import Bare, without_summaries
 from holdfast.compaction.prune import PrunedTranscript, prune, squeezed
 from holdfast.compaction.repair import repair
@@ -232,11 +232,9 @@ def _cropped(transcript: Transcript, shares: Shares, means: Means, reason: str) 
 
 
 def grow(plan: Plan, spare: int, means: Means) -> Plan:
-    """Return the plan with tokens that were left over given to the ledger and to the tail."""
-    shares = plan.shares
-    proof = min(spare // 2, max(int(shares.limit * MOST_LEDGER) - shares.ledger, 0))
-    tail = shares.tail + spare - proof
-    grown = replace(shares, ledger=shares.ledger + proof, tail=tail, ceiling=tail)
+    """Return the plan with tokens that were left over given to the tail."""
+    tail = plan.shares.tail + spare
+    grown = replace(plan.shares, tail=tail, ceiling=tail)
     chosen = cut(plan.measured, plan.cut.head, grown)
     wider = replace(plan, shares=grown, cut=chosen)
     return replace(wider, window=_window(wider, means, protected=chosen.tail))

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from holdfast.errors import ConfigError
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
-__all__ = ["MOST_LEDGER", "SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
+__all__ = ["SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
 
 SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
-
-MOST_LEDGER = 0.40
-"""The most of a fitted window that the ledger may take: a list alone explains nothing."""
 
 SOFT_CEILING = 1.5
 """How far over its budget the tail may go to keep one oversized exchange whole."""
@@ -27,16 +24,12 @@ _FLOOR_SHARE = 0.85
 _RECORD_OF_MIDDLE = 0.20
 _RECORD_OF_WINDOW = 0.05
 _RECORD_FLOOR, _RECORD_CEILING = 2_000, 12_000
-_RECORD_OF_THRESHOLD = 0.15
+_RECORD_OF_THRESHOLD = 0.12
 """Where 5 % of the window cannot hold a readable record, this share of the threshold may."""
 _RECORD_OF_SHORT_MIDDLE = 0.40
 """The floor gives way where it would be nearly as heavy as what the record stands for."""
-_LEDGER_OF_RECORD = 0.40
 _SAID_OF_THRESHOLD = 0.10
 _SAID_OF_MIDDLE = 0.25
-_LASTING_OF_THRESHOLD, _LASTING_FLOOR = 0.05, 500
-_LASTING_OF_SMALL = 0.25
-"""In a small window the words of users that last may take up to this share for their floor."""
 _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 _AHEAD_OF_THRESHOLD = 0.80
@@ -49,9 +42,9 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_RECORD, _FIT_LEDGER = 0.32, 0.20, 0.40
-_FIT_SAID, _FIT_LASTING, _FIT_LIVE, _FIT_PINS = 0.02, 0.02, 0.02, 0.02
-"""How a fixed number of tokens is shared once the system prompt and the task have theirs."""
+_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.25, 0.20, 0.05
+"""How a fixed number of tokens is shared once the system prompt and the task have theirs: the
+record takes the rest, and what it has no use for goes to the tail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +57,14 @@ class Shares:
     ceiling: int
     """What the tail may weigh when its oldest exchange is oversized."""
     record: int
-    ledger: int
     said: int
+    """Users' words beside the record."""
     live: int
     pins: int
     fewest: int
     """The tail is never shorter than this many messages."""
     strict: bool
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
-    lasting: int = 0
-    """What users said that holds beyond its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,24 +171,18 @@ class Policy:
         limit = self.threshold_tokens
         tail = self.target_tokens if tail is None else min(tail, self.target_tokens)
         middle = max(rest - tail, 0)
-        record = self._record(middle, previous)
-        lasting = max(limit * _LASTING_OF_THRESHOLD, min(_LASTING_FLOOR, limit * _LASTING_OF_SMALL))
-        quoted = middle * _SAID_OF_MIDDLE + previous
         wishes = {
             "tail": tail,
-            "record": record,
-            "ledger": record * _LEDGER_OF_RECORD,
-            "said": min(limit * _SAID_OF_THRESHOLD, quoted),
-            "lasting": min(limit * _SAID_OF_THRESHOLD, lasting, quoted),
+            "record": self._record(middle, previous),
+            "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
             "live": limit * _LIVE_OF_THRESHOLD,
             "pins": limit * _PINS_OF_THRESHOLD,
         }
         room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
         factor = min(1.0, room / sum(wishes.values()))
         granted = {name: int(wish * factor) for name, wish in wishes.items()}
+        # An oversized exchange is rare, and may use what is left over.
         spare = room - sum(granted.values())
-        # Both may use what is left over: an oversized exchange is rare, and the summary gives way.
-        granted["lasting"] += max(min(int(min(lasting, quoted)) - granted["lasting"], spare), 0)
         ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
         return Shares(limit=limit, ceiling=ceiling, fewest=_FEWEST, strict=False, **granted)
 
@@ -214,13 +199,11 @@ class Policy:
             limit=limit,
             tail=tail,
             ceiling=tail,
-            record=min(int(room * _FIT_RECORD), _RECORD_CEILING),
-            ledger=min(int(room * _FIT_LEDGER), _RECORD_CEILING),
-            said=int(room * _FIT_SAID),
-            lasting=int(room * _FIT_LASTING),
+            record=room - tail,
+            said=0,
             live=int(room * _FIT_LIVE),
             pins=int(room * _FIT_PINS),
-            fewest=1,
+            fewest=0,
             strict=True,
         )
 

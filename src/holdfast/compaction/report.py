@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from holdfast.facts import Audit
+    from holdfast.summary import Audit
     from holdfast.transcript import Transcript
 
 __all__ = [

@@ -30,6 +30,8 @@ class Request:
     """Where tool results are kept whole, as message ids by call id: pointers to them are left."""
     before_folding: Callable[[Transcript], str] | None = None
     """Sees the messages that are about to be folded; what it returns joins the record."""
+    recall: tuple[str, ...] = ()
+    """Names of the tools by which the model can find again what is folded."""
 
     @property
     def is_manual(self) -> bool:

@@ -87,7 +87,7 @@ class CompactionReport(Mapping[str, object]):
             "cuts": {**asdict(figures.cuts), "kept": list(figures.cuts.kept)},
             "pruned": asdict(figures.pruned),
             "summary": asdict(figures.summary) if figures.summary else None,
-            "audit": asdict(figures.audit) if figures.audit else None,
+            "audit": figures.audit.as_json() if figures.audit else None,
             "warnings": list(self.warnings),
             "duration_ms": round(self.duration_ms, 2),
         }

@@ -171,7 +171,6 @@ def _shares(tail: int, pins: int, *, strict: bool) -> Shares:
         tail=tail,
         ceiling=tail,
         record=0,
-        ledger=0,
         said=0,
         live=0,
         pins=pins,

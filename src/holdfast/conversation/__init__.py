@@ -1,7 +1,7 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `parts`, `heading`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `keeping`, `found`, `talk`, `turning`, `forking`, `difference`,
+`compacting`, `background`, `pulse`, `keeping`, `found`, `talk`, `turning`, `forking`, `difference`,
 `status`, `session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
 """
 

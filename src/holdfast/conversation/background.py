@@ -23,21 +23,20 @@ class Background:
     that, since a compaction is stored in one step at its very end.
     """
 
-    def __init__(self) -> None:
-        """Begin idle; no thread is started before there is a job."""
+    def __init__(self, on_failure: Callable[[HoldfastError], None]) -> None:
+        """Begin idle; no thread is started before there is a job.
+
+        Args:
+            on_failure: Told why a job failed, on the job's own thread. It must not raise.
+        """
         self._thread: threading.Thread | None = None
-        self._failure: HoldfastError | None = None
+        self._on_failure = on_failure
         self._starting = threading.Lock()
 
     @property
     def is_running(self) -> bool:
         """Say whether a job is under way."""
         return self._thread is not None and self._thread.is_alive()
-
-    @property
-    def failure(self) -> HoldfastError | None:
-        """Return why the last job failed, if it did."""
-        return self._failure
 
     def start(self, job: Callable[[], object]) -> bool:
         """Begin a job unless one is under way; says whether it was begun."""
@@ -59,7 +58,6 @@ class Background:
         return not thread.is_alive()
 
     def _run(self, job: Callable[[], object]) -> None:
-        self._failure = None
         try:
             job()
         except HoldfastError as error:
@@ -68,5 +66,5 @@ class Background:
             self._failed(HoldfastError(f"{type(error).__name__}: {error}"))
 
     def _failed(self, error: HoldfastError) -> None:
-        self._failure = error
         _log.warning("the compaction in the background failed: %s", error)
+        self._on_failure(error)

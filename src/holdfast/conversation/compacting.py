@@ -53,6 +53,8 @@ class Pass:
     session: Session
     holder: str = ""
     """Who compacts the session at this moment, if it is somebody else."""
+    is_overtaken: bool = False
+    """Whether the window was changed while the pass was made, so that its result is no good."""
 
 
 class _Notes:
@@ -102,6 +104,7 @@ def compact(
             order.request,
             stored=_results(window.entries),
             before_folding=_Notes(parts.before_folding) if parts.before_folding else None,
+            recall=parts.options.recall,
         )
         report = parts.engine.compact(shown, request)
         if not isinstance(report.result, Folded | Pruned):
@@ -110,7 +113,8 @@ def compact(
         try:
             return Pass(report, keep(change))
         except (Conflict, SessionEnded) as error:
-            return Pass(_abandoned(window.transcript, str(error)), session)
+            given_up = _abandoned(window.transcript, str(error))
+            return Pass(given_up, session, is_overtaken=True)
 
 
 def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tuple[Piece, ...]:

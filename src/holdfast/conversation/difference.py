@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.words import words_of
-from holdfast.facts import Presence, gather, rank
+from holdfast.summary import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from holdfast.facts import Evidence
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Window
+    from holdfast.summary import Stated
 
 __all__ = ["Difference", "difference"]
 
@@ -35,15 +35,13 @@ class Difference:
     """What the compaction wrote: the summary."""
     kept: tuple[Entry, ...]
     """What stayed word for word."""
-    retained: tuple[Evidence, ...]
-    """Facts of what went that still stand in the window."""
-    stored: tuple[Evidence, ...]
-    """Facts of what went that only the store has."""
+    retained: tuple[Stated, ...]
+    """Statements of what went that still stand in the window."""
+    stored: tuple[Stated, ...]
+    """Statements of what went that only the store has."""
 
 
-def difference(
-    store: Store, record: CompactionRecord, mask: Callable[[Sequence[str]], Sequence[str]]
-) -> Difference:
+def difference(store: Store, record: CompactionRecord, redact: Callable[[str], str]) -> Difference:
     """Return what one compaction of a session did.
 
     Messages that were added after it are left out: they are in both windows. The summary that an
@@ -59,8 +57,8 @@ def difference(
     known = {entry.id for entry in before}
     stands = {entry.stands_for: entry for entry in after if entry.id not in known}
     gone = tuple(entry for entry in before if entry.id not in shown)
-    evidence = rank(gather(tuple(entry.message for entry in gone), mask))
-    present = Presence(words_of(entry.message for entry in after))
+    shown_words = words_of(entry.message for entry in after)
+    retained, stored = compared([entry.message for entry in gone], shown_words, redact)
     return Difference(
         record=record,
         before=before,
@@ -73,8 +71,8 @@ def difference(
             if entry.id not in known and (entry.message.summary or entry.stands_for is None)
         ),
         kept=tuple(entry for entry in after if entry.id in known),
-        retained=tuple(each for each in evidence if each.fact.text in present),
-        stored=tuple(each for each in evidence if each.fact.text not in present),
+        retained=tuple(retained),
+        stored=tuple(stored),
     )
 
 

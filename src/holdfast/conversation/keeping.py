@@ -6,16 +6,17 @@ import logging
 import random
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.compaction import Abandoned, Request
+from holdfast.compaction import Request
 from holdfast.conversation.background import Background
 from holdfast.conversation.compacting import Order, Pass, commit, compact, tell
 from holdfast.conversation.current import follow
 from holdfast.conversation.heading import heading_of
 from holdfast.conversation.holding import Taken, holding
 from holdfast.conversation.parts import Switch
+from holdfast.conversation.pulse import Pulse
 from holdfast.conversation.window import LiveWindow
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.session import EndReason, Fork, latest_leaf
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from holdfast.conversation.parts import Parts
     from holdfast.session import Change, Session, Window
 
-__all__ = ["Keeping", "Pulse"]
+__all__ = ["Keeping"]
 
 _log = logging.getLogger(__name__)
+_MANUAL = "manual"
+"""The trigger of a pass that somebody asked for."""
 _T = TypeVar("_T")
 _TRIES = 200
 """How often others may come first before a caller is told."""
@@ -37,19 +40,6 @@ _LONGEST_PAUSE = 0.05
 """Seconds between two such tries."""
 _LOOK_EVERY = 0.25
 """Seconds between two looks at a session that somebody else compacts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """What was asked last, and what the newest answers taught."""
-
-    prompt_tokens: int = 0
-    sent: int = 0
-    """The estimate of the window that was handed out last, which an answer belongs to."""
-    pressure: str = ""
-    """The warning on the way to the threshold, until usage falls or a pass was made."""
-    trouble: str = ""
-    """What went wrong beside the turn, until a pass goes well."""
 
 
 class Keeping:
@@ -66,7 +56,7 @@ class Keeping:
         self._live = LiveWindow(parts.store, parts.engine, session.id)
         self._lock = threading.RLock()
         self._passing = threading.RLock()
-        self._background = Background()
+        self._background = Background(self._troubled)
         self._pulse = Pulse()
 
     @property
@@ -74,9 +64,18 @@ class Keeping:
         """Return the id of the session; a rotation changes it."""
         return self._session.id
 
+    @property
+    def recall(self) -> tuple[str, ...]:
+        """Return the names of the tools by which the model can find again what is folded."""
+        return self.parts.options.recall
+
+    @recall.setter
+    def recall(self, names: tuple[str, ...]) -> None:
+        self.parts = replace(self.parts, options=replace(self.parts.options, recall=names))
+
     def compress(self, focus: str = "") -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
-        return self._compact(Order("manual", Request(focus=focus, force=True))).report
+        return self._compact(Order(_MANUAL, Request(focus=focus, force=True))).report
 
     def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
         """Compact after a provider refused the request for its size, tighter with each attempt.
@@ -192,8 +191,12 @@ class Keeping:
         """Compact on the turn's path; a failure stops the turn only if nothing could be sent."""
         try:
             done = self._compact(order)
-            if done.holder and not self._fits() and self._outwaited():
-                self._compact(order)
+            if done.holder and not self._fits():
+                if self._outwaited():
+                    self._compact(order)
+                else:
+                    # Whoever held the session has done what was to be done.
+                    self._pulse = replace(self._pulse, trouble=())
             if not self._fits():
                 # What the usual shares leave too large is fitted, as after a refusal.
                 policy = self.parts.engine.policy
@@ -218,9 +221,13 @@ class Keeping:
         return True
 
     def _warn(self, error: HoldfastError) -> None:
-        """Let the status say what went wrong beside the turn."""
+        """Let the log and the status say what went wrong beside the turn."""
         _log.warning("session %s: %s", self.id, error)
-        self._pulse = replace(self._pulse, trouble=str(error))
+        self._troubled(error)
+
+    def _troubled(self, error: HoldfastError) -> None:
+        with self._lock:
+            self._pulse = replace(self._pulse, trouble=(str(error),))
 
     def _compact(self, order: Order) -> Pass:
         with self._passing:
@@ -241,9 +248,11 @@ class Keeping:
             with self._lock:
                 self._refreshed()
                 self.parts.engine.measure(self._live.load)
-                failed = isinstance(done.report.result, Abandoned)
-                said = (*done.report.notes, *((done.report.reason,) if failed else ()))
-                self._pulse = replace(self._pulse, pressure="", trouble=" ".join(said))
+                # That another came first is nothing to be told of while the request fits.
+                came_second = bool(done.holder) or done.is_overtaken
+                if not (came_second and self._fits()):
+                    by_hand = order.trigger == _MANUAL
+                    self._pulse = self._pulse.after(done.report, by_hand=by_hand)
         return done
 
     def _window_name(self) -> str:

@@ -63,6 +63,8 @@ class Options:
     tool_limits: Mapping[str, int] = field(default_factory=dict[str, int])
     """Tokens that a tool's output may take in the window, by the tool's name; `*` for the rest."""
     lease_seconds: float = 60.0
+    recall: tuple[str, ...] = ()
+    """Names of the tools by which the model can find again what is folded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from holdfast.conversation.difference import difference
 from holdfast.conversation.forking import Forking, forked
 from holdfast.conversation.heading import PROMPT_KEY, bare_prompt, heading_of
 from holdfast.conversation.incoming import spoken
+from holdfast.conversation.pulse import flaws_of
 from holdfast.conversation.status import Status
 from holdfast.conversation.talk import Talk
 from holdfast.conversation.turning import before_turns, shared_until, turned
@@ -25,7 +26,6 @@ from holdfast.session import (
     redo_target,
     undo_target,
 )
-from holdfast.summary import redact_all
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class LiveSession(Talk):
                 undone=self._is_undone(),
                 compacting=self._background.is_running,
                 usage=session.usage,
-                warning=self._warning,
+                troubles=self._troubles(window.head.view),
+                pressure=self._pulse.pressure,
             )
 
     def undo(self) -> bool:
@@ -175,7 +176,7 @@ class LiveSession(Talk):
             had = f"it has had {len(passes)}"
             raise UnknownSession(f"session {self.id} has no such compaction; {had}") from None
         store, redact = self.parts.store, self.parts.redact
-        return difference(store, record, lambda texts: redact_all(texts, redact))
+        return difference(store, record, redact)
 
     def pin(self, message_id: int) -> None:
         """Let compactions keep a message word for word, within their budget for pins."""
@@ -259,12 +260,15 @@ class LiveSession(Talk):
         self._amend(Amendment(model=model))
         return report
 
-    @property
-    def _warning(self) -> str:
-        failure, engine = self._background.failure, self.parts.engine.trouble
-        said = str(failure) if failure else self._pulse.trouble or self._pulse.pressure
-        # A plug-in that was set aside stays so, whatever else there is to say.
-        return said if engine in said else f"{said} {engine}".strip()
+    def _troubles(self, view: int | None) -> tuple[str, ...]:
+        """Return what went wrong and no pass has put right since."""
+        if (self.id, view) != (self._pulse.flaws.session, self._pulse.flaws.view):
+            flaws = flaws_of(self.parts.store, self.id, view)
+            self._pulse = replace(self._pulse, flaws=flaws)
+        engine = self.parts.engine.trouble
+        said = dict.fromkeys((*self._pulse.trouble, *self._pulse.flaws.warnings))
+        # A plug-in that was set aside stays so, and the pass that noticed has said it too.
+        return (*(each for each in said if each not in engine), *((engine,) if engine else ()))
 
     def _amend(self, amendment: Amendment) -> None:
         with self._lock:

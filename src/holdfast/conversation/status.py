@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +33,19 @@ class Status:
     compacting: bool
     """Whether a compaction is running in the background."""
     usage: Usage
-    warning: str = ""
+    troubles: tuple[str, ...] = ()
+    """What went wrong and no pass has put right since, a sentence each, the worst first: a pass
+    that was given up, a record that its model did not write, a plug-in that was set aside."""
+    pressure: str = ""
+    """The warning on the way to the threshold."""
+
+    @property
+    def warning(self) -> str:
+        """Return everything that the user should know, in sentences; empty when all is well."""
+        # What an error says may have several lines.
+        words = (" ".join(each.split()) for each in (*self.troubles, self.pressure))
+        said = [each for each in words if each]
+        return ". ".join([*(each.removesuffix(".") for each in said[:-1]), *said[-1:]])
 
     @property
     def share(self) -> float:
@@ -42,12 +54,15 @@ class Status:
 
     def as_json(self) -> dict[str, object]:
         """Return the status as plain JSON values."""
-        return asdict(self)
+        return {**asdict(self), "warning": self.warning}
 
     def __str__(self) -> str:
         """Return the status in one line."""
         state = " (compacting)" if self.compacting else " (undone)" if self.undone else ""
+        # What the share shows already needs no words.
+        trouble = replace(self, pressure="").warning
         return (
             f"{self.title or self.session}: {self.tokens:,} of {self.threshold:,} tokens "
             f"({self.share:.0%}), {self.messages:,} messages{state}"
+            f"{f'; warning: {trouble}' if trouble else ''}"
         )

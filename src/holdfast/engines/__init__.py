@@ -1,9 +1,9 @@
 """What drives the pure core against the ports: the only place with effects.
 
-Read in this order: `cooldown`, `patience`, `chain`, `state`, `engine`, `result`, `meter`, `chat`.
-Then what plug-ins implement (`contract`), our engines behind it (`contracted`, `truncating`), where
-they are found (`plugin_folder`, `registry`), and how one is hosted: `guest`, `guest_tools`,
-`translation`, `guest_pass`, `seat`, `hosted`.
+Read in this order: `cooldown`, `patience`, `chain`, `state`, `journal`, `engine`, `result`,
+`meter`, `chat`. Then what plug-ins implement (`contract`), our engines behind it (`contracted`,
+`truncating`), where they are found (`plugin_folder`, `registry`), and how one is hosted: `guest`,
+`guest_tools`, `translation`, `guest_pass`, `seat`, `hosted`.
 """
 
 from holdfast.engines.chain import Chain

@@ -10,7 +10,8 @@ The rules are one generator, `answering`: it decides, and yields what it wants d
 - The last model asks to come back within 5 s: the chain waits that long and tries once more.
 - HTTP 401 or 403: `Declined(AUTH)` at once. Asking another model would hide a broken credential.
 - An empty answer is a failure like any other.
-- A refusal, or text without the sections: one repair attempt, then a failure.
+- A refusal, an echo of the request or more words than the turns had: one repair attempt, then a
+  failure. Any other answer is used, whatever its form.
 - A cooldown is running: automatic asks are declined without a call, a manual one is carried out.
 """
 
@@ -98,13 +99,13 @@ def _attempt(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | Non
     answer = yield from _asked(summarizer, ask)
     if isinstance(answer, Declined):
         return answer
-    flaw = problem(answer.text)
+    flaw = problem(answer.text, ask.prompt)
     if flaw is None:
         return answer
     answer = yield from _asked(summarizer, repair(ask, answer.text, flaw))
     if isinstance(answer, Declined):
         return answer
-    flaw = problem(answer.text)
+    flaw = problem(answer.text, ask.prompt)
     if flaw is None:
         return answer
     return Declined(Failure.MALFORMED, f"{summarizer.name} wrote no record: {flaw}")

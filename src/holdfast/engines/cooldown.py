@@ -31,6 +31,8 @@ class Cooldown:
 
     until: float = float("-inf")
     reason: str = ""
+    seconds: float = 0.0
+    """How long it lasts from beginning to end."""
 
     def left(self, now: float) -> float:
         """Return the seconds that remain, 0.0 when the pause is over."""
@@ -41,9 +43,11 @@ class Cooldown:
         left = self.left(now)
         if left == 0.0:
             return None
+        # The whole pause, not what is left of it: a sentence that counts down is news every time,
+        # and old when it is read in a status.
         reason = (
-            f"the summarizer failed recently ({self.reason}); it is asked again in "
-            f"{left:.0f} s, or at once by a manual compress"
+            f"the summarizer failed recently ({self.reason}); it is asked again "
+            f"{self.seconds:.0f} s after that, or at once by a manual compress"
         )
         return Declined(Failure.COOLDOWN, reason, retry_after=left)
 
@@ -60,5 +64,5 @@ def after(declined: Declined, now: float) -> Cooldown:
     """
     if declined.failure is Failure.AUTH:
         return READY
-    pause = _SECONDS.get(declined.failure, _OTHER_SECONDS)
-    return Cooldown(now + max(pause, declined.retry_after or 0.0), declined.reason)
+    pause = max(_SECONDS.get(declined.failure, _OTHER_SECONDS), declined.retry_after or 0.0)
+    return Cooldown(now + pause, declined.reason, pause)

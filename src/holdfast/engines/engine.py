@@ -30,6 +30,7 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
+from holdfast.engines.journal import Journal
 from holdfast.engines.state import Gauges, Setup
 from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Load, Scale, load_of, window_from_error
@@ -70,6 +71,7 @@ class Engine:
         self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
         self._learning = threading.Lock()
+        self._journal = Journal()
 
     @property
     def gauges(self) -> Gauges:
@@ -200,6 +202,7 @@ class Engine:
     def reset(self) -> None:
         """Forget what was learned from this conversation."""
         self._gauges = Gauges()
+        self._journal = Journal()
 
     def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, Answer, Outcome]:
         cause = self._gauges.progress.blocked
@@ -235,12 +238,17 @@ class Engine:
             focus=request.focus,
             stored=request.stored,
             before_folding=request.before_folding,
+            recall=request.recall,
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
+        chain = self._setup.chain
+        told = chain.notes if chain else ()
         with self._learning:
             progress = self._progress(outcome, request)
-            gauges = replace(self._gauges, progress=progress)
+            # A model that was given up is news in one report; those that follow may be good ones.
+            news = told[self._gauges.noted :]
+            gauges = replace(self._gauges, progress=progress, noted=len(told))
             if outcome.report.saved > 0:
                 # Usage that is reported from now on is compared with what came out.
                 rough = round(outcome.report.tokens_after / gauges.calibration.ratio)
@@ -248,12 +256,13 @@ class Engine:
                 self._scale.keep_only(outcome.transcript)
             self._gauges = gauges
         # A provider's own sentences may quote what they were sent.
-        chain = self._setup.chain
-        notes = tuple(map(self._setup.redactor.redact, chain.notes if chain else ()))
+        notes = tuple(map(self._setup.redactor.redact, news))
         if progress.blocked:
             notes = (*notes, advice(progress.blocked))
         elapsed = (self._setup.clock.now() - started) * 1000
-        return CompactionReport(outcome, elapsed, notes)
+        report = CompactionReport(outcome, elapsed, notes)
+        self._journal.note(report)
+        return report
 
     def _progress(self, outcome: Outcome, request: Request) -> Progress:
         """Return whether passes still gain anything.

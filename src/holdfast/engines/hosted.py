@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
 from holdfast.engines.guest import Hung, Raised
 from holdfast.engines.guest_pass import Refused, guest_pass
+from holdfast.engines.journal import Journal
 from holdfast.engines.seat import Seat
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class HostedEngine(Seat):
         self._own = default.policy
         self._model = model
         self._progress = Progress()
+        self._journal = Journal()
         match guest.arrive():
             case Raised(reason) | Hung(reason):
                 self._set_aside(f"could not be loaded: {reason}")
@@ -83,6 +85,7 @@ class HostedEngine(Seat):
             report = self._finished(outcome, request)
         else:
             report = CompactionReport(outcome, notes=self._judged(outcome, request))
+            self._journal.note(report)
         elapsed = (perf_counter() - started) * 1000
         return replace(report, duration_ms=elapsed, notes=(*report.notes, *self._news()))
 

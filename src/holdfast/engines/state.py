@@ -58,3 +58,5 @@ class Gauges:
     progress: Progress = field(default_factory=Progress)
     rough: int = 0
     """The estimate of the newest request, which the next report of usage is compared with."""
+    noted: int = 0
+    """How many notes of the chain are in a report already."""

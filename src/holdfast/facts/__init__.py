@@ -1,24 +1,6 @@
-"""Exact facts: found in messages, ranked by what the agent is likely to need, checked, packed.
+"""Exact names: what counts as one, and the ledger of those that a record does not tell."""
 
-Read in this order: `rules`, `extract`, `gather`, `rank`, `audit`, `ledger`.
-"""
-
-from holdfast.facts.audit import Audit, Presence, audit
-from holdfast.facts.extract import extract
-from holdfast.facts.gather import Evidence, gather
 from holdfast.facts.ledger import ledger
-from holdfast.facts.rank import rank
-from holdfast.facts.rules import Fact, Kind
+from holdfast.facts.rules import Fact, Kind, read_run, runs
 
-__all__ = [
-    "Audit",
-    "Evidence",
-    "Fact",
-    "Kind",
-    "Presence",
-    "audit",
-    "extract",
-    "gather",
-    "ledger",
-    "rank",
-]
+__all__ = ["Fact", "Kind", "ledger", "read_run", "runs"]

@@ -8,13 +8,13 @@ Sentences and output lines worth quoting have their rules in `cues`.
 from __future__ import annotations
 
 import re
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fact", "Kind", "Strength", "read_run", "runs", "strength"]
+__all__ = ["Fact", "Kind", "read_run", "runs"]
 
 
 class Kind(StrEnum):
@@ -43,19 +43,6 @@ class Fact(NamedTuple):
 
     kind: Kind
     text: str
-
-
-class Strength(IntEnum):
-    """Whose word it takes for a name to count: its form alone may not say enough."""
-
-    CALLED = 0
-    """It may be plain prose (`read-only`, `yes/no`): the agent must have used it in a tool call."""
-    SPOKEN = 1
-    """It may be an offset or a limit (`340`): somebody must have said it in words."""
-    WRITTEN = 2
-    """Tools print such things by the thousand: a user or the agent must have written it."""
-    FIRM = 3
-    """It is a name whoever wrote it."""
 
 
 _LONGEST = 200
@@ -247,35 +234,3 @@ def _identifier(text: str, *, called: bool) -> Fact | None:
     if called or _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper():
         return Fact(Kind.IDENTIFIER, text)
     return None
-
-
-def strength(fact: Fact) -> Strength:
-    """Say whose word it takes for the fact to count."""
-    kind, text = fact
-    # Without patterns, which ask for equality: this runs for thousands of facts.
-    if kind is Kind.IDENTIFIER:
-        return Strength.FIRM if "_" in text else _of_word(text)
-    if kind is Kind.PATH:
-        return Strength.CALLED if _is_prose(text) else Strength.FIRM
-    if kind is Kind.NUMBER:
-        is_short = len(text) < _SHORTEST and text.isdigit()
-        return Strength.SPOKEN if is_short else Strength.WRITTEN
-    return Strength.WRITTEN if kind is Kind.VERSION else Strength.FIRM
-
-
-def _of_word(identifier: str) -> Strength:
-    """Say whose word it takes for an identifier without underscores."""
-    if identifier.isalpha():
-        if identifier.isupper():
-            return Strength.CALLED
-        return Strength.WRITTEN if identifier.islower() else Strength.FIRM
-    if _HYPHENED.fullmatch(identifier):
-        return Strength.CALLED
-    return Strength.WRITTEN if _COUNTED.fullmatch(identifier) else Strength.FIRM
-
-
-def _is_prose(path: str) -> bool:
-    """Say whether a path may be two words, a closing tag, or a method after a line break."""
-    if "/" not in path:
-        return path.startswith(".") and path.count(".") == 1
-    return "." not in path and (path.rfind("/") == 0 or _ALTERNATIVE.fullmatch(path) is not None)

@@ -67,7 +67,7 @@ class Federation:
         *,
         deadline: float = 2.0,
         reserved: Iterable[str] = (),
-        terms: Terms = Terms(),  # noqa: B008 - a frozen value
+        terms: Terms = Terms(),
     ) -> None:
         """Join the providers.
 

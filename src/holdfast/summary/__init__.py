@@ -5,36 +5,38 @@ Read in this order: `record`, `render`, `reader`, `checkpoint`, `asking`, `writi
 """
 
 from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Job, Written
-from holdfast.summary.brief import user_words
+from holdfast.summary.audit import Audit, Stated, audit, compared
+from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
-from holdfast.summary.deterministic import deterministic
+from holdfast.summary.draft import Draft, draft, trim
 from holdfast.summary.flaws import problem, repair
-from holdfast.summary.focus import derive_focus
-from holdfast.summary.foreign import adopt
-from holdfast.summary.lasting import Lasting, lasting_words, statements
 from holdfast.summary.masking import redact_all
 from holdfast.summary.provenance import verify
-from holdfast.summary.reader import read
-from holdfast.summary.record import Record
-from holdfast.summary.render import render
-from holdfast.summary.trim import trim
+from holdfast.summary.reader import adopt, read
+from holdfast.summary.record import Record, render
+from holdfast.summary.statements import Statement
+from holdfast.summary.turns import said_in
 from holdfast.summary.writing import write
 
 __all__ = [
     "Answer",
     "Ask",
+    "Audit",
     "Checkpoint",
     "Composed",
     "Declined",
+    "Draft",
     "Failure",
     "Job",
-    "Lasting",
     "Record",
+    "Stated",
+    "Statement",
     "Written",
     "adopt",
+    "audit",
+    "compared",
     "derive_focus",
-    "deterministic",
-    "lasting_words",
+    "draft",
     "problem",
     "read",
     "read_checkpoint",
@@ -42,7 +44,7 @@ __all__ = [
     "render",
     "render_checkpoint",
     "repair",
-    "statements",
+    "said_in",
     "trim",
     "user_words",
     "verify",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.summary.checkpoint import Checkpoint
     from holdfast.summary.record import Record
     from holdfast.transcript import Message
+    from holdfast.transcript.plans import PlanItem
 
 __all__ = ["Answer", "Ask", "Composed", "Declined", "Failure", "Job", "Written"]
 
@@ -81,13 +82,27 @@ class Job:
     today: str
     """The date, which prompts give to the model."""
     focus: str = ""
-    """The topic that gets most of the room."""
+    """The topic that gets most of the room, where somebody named one."""
+    hint: str = ""
+    """What the newest turns are about: it biases, and takes no room from the rest."""
     task: str = ""
     """The newest user input of the whole conversation; it may stand after these turns."""
-    after: Sequence[Message] = ()
-    """What follows these turns and stays in the window: an ask answered there is not pending."""
     opening: str = ""
     """The first user input of the whole conversation; it may stand before these turns."""
+    context: Sequence[Message] = ()
+    """The conversation that these turns are part of, as far as it is not summarized."""
+
+    head: int = 0
+    """Where the turns to be folded begin in the context: what precedes them may stay for long."""
+    fresh: int = 0
+    """Where in the context begins what the previous checkpoint's record does not know yet."""
+    plan: Sequence[PlanItem] = ()
+    """The agent's plan as it stands; it is told beside the record."""
+
+    @property
+    def whole(self) -> Sequence[Message]:
+        """Return the turns with what stands around them and stays in the window."""
+        return self.context or self.messages
 
 
 @dataclass(frozen=True, slots=True)

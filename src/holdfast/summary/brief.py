@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zlib import crc32
 
 from holdfast.summary.masking import redact_all
+from holdfast.summary.turns import said_in
 from holdfast.transcript import (
     Media,
     Message,
@@ -21,7 +22,6 @@ from holdfast.transcript import (
     Text,
     ToolCall,
     ToolResult,
-    is_user_word,
     seams,
 )
 from holdfast.transcript.blocks import is_observation
@@ -30,12 +30,14 @@ from holdfast.transcript.toolkit import flat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Piece", "brief", "clip", "mark_for", "user_words"]
+__all__ = ["Piece", "brief", "derive_focus", "mark_for", "user_words"]
 
 _Sizes: TypeAlias = tuple[int, int, int]
 
 _RESULT = (6_000, 4_000, 1_500)
 _ARGUMENTS = (1_500, 1_200, 200)
+_WIDTH, _ENOUGH = 240, 40
+"""Characters of a topic, and bytes from which on words name one."""
 _MARGIN = 4_096
 """Characters read beyond a cut, so that a secret across it is seen whole and goes whole."""
 
@@ -146,17 +148,6 @@ class _Telling:
         self._sizes.append(sizes)
 
 
-def clip(text: str, sizes: _Sizes, redact: Callable[[str], str]) -> str:
-    """Return the text redacted, and cut in the middle if it is longer than the first size.
-
-    Args:
-        text: The text.
-        sizes: How long it may be, and what is kept of its front and of its back.
-        redact: Masks secrets; it sees more than is kept, so that no cut halves a secret.
-    """
-    return _cut(len(text), sizes, [redact(part) for part in _parts(text, sizes)])
-
-
 def _parts(text: str, sizes: _Sizes | None) -> tuple[str, ...]:
     """Return what of a text has to be redacted: all of it, or both ends with a margin."""
     if sizes is None or len(text) <= sizes[1] + sizes[2] + 2 * _MARGIN:
@@ -190,14 +181,24 @@ def mark_for(texts: Iterable[str]) -> str:
 
 
 def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Return what users said, oldest first; program output in a user's name is not theirs."""
+    """Return what users said, oldest first."""
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
     user = Role.USER
-    said = [each for each in messages if each.role is user and is_user_word(each)]
-    texts = [message.text for message in said]
-    return tuple([text for text in texts if text.strip() and not is_observation(text)])
+    return tuple(filter(None, [said_in(each) for each in messages if each.role is user]))
 
 
 @lru_cache(maxsize=1024)
 def _named(name: str) -> str:
     return flat(name, 80).replace("]", "")
+
+
+def derive_focus(messages: Sequence[Message]) -> str:
+    """Return a topic from the newest user turn that names one, in the user's own words.
+
+    "Yes" and "go on" name none: what is said in so few words concerns what was asked before.
+    """
+    for words in reversed(user_words(messages)):
+        # Bytes rather than characters: forty characters of Chinese are a whole request.
+        if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH:
+            return flat(words, _WIDTH)
+    return ""

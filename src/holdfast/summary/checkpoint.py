@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.foreign import adopt
-from holdfast.summary.reader import reading
-from holdfast.summary.record import HEADINGS
-from holdfast.summary.render import render
+from holdfast.summary.reader import adopt, reading
+from holdfast.summary.record import HEADINGS, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +23,7 @@ _EVIDENCE = "## Evidence"
 _SAID = "## Said by the User"
 _LASTING = "## Standing Words of the User"
 _LIVE = "## Live State"
+_NOTE = "## About This Summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +36,15 @@ class Checkpoint:
     """What users said, word for word."""
     live: str = ""
     lasting: tuple[str, ...] = ()
-    """What users said that holds beyond its turn, word for word, oldest first."""
+    """What users said that holds beyond its turn, word for word; earlier versions wrote it."""
+    note: str = ""
+    """Who wrote the summary, and how to get at what it stands for."""
 
     def __post_init__(self) -> None:
         """Drop blank space around the texts that are laid out again each time."""
         object.__setattr__(self, "evidence", self.evidence.strip())
         object.__setattr__(self, "live", self.live.strip())
+        object.__setattr__(self, "note", self.note.strip())
 
 
 def render_checkpoint(checkpoint: Checkpoint) -> str:
@@ -55,6 +57,8 @@ def render_checkpoint(checkpoint: Checkpoint) -> str:
             parts.append(f"{heading}\n" + "\n\n".join(map(_quoted, quotes)))
     if checkpoint.live:
         parts.append(f"{_LIVE}\n{_escaped(checkpoint.live)}")
+    if checkpoint.note:
+        parts.append(f"{_NOTE}\n{_escaped(checkpoint.note)}")
     return "\n\n".join(parts)
 
 
@@ -74,12 +78,14 @@ def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
         tuple(_unquoted(parts[_SAID].split("\n"))),
         _unescaped(parts[_LIVE]),
         tuple(_unquoted(parts[_LASTING].split("\n"))),
+        _unescaped(parts[_NOTE]),
     )
 
 
 def _split(text: str) -> dict[str, str]:
     """Return the text under each of our extra headings, and under none what precedes them."""
     found: dict[str, list[str]] = {"": [], _EVIDENCE: [], _LASTING: [], _SAID: [], _LIVE: []}
+    found[_NOTE] = []
     heading = ""
     for line in text.split("\n"):
         # Content never stands at the margin with a `#`, so these can only be our own headings.

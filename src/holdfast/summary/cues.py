@@ -11,16 +11,22 @@ import re
 from holdfast.summary.wording import Wording, words_in
 
 __all__ = [
+    "ANSWERS",
     "APPROVAL_CLAIM",
     "ASK_CLAIM",
     "CONSENT",
     "CONSTRAINT",
     "DECISION",
+    "DEFERS",
+    "DONE",
+    "DROPS",
+    "GOAL",
+    "LEFT",
+    "REVOKES",
     "is_acknowledgement",
     "is_decision",
     "is_question",
     "is_rule",
-    "rules_in",
     "sentences",
 ]
 
@@ -106,17 +112,6 @@ ASK_CLAIM = re.compile(
 )
 """An entry that says a user asked for something."""
 
-_RULES_FOLLOW = re.compile(
-    r"^[\s#*_>-]{0,8}(?:[\w-]{1,20} ){0,4}(?:rules?|constraints?|requirements?|restrictions?"
-    r"|conventions?|guidelines?|regeln?|vorgaben|règles?|contraintes?|reglas?|requisitos?|regras?"
-    r"|правила|требования|规则|规定|要求|規則|ルール|制約|규칙|제약)"
-    r"(?: (?:for|to|of|that|here|on|in|für|pour|para|для)\b[^:\uff1a\n]{0,40})?"
-    r"[*_]{0,4}[:\uff1a][*_ ]{0,4}(.*)$",
-    re.IGNORECASE,
-)
-"""A line that announces rules: they stand after the colon, or as a list below it."""
-_ITEM = re.compile(r"\s{0,12}(?:[-*•]|\d{1,3}[.)])\s+(.+)")
-
 _PRAISE = re.compile(
     r"(?:(?:ok|okay|alright|ah|oh)[,.! ]{1,3})?(?:very |really |all |that'?s |looks |well )?"
     r"(?:good|great|nice|perfect|excellent|awesome|cool|fine|thanks|thank you|thx|done|right"
@@ -150,23 +145,6 @@ def is_rule(sentence: str) -> bool:
     return CONSTRAINT.stands_in(sentence, words_in(sentence)) and not is_question(sentence)
 
 
-def rules_in(text: str) -> list[str]:
-    """Return the sentences of a user's text that state rules, and the items of lists of rules."""
-    found: list[str] = []
-    listed = False
-    for line in text.split("\n"):
-        has_colon = ":" in line or "\uff1a" in line
-        if has_colon and (announced := _RULES_FOLLOW.match(line)):
-            listed = True
-            found += sentences(announced[1])
-        elif listed and (item := _ITEM.match(line)):
-            found.append(item[1].strip())
-        else:
-            listed = listed and not line.strip()
-            found += filter(is_rule, sentences(line))
-    return found
-
-
 def is_acknowledgement(text: str) -> bool:
     """Say whether a user's short words only acknowledge: they ask nothing and request nothing.
 
@@ -187,3 +165,89 @@ def is_question(text: str) -> bool:
     """Say whether the text asks something."""
     asks = "?" in text and _ASKS.search(text) is not None
     return asks or "\uff1f" in text or text.rstrip().endswith(("吗", "呢", "か", "か。"))
+
+
+GOAL = Wording(
+    "goal aim objective mission ziel but objectif objetivo",
+    r"\b(?:the|our|my|overall|new|real|actual|final|main)(?: \w+)? (?:goal|aim|objective|mission)\b"
+    r"|^(?:goal|aim|objective|ziel|objectif|objetivo|цель|目标|目標|목표) ?[:\uff1a]"
+    r"|\b(?:das|unser|mein)e?s? (?:\w+ )?ziel\b|\b(?:le|notre|mon) but (?:est|:)|\bl'objectif\b"
+    r"|\b(?:el|nuestro|mi) objetivo\b|\bo (?:nosso |meu )?objetivo\b|\b(?:наша|моя) цель\b"
+    r"|目标(?=[是为\uff1a:改变]|不再)|目標[はを:\uff1a]|목표[는은:]",
+)
+"""What a user says of the goal of it all."""
+DROPS = Wording(
+    "never nevermind forget drop skip scrap cancel need bother longer any vergiss lass streich"
+    " streiche brauchst brauchen oublie laisse olvida olvidate esquece",
+    r"\b(?:never ?mind|(?<!n't )(?<!not )forget (?:about )?(?:the|that|it|this|what|my)\b"
+    r"|(?:drop|skip|scrap|cancel) (?:the|that|it|this)\b|no need (?:to|for)|don't bother"
+    r"|no longer (?:needed|necessary|want)|(?:don't|do not) need (?:\w+ ){1,3}any ?more"
+    r"|vergiss|lass(?= (?:das|die|den|es|ihn|sie)\b.{0,60}\b(?:sein|weg)\b)|streiche?"
+    r"|brauch(?:st|en) (?:\w+ ){0,4}nicht mehr|oublie|laisse tomber|olv[ií]da(?:te)?|esquece"
+    r"|забудь|не надо|отмени)\b|不用再?(?:做|管|写|改|加|弄|了)|不再?需要了|算了|忘掉"
+    r"|别再?(?:做|管|弄|写|加)(?=.{0,40}了)"
+    r"|(?:^|[请就\uff0c,] ?)取消(?!的|了)|やめて|もういい|됐어",
+)
+"""What a user says to drop something."""
+REVOKES = Wording(
+    "may can allowed fine ok okay free longer lifted need darfst kannst erlaubt gilt peux puedes"
+    " pode",
+    r"\byou (?:may|can) (?!not\b|never\b|only\b)(?=.{0,80}\b(?:now|again|after all)\b)"
+    r"|\b(?:is|are) (?:now|again) (?:allowed|ok|okay|fine)|\b(?:is|are) allowed (?:now|again)\b"
+    r"|\bfeel free to\b|\b(?:the )?(?:rule|ban|restriction)s? (?:about|on|for|against)\b"
+    r"|\bno longer (?:applies|apply|holds?|a rule|forbidden)\b|\b(?:is|are) lifted\b"
+    r"|\b(?:don't|do not) need to\b(?=.{0,60}\b(?:any ?more|any longer)\b)"
+    r"|\bdarfst (?!.{0,80}\b(?:nicht|nie|niemals|kein\w*|nur)\b)(?=.{0,80}\b(?:jetzt|nun|wieder)\b)"
+    r"|\bkannst (?:jetzt|nun|wieder)\b|\bist (?:jetzt|nun|wieder) erlaubt\b|\bgilt nicht mehr\b"
+    r"|\bdie (?:regel|vorgabe|sperre) (?:zu[mr]?|für|über)\b|\btu peux maintenant\b|\bya puedes\b"
+    r"|\b(?:agora pode|теперь можно)\b|现在可以(?!了)|的?(?:限制|规定|规则)(?:取消|解除|作废)了?"
+    r"|不再(?:禁止|限制)|(?<!不)允许|してもいい|해도 돼",
+)
+"""What a user says to lift a rule."""
+DEFERS = Wording(
+    "later afterwards back yet go continue proceed stuck blocked nicht hange plus luego depois"
+    " tarde puedo",
+    r"\b(?:i|we)(?:'ll| will| can|'d| shall) .{0,80}\b(?:later|afterwards)\b"
+    r"|\b(?:come|get) back to (?:that|this|it|you)\b|\bnot (?:known|sure|clear) yet\b"
+    r"|\b(?:don't|do not) know (?:that |this )?yet\b|\bich\b.{0,80}\b(?:später|nachher)\b"
+    r"|\b(?:später|nachher)\b.{0,30}\bich\b|\bje .{0,60}\bplus tard\b|\bmás tarde\b"
+    r"|\b(?:luego lo|mais tarde|depois eu|позже)\b"
+    r"|稍后(?:再|处理|告诉|回答|回复|做|补|看|给)|[我先].{0,12}(?:之后|以后|晚点|后面)再|あとで|後で|나중에"
+    r"|\b(?:cannot|can't|can not) (?:go on|continue|proceed)\b"
+    r"|\b(?:i'm|i am|we're) (?:stuck|blocked)\b|\bkomme (?:hier |da )?nicht weiter\b"
+    r"|\bhänge fest\b|\bje suis bloquée?\b|\bno puedo (?:seguir|continuar)\b"
+    r"|(?:не могу продолж)|没法继续|无法继续|卡住了|進められません",
+)
+"""What an assistant says that leaves an ask unfulfilled: it puts it off, or cannot go on."""
+LEFT = Wording(
+    "still not remains left todo isn hasn aren offen fehlt reste pendiente",
+    r"\bstill (?:open|pending|missing|outstanding|left|to do|to be done|needs? to)\b"
+    r"|\b(?:not|isn't|hasn't been|aren't) (?:yet )?(?:done|finished|started|implemented|complete)\b"
+    r"|\bremains? (?:open|undone|to be done)\b|\bnoch (?:offen|nicht)\b|\b(?:steht|fehlt) noch\b"
+    r"|\breste à\b|\bpas encore\b|\bpendiente\b|\b(?:aún|todavía) no\b|\b(?:ainda não|ещё не)\b"
+    r"|还没|还未|尚未|未完成|まだ|아직",
+)
+"""What an assistant says of something that is not done."""
+DONE = Wording(
+    "done finished complete completed implemented fixed resolved place ready works added built"
+    " written shipped merged committed fertig erledigt abgeschlossen eingebaut umgesetzt behoben"
+    " funktioniert fini fait hecho terminado listo completado feito pronto concluido",
+    r"\b(?:done|finished|completed?|implemented|fixed|resolved|in place|ready|added|built|written"
+    r"|shipped|merged|committed|works (?:now|again|fine))\b"
+    r"|\b(?:fertig|erledigt|abgeschlossen|eingebaut|umgesetzt|behoben|läuft (?:jetzt|wieder|nun)"
+    r"|funktioniert (?:jetzt|wieder|nun))\b|\b(?:terminé|fini|fait|prêt|corrigé)e?s?\b"
+    r"|\b(?:hecho|terminado|listo|completado|arreglado|feito|pronto|concluído)\b"
+    r"|\b(?:готово|сделано?|закончено?|исправлено?)\b"
+    r"|完成|做好了|就位|搞定|修好|已修复|可以了|跑通了|完了|できました|終わりました|완료|끝났",
+)
+"""What an assistant says of something that is done."""
+ANSWERS = Wording(
+    "question questions asked frage fragen gefragt preguntaste pergunta perguntou",
+    r"\b(?:to|on|about|regarding) your (?:earlier )?questions?\b(?: (?:about|on|of|whether))?"
+    r"|\byou (?:had )?asked(?: me)?(?: (?:about|for|whether))?"
+    r"|\bzu deine[rn]? fragen?(?: (?:nach|zu|über))?|\bgefragt\b"
+    r"|\bdu (?:hattest|hast)(?: nach)?(?= .{0,80}\bgefragt)|\bà ta question\b(?: sur)?"
+    r"|\bpreguntaste(?: por)?|\bsobre tu pregunta|\bperguntou(?: sobre)?|(?:ты спрашивал)\w?"
+    r"|(?:关于|对于)?你(?:之前|刚才|先前)?问(?:的|到|过)(?:关于)?|ご質問の|질문하신",
+)
+"""What an assistant says before it answers what was asked earlier."""

@@ -1,12 +1,12 @@
-"""When an answer is not a record, and how to ask once more.
+"""When an answer is no record, and how to ask once more.
 
-An answer is accepted when at least three of the thirteen sections are in it, or eight headings
-in order when it translated them, and any of them has an entry. Sections it left out are taken
-from the previous record, so half a record loses nothing.
+Any good answer is used, in whatever form. Emptiness, a refusal, an echo of the request and more
+words than the turns had are failures.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,28 +21,47 @@ __all__ = ["problem", "problem_of", "repair"]
 
 _SHORT = 600
 _ECHOED = 3
+_LEAST = 120
+_REFUSES = re.compile(
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can't|cannot|can not|won't|will not)|as an ai"
+    r"|es tut mir leid|ich kann (?:\w+ ){0,3}nicht|je (?:ne peux|suis désolé)|lo siento|no puedo"
+    r"|desculpe|não posso|не могу|извините)\b|抱歉|无法|不能帮|申し訳|できません|죄송",
+    re.IGNORECASE,
+)
 
 
-def problem(text: str) -> str | None:
-    """Say why an answer is not a record, in words for the model and the user; nothing if it is."""
-    return problem_of(text, read(text))
+def problem(text: str, request: str = "") -> str | None:
+    """Say why an answer is not a record, in words for the model and the user; nothing if it is.
+
+    Args:
+        text: The answer.
+        request: What was asked, which holds all the turns.
+    """
+    return problem_of(text, read(text), request)
 
 
-def problem_of(text: str, record: Record | None) -> str | None:
+def problem_of(text: str, record: Record | None, request: str = "") -> str | None:
     """Say the same of an answer that was read already.
 
     Args:
         text: The answer.
         record: What it was read as, if it could be.
+        request: What was asked, which holds all the turns.
     """
     if not text.strip():
         return "it was empty"
     if OPENING in text or sum(hint in text for hint in hints()) >= _ECHOED:
         return "it repeated the request"
-    if record is None:
-        short = len(text) < _SHORT
-        return "it was a reply or a refusal" if short else "it had none of the headings"
-    return None if record else "every section was empty"
+    if request and len(text) > len(request):
+        return "it was longer than what it stands for"
+    if not record:
+        return "every section was empty"
+    said = [name for name, entries in record.sections() if entries]
+    if said == ["critical"] and (
+        len(text) < _LEAST or (len(text) < _SHORT and _REFUSES.search(text))
+    ):
+        return "it was a reply or a refusal"
+    return None
 
 
 def repair(ask: Ask, text: str, problem: str) -> Ask:

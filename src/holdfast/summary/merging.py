@@ -20,7 +20,12 @@ def merged(previous: Record, found: Reading) -> Record:
     A section that the answer left out keeps what it held. Actions the answer no longer lists
     stay: whether they are condensed is decided by the budget, not by a model's forgetfulness.
     """
-    kept = {name: getattr(previous, name) for name in HEADINGS if name not in found.present}
+    # Words under headings that mean nothing here stand in a section that was not there.
+    kept = {
+        name: (*getattr(previous, name), *getattr(found.record, name))
+        for name in HEADINGS
+        if name not in found.present
+    }
     record = replace(found.record, **kept)
     return replace(record, actions=_continued(previous.actions, record.actions))
 

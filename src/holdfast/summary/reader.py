@@ -1,29 +1,29 @@
-"""Reading a record from what a model wrote, however it is dressed.
+"""Reading a record from what a model or another system wrote, however it is dressed.
 
 Models change heading levels, use bold type, number their headings, repeat or drop sections, talk
-before and after, and wrap everything in a fence. What is in the sections must survive that.
+before and after, and wrap everything in a fence; other systems have headings of their own. What
+is in the sections must survive that. A heading inside a fence is code. Fences are found by walking
+the lines: a fence that never closes is none, and one around the whole answer is only its wrapping.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.headings import Heading, heading_in, section_named
-from holdfast.summary.lines import outline
 from holdfast.summary.record import HEADINGS, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from holdfast.summary.lines import Line
-
-__all__ = ["ENOUGH", "Block", "Reading", "blocks_of", "entries_of", "read", "reading"]
+__all__ = ["Reading", "adopt", "read", "reading"]
 
 ENOUGH = 3
 """How many sections make a text a record."""
 
 _POSITIONAL = 8
+_COURTESY = 200
 _BULLETS = ("- ", "* ", "• ", "+ ")
 
 
@@ -48,7 +48,7 @@ class Block:
 
 
 def read(text: str) -> Record | None:
-    """Read a record, or nothing when the text holds fewer than three of its sections."""
+    """Read a record from what a model wrote, or nothing when there is nothing in it."""
     found = reading(text)
     return None if found is None else found.record
 
@@ -56,46 +56,85 @@ def read(text: str) -> Record | None:
 def reading(text: str) -> Reading | None:
     """Read a record and say which of its sections were there.
 
-    Words before the first section are a preamble and are dropped. A heading that is not ours
-    begins notes under Critical Context; a deeper one stays with the section it stands in. When
-    a model translated the headings, at least eight of them are taken by their order.
+    With at least three of our headings, or eight in order when a model translated them, an answer
+    is the record. Any other, with other headings, a list or prose, is told under the sections that
+    its headings mean, and whole under Critical Context where they mean none.
     """
-    _, *blocks = blocks_of(_spoken(text), section_named)
+    spoken = _spoken(text)
+    _, *blocks = blocks_of(spoken, section_named, heading_in)
     if len({block.section for block in blocks} - {""}) < ENOUGH:
-        blocks = _by_position(blocks)
-    if not blocks:
-        return None
+        blocks = _by_position(blocks) or _loosely(spoken)
+    record = _filled(blocks)
+    present = frozenset(block.section for block in blocks) - {""}
+    return Reading(record, present) if present or record else None
+
+
+def adopt(text: str, origin: str) -> Record:
+    """Return a record that holds everything another system's summary says.
+
+    Args:
+        text: The summary, without the marks around it.
+        origin: Which system wrote it; named where its notes have no section of their own.
+    """
+    return _filled(_loosely(text), f"Summary by {origin}")
+
+
+def _filled(blocks: Sequence[Block], untitled: str = "") -> Record:
     entries: dict[str, list[str]] = {name: [] for name in HEADINGS}
     for block in blocks:
-        if block.section:
-            numbered = block.section == "actions"
-            entries[block.section].extend(entries_of(block.lines, numbered=numbered))
-        else:
-            notes = entries_of(block.lines, numbered=False)
-            entries["critical"].extend(f"{block.title}: {note}" for note in notes)
-    record = Record(**{name: tuple(found) for name, found in entries.items()})
-    return Reading(record, frozenset(block.section for block in blocks) - {""})
+        found = entries_of(block.lines, numbered=block.section == "actions")
+        title = block.title or untitled
+        if not block.section and title:
+            found = tuple(f"{title}: {entry}" for entry in found if entry)
+        entries[block.section or "critical"].extend(found)
+    return Record(**{name: tuple(found) for name, found in entries.items()})
 
 
-def blocks_of(text: str, name: Callable[[str], str]) -> list[Block]:
+def _loosely(text: str) -> list[Block]:
+    """Return the blocks of a text under whatever headings it has, none of its words left out."""
+    lines = text.split("\n")
+    untagged = "\n".join(line for line in lines if not _is_tag(line.strip()))
+    blocks = blocks_of(untagged, foreign_section, loose_heading)
+    if len(blocks) > 1 and _is_courtesy(blocks[0]):
+        return blocks[1:]
+    return blocks
+
+
+def _is_courtesy(block: Block) -> bool:
+    """Say whether the words before the first heading only announce what follows."""
+    words = " ".join(line.text for line in block.lines).strip()
+    return len(words) < _COURTESY and "\n\n" not in words
+
+
+def _is_tag(line: str) -> bool:
+    name = line.removeprefix("<").removeprefix("/").removesuffix(">")
+    return line.startswith("<") and line.endswith(">") and name.replace("-", "").isalnum()
+
+
+def blocks_of(
+    text: str,
+    name: Callable[[str], str],
+    heading: Callable[[str], Heading | None],
+) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 
     Args:
         text: The text.
         name: Says which section a heading means.
+        heading: Says whether a line is a heading.
     """
     lines = outline(text)
-    headings = [heading_in(line.text) if line.free else None for line in lines]
+    headings = [heading(line.text) if line.free else None for line in lines]
     if not any(headings):
         headings = [_bare_heading(line) for line in lines]
     blocks: list[Block] = []
     title = Heading("", 0)
     start = 0
-    for index, heading in enumerate(headings):
-        if heading is None or not (name(heading.words) or 0 < heading.level <= 2):
+    for index, found in enumerate(headings):
+        if found is None or not (name(found.words) or 0 < found.level <= 2):
             continue
         blocks.append(_block(title, lines[start:index], name))
-        title, start = heading, index + 1
+        title, start = found, index + 1
     return [*blocks, _block(title, lines[start:], name)]
 
 
@@ -166,3 +205,194 @@ def _mark(text: str) -> int:
 def _dotted(text: str) -> str:
     number, parenthesis, words = text.partition(") ")
     return f"{number}. {words}" if parenthesis and number.isdecimal() else text
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line that stands above others."""
+
+    words: str
+    level: int
+    """How many marks it has; 0 for a line in bold type."""
+
+
+# Near variants of our own headings, as models write them.
+_VARIANTS: dict[str, str] = {
+    "task": "task snapshot; current task; user task; task; historical task",
+    "goal": "goals; overall goal; user goal; objective",
+    "constraints": "constraints; preferences; constraints and user preferences",
+    "actions": "actions completed; completed; completed work; actions; completed steps",
+    "state": "state; current state; active status; environment state",
+    "in_progress": "in progress state; in progress; historical in progress; current progress",
+    "blocked": "blockers; blocked on; blocking issues; blocked items",
+    "decisions": "decisions; key decisions made; decisions made",
+    "resolved": "resolved; questions resolved; answered questions; resolved user questions",
+    "pending": "pending user asks; pending asks; pending user requests; pending",
+    "files": "files; key files; relevant files and code; files touched",
+    "remaining": "remaining work; remaining; remaining tasks; historical remaining",
+    "critical": "critical; critical information; important context",
+}
+
+# Headings of other systems' summaries, for what their words mean here. What they tell of errors
+# was mostly mended, and what they list of a user's messages is history.
+_FOREIGN: dict[str, str] = {
+    "task": "primary request; user request; latest request; active task; most recent request",
+    "goal": "primary request and intent; intent; purpose; session intent; user intent; mission;"
+    " overview; context and goal; what the user wants; background",
+    "constraints": "user preferences; rules; instructions; requirements; guidelines; conventions;"
+    " preferences and constraints; user constraints; corrections; user feedback",
+    "actions": "done; progress; what was done; work done; accomplished; work completed; history;"
+    " analysis; chronological analysis; timeline; session history; all user messages;"
+    " user messages; completed tasks; what has been done; changes made; changes; summary of work",
+    "state": "current work; status; environment; working state; current status; git state;"
+    " where things stand; repository state; current state of work",
+    "in_progress": "work in progress; ongoing; under way; active work",
+    "blocked": "issues; problems; open issues; known issues; failures; open problems",
+    "decisions": "technical decisions; design decisions; rationale; decisions and rationale;"
+    " key decisions and rationale; design",
+    "resolved": "problem solving; questions and answers; findings; discoveries; lessons; results;"
+    " errors; errors and fixes; fixes; problems solved; key findings; learnings",
+    "pending": "open questions; open requests; user asks; unanswered questions",
+    "files": "files and code sections; modified files; read files; artifact trail; code changes;"
+    " files modified; files changed; key files modified; important files",
+    "remaining": "next steps; next step; pending tasks; optional next step; to do; todo; next;"
+    " what is left; open tasks; what remains; open items; still open; remaining steps",
+    "critical": "context; key details; important details; references; notes; important notes;"
+    " key technical concepts; technical context; technical details; key facts; facts",
+}
+
+
+def _plain(words: str) -> str:
+    """Return a heading's words without numbers, marks, case and punctuation."""
+    kept = "".join(sign if sign.isalnum() else " " for sign in words.replace("&", " and "))
+    parts = kept.casefold().split()
+    while len(parts) > 1 and parts[0].isdecimal():
+        parts.pop(0)
+    return " ".join(parts)
+
+
+def _table(variants: dict[str, str]) -> dict[str, str]:
+    return {_plain(words): name for name, line in variants.items() for words in line.split(";")}
+
+
+_OURS = _table(_VARIANTS) | {_plain(words): name for name, words in HEADINGS.items()}
+_THEIRS = _table(_FOREIGN) | _OURS
+
+
+def heading_in(line: str) -> Heading | None:
+    """Return the heading that a line is: marked with `#`, or wholly in bold type."""
+    if line[:2] == "  " or len(line) > 200:
+        return None
+    text = line.strip()
+    level = len(text) - len(text.lstrip("#"))
+    if level:
+        words = text[level:].strip().strip("#*_: ")
+        return Heading(words, level) if level <= 6 and words and text[level] in " \t" else None
+    bold = text.rstrip(":")
+    if len(bold) > 4 and bold.startswith("**") and bold.endswith("**"):
+        words = bold.strip("*").strip().rstrip(":")
+        return Heading(words, 0) if words and "**" not in words else None
+    return None
+
+
+_LOOSE = re.compile(r"\s{0,3}(?:\d{1,2}[.)]\s+)?([^.!?\n]{3,60}?)\s*[:\uff1a]?\s*")
+
+
+def loose_heading(line: str) -> Heading | None:
+    """Return the heading that a line is, also without marks, where its words mean a section."""
+    if found := heading_in(line):
+        return found
+    plain = _LOOSE.fullmatch(line.replace("**", ""))
+    is_announced = plain is not None and (
+        line.rstrip().endswith((":", "\uff1a")) or line[:1].isdigit()
+    )
+    return Heading(plain[1], 2) if plain and is_announced and foreign_section(plain[1]) else None
+
+
+def section_named(words: str) -> str:
+    """Return the section that a heading of ours means, or nothing."""
+    return _OURS.get(_plain(words), "")
+
+
+def foreign_section(words: str) -> str:
+    """Return the section where another system's heading belongs, or nothing."""
+    return _THEIRS.get(_plain(words), "")
+
+
+_WRAPPED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a text."""
+
+    text: str
+    free: bool = True
+    """Whether it stands outside every fence, so that its marks mean something."""
+
+    @property
+    def indent(self) -> int:
+        """Return how many spaces it begins with."""
+        return len(self.text) - len(self.text.lstrip(" "))
+
+
+def outline(text: str) -> tuple[Line, ...]:
+    """Return the lines of the text."""
+    return tuple(_walk(_unwrapped(text.split("\n"))))
+
+
+def _walk(lines: Sequence[str]) -> Iterator[Line]:
+    index = 0
+    while index < len(lines):
+        fence = _fence(lines[index])
+        end = _closing(lines, index, fence) if fence else None
+        if end is None:
+            yield Line(lines[index])
+            index += 1
+            continue
+        inner = lines[index + 1 : end]
+        if _holds_record(inner):
+            yield from _walk(inner)
+        else:
+            yield from (Line(each, free=False) for each in lines[index : end + 1])
+        index = end + 1
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Return the lines without a fence around all of them, even if fences stand inside it."""
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    if len(filled) < 2:
+        return lines
+    first, last = filled[0], filled[-1]
+    fence = _fence(lines[first])
+    inner = lines[first + 1 : last]
+    wraps = fence and _closes(lines[last], fence) and _holds_record(inner)
+    return inner if wraps else lines
+
+
+def _fence(line: str) -> str:
+    """Return the marks that open a fence on this line, or nothing."""
+    if line[:2] == "  ":
+        return ""
+    text = line.strip()
+    if not text.startswith(("```", "~~~")):
+        return ""
+    marks = len(text) - len(text.lstrip(text[0]))
+    return text[:marks] if text[0] not in text[marks:] else ""
+
+
+def _closes(line: str, fence: str) -> bool:
+    text = line.strip()
+    return len(text) >= len(fence) and not text.strip(fence[0])
+
+
+def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
+    return next(
+        (index for index in range(start + 1, len(lines)) if _closes(lines[index], fence)), None
+    )
+
+
+def _holds_record(lines: Sequence[str]) -> bool:
+    headings = (heading_in(line) for line in lines)
+    names = {section_named(each.words) for each in headings if each}
+    return len(names - {""}) >= _WRAPPED

@@ -1,7 +1,6 @@
 """The record: what a reader who never saw the folded turns has to know, in thirteen sections.
 
-It is a typed value so that updates work on entries. Its wording on the page is the business of
-`render` and `reader`.
+It is a typed value so that updates work on entries. `render` writes it, `reader` reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["HEADINGS", "NOTHING", "Record", "last_number", "number_of", "renumbered", "words_of"]
+__all__ = [
+    "HEADINGS",
+    "Record",
+    "last_number",
+    "number_of",
+    "render",
+    "renumbered",
+    "words_of",
+]
 
 HEADINGS: dict[str, str] = {
     "task": "Historical Task Snapshot",
@@ -133,3 +140,33 @@ def words_of(entry: str) -> str:
 def last_number(entries: tuple[str, ...]) -> int:
     """Return the number of the newest action, or 0."""
     return number_of(entries[-1]) if entries else 0
+
+
+EMPTY = "None."
+"""What an empty section says."""
+
+
+def render(record: Record) -> str:
+    """Write the record.
+
+    Nothing in an entry can pass for a heading or for another entry: its first line stands behind
+    a bullet or a number, and its further lines are indented.
+    """
+    return "\n\n".join(
+        f"## {HEADINGS[name]}\n"
+        + "\n".join(render_entry(name, each) for each in entries or (EMPTY,))
+        for name, entries in record.sections()
+    )
+
+
+def render_entry(section: str, entry: str) -> str:
+    """Write one entry of the section; an action brings its own number."""
+    if entry == EMPTY:
+        return entry
+    indented = entry if "\n" not in entry else _indented(entry)
+    return indented if section == "actions" else f"- {indented}"
+
+
+def _indented(entry: str) -> str:
+    first, *rest = entry.split("\n")
+    return "\n".join([first, *(f"  {line}" if line else "" for line in rest)])

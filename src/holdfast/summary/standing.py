@@ -1,175 +1,286 @@
-"""Where the work stood: directory, branch, commits, test counts, failures, plan."""
+"""What holds now: the task, the goal, the state, what is open, and which words still stand.
+
+A record is read as the present. What was finished, dropped, answered or corrected later, also in
+the messages that stay in the window, is told as history or not at all.
+"""
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.summary.deeds import defined, key_line, quoted
-from holdfast.transcript.effects import error_line
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of, plan_of
-from holdfast.transcript.toolkit import flat
+from holdfast.summary.actions import told
+from holdfast.summary.asks import BEGUN, is_concluded, open_asks
+from holdfast.summary.claims import given_value, is_said_of
+from holdfast.summary.cues import CONSTRAINT, DROPS, GOAL, REVOKES, is_question
+from holdfast.summary.record import Record
+from holdfast.summary.sentences import clip_words, units
+from holdfast.summary.state import Files, failures, file_notes, state_lines
+from holdfast.summary.statements import Kind, Origin, Statement
+from holdfast.summary.story import USER, narrates
+from holdfast.summary.tracing import overlap, stems
+from holdfast.summary.turns import Remark
+from holdfast.summary.wording import words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.summary.story import Deed
-    from holdfast.transcript import Message
-    from holdfast.transcript.toolkit import Toolkit
+    from holdfast.summary.asking import Job
+    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.turns import Deed, Turn
 
-__all__ = ["failures", "file_notes", "plan_left", "state_lines"]
+__all__ = ["SAID_AFTER", "UNDER_WAY", "Standing", "current", "is_state"]
 
-_RECENT = 120
-_FAILURES = 4
-_FILES = 80
-
-_CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
-_BRANCH = re.compile(
-    r"On branch (\S{1,100})|Switched to (?:a new )?branch '([^'\n]{1,100})'"
-    r"|^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? [0-9a-f]{7,40}\]",
-    re.MULTILINE,
+_TASK = 600
+_LAST_STEPS = 3
+_NEWEST_FAILURES, _NEWEST_FILES = 4, 6
+_SHORT_INPUT = 40
+_ALIKE = 0.5
+UNDER_WAY = "The newest request is being worked on"
+_SAME = 0.75
+_LOOKED_AT = 200
+"""How many rules and values later words are held against, the newest."""
+_STANDING = (Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION)
+SAID_AFTER = "(said after"
+"""How a note begins that says what a short input was said to; it is nobody's task."""
+_STATES = (
+    "Directory",
+    "Branch",
+    "Commits",
+    "Last check",
+    "Started in the background",
+    "Changed",
+    "Changed, not committed",
+    "Changed since the last check",
+    "Committed, not pushed",
+    "Tests",
 )
-_COMMIT = re.compile(
-    r"^\[\S{1,100}(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
-)
-_TESTED = re.compile(
-    r"\b\d+ (?:passed|failed|passing|failing)\b|^(?:ok|FAIL|PASS|Tests?:|--- FAIL)\b", re.MULTILINE
-)
-_STEPS = re.compile(r"&&|\|\||[;\n]")
-_ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
-"""Commands that are not what a command line is for."""
-_TESTING = re.compile(r"\btests?\b|pytest|jest|vitest|mocha|rspec|ctest|tox|nox")
 
 
-def state_lines(deeds: Sequence[Deed]) -> tuple[str, ...]:
-    """Return the state that commands and their output show, one `Name: value` each."""
-    shells = [deed for deed in deeds[-_RECENT:] if deed.action.family is Family.SHELL]
-    found: dict[str, str] = {}
-    commits: list[str] = []
-    for deed in reversed(shells):
-        for name, value in _signs(deed):
-            found.setdefault(name, value)
-        if deed.ended is not None:
-            ended = deed.ended.text[:4_000]
-            if _opens_bracket(ended):
-                commits += (f"{commit} {title.strip()}" for commit, title in _COMMIT.findall(ended))
-    lines = [f"{name}: {value}" for name, value in found.items()]
-    return tuple(lines) + ((f"Commits: {'; '.join(commits[:4])}",) if commits else ())
+def is_state(line: str) -> bool:
+    """Say whether a line of an earlier record tells what commands showed."""
+    return line.partition(": ")[0] in _STATES
 
 
-def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
-    command = deed.action.target[:2_000]
-    directory = _directory(deed) or next(reversed(_CD.findall(command)), "")
-    if directory:
-        yield "Directory", directory
-    if command.rstrip().endswith("&") and not command.rstrip().endswith("&&"):
-        yield "Started in the background", flat(command, 120)
-    if deed.ended is None:
-        return
-    ended = deed.ended.text[:4_000]
-    if ("branch" in ended or _opens_bracket(ended)) and (branches := _BRANCH.findall(ended)):
-        yield "Branch", "".join(branches[-1])
-    if _TESTING.search(command) and _TESTED.search(deed.ended.text[-4_000:]):
-        yield "Tests", f"{key_line(deed.ended.text)} ({flat(command, 100)})"
+class Standing:
+    """What the turns of a job leave standing, as statements that are entries of their own."""
+
+    def __init__(self, job: Job, turns: Sequence[Turn], rarity: Rarity, ids: Iterator[int]) -> None:
+        """Read the turns; `ids` numbers the entries."""
+        self._job = job
+        self._turns = turns
+        self._rarity = rarity
+        self._ids = ids
+        self._previous = Record() if job.previous is None else job.previous.record
+        self._fresh = [turn for turn in turns if turn.place >= job.fresh]
+        self._newest = next((turn for turn in reversed(turns) if turn.asks), None)
+
+    @property
+    def _deeds(self) -> list[Deed]:
+        return [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
+
+    def _alone(
+        self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1
+    ) -> Statement:
+        """Return a statement that is an entry of its own.
+
+        What precedes the folded turns stays in the window, and does not show what became of it.
+        """
+        place = message if message >= self._job.head else -1
+        return Statement(kind, text, section, next(self._ids), 0, density, message=place)
+
+    def task(self) -> Iterator[Statement]:
+        """Yield the user's newest input that is not fulfilled, and what a short one was said to."""
+        turn = self._newest
+        if turn is None:
+            for entry in self._previous.task:
+                yield self._alone(Kind.OPEN, entry, "task")
+            return
+        if is_concluded(turn):
+            return
+        words = turn.asks[-1]
+        shown = (
+            words if len(words) <= _TASK else f"{clip_words(words, _TASK // 2)} (and more, below)"
+        )
+        yield self._alone(Kind.OPEN, shown, "task")
+        at = self._turns.index(turn)
+        before = self._turns[at - 1] if at else None
+        # Bytes rather than characters: forty characters of Chinese are a whole request.
+        if len(words.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT or before is None:
+            return
+        if before.reply is not None and (said := units(before.reply.text)):
+            note = f"{SAID_AFTER} the assistant wrote: {clip_words(said[-1], 300)})"
+            yield replace(self._alone(Kind.OPEN, note, "task"), message=before.reply.place)
+
+    def goal(self) -> Iterator[Statement]:
+        """Yield the goal that a user named last, or that was known, or what was asked first."""
+        named = ""
+        for turn in self._fresh:
+            for unit in chain.from_iterable(map(units, turn.asks)):
+                if GOAL.stands_in(unit, words_in(unit)) and not is_question(unit):
+                    named = unit
+        if named:
+            yield self._alone(Kind.STATE, named, "goal")
+            return
+        dropped = [
+            unit
+            for turn in self._turns
+            for ask in turn.asks
+            for unit in units(ask)
+            if DROPS.stands_in(unit, words_in(unit))
+        ]
+        known = [
+            each
+            for each in self._previous.goal
+            if not any(overlap(each, unit) >= _ALIKE for unit in dropped)
+        ]
+        if known:
+            parts = [part for entry in known for part in units(entry)]
+            for place, part in enumerate(parts):
+                if place < 2:
+                    yield self._alone(Kind.STATE, part, "goal")
+                else:
+                    density = self._rarity.density(part)
+                    yield replace(
+                        self._alone(Kind.ASK, part, "goal", density), origin=Origin.EARLIER
+                    )
+            return
+        if opening := self._opening():
+            yield self._alone(Kind.STATE, clip_words(opening, 300), "goal")
+
+    def _opening(self) -> str:
+        """Return what was asked first; rules and values are no goal, a word or two hardly."""
+        opening = ""
+        for ask in (ask for turn in self._turns for ask in turn.asks[:1]):
+            parts = [unit for unit in units(ask) if not is_said_of(unit)]
+            opening = " ".join(parts[:2]) or opening
+            if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
+                break
+        return opening
+
+    def state(self) -> Iterator[Statement]:
+        """Yield how things stand, as far as commands showed it."""
+        parts = (line.partition(": ") for line in self._previous.state if is_state(line))
+        known = {name: value for name, _, value in parts}
+        for name, value in state_lines(self._deeds, known).items():
+            if value:
+                yield self._alone(Kind.STATE, f"{name}: {value}", "state")
+
+    def files(self) -> Iterator[Statement]:
+        """Yield a note on each file, the newest last and worth most."""
+        files = Files(self._deeds)
+        notes = {note.partition(" - ")[0]: (note, changed) for note, changed in file_notes(files)}
+        for line in self._previous.files:
+            path, _, note = line.partition(" - ")
+            if path not in notes or (
+                not notes[path][1] and note.startswith(("changed", "created"))
+            ):
+                notes = {path: (line, note.startswith(("changed", "created"))), **notes}
+        for place, (note, changed) in enumerate(notes.values()):
+            newer = len(notes) - place - 1
+            kind, density = (Kind.CHANGE, 0.9) if changed else (Kind.LOOK, 0.6)
+            yield self._alone(kind, note, "files", density / (1 + newer / _NEWEST_FILES))
+
+    def open(self) -> Iterator[Statement]:
+        """Yield what is blocked, under way, asked for and left to do."""
+        yield from self.blocked()
+        yield from self._under_way()
+        yield from self._asked()
+        yield from self._planned()
+
+    def blocked(self) -> Iterator[Statement]:
+        """Yield what failed and has not worked since; older failures count less."""
+        found = failures(self._deeds)
+        for at, (line, place) in enumerate(found):
+            density = 0.4 if len(found) - at <= _NEWEST_FAILURES else 0.2
+            yield self._alone(Kind.OPEN, line, "blocked", density, place)
+
+    def _under_way(self) -> Iterator[Statement]:
+        turn = self._newest
+        if turn is None or is_concluded(turn) or not turn.steps:
+            return
+        last: list[str] = []
+        for step in reversed(turn.steps):
+            if isinstance(step, Remark):
+                said = [unit for unit in units(step.text) if not narrates(unit)]
+                last += [f'"{clip_words(said[-1], 160)}"'] if said else []
+            elif (line := told(step)) is not None and line.kind is not Kind.LOOK:
+                last.append(f"{line.verb} {clip_words(line.line, 120)}")
+            if len(last) >= _LAST_STEPS:
+                break
+        if last:
+            text = f"{UNDER_WAY}; last: {'; '.join(reversed(last))}"
+            yield self._alone(Kind.OPEN, text, "in_progress", 0.3)
+
+    def _asked(self) -> Iterator[Statement]:
+        """Yield asks that nobody answered and nobody took back, but for the task."""
+        newest = self._newest
+        task = newest.place if newest is not None and not is_concluded(newest) else None
+        asked = open_asks(self._fresh, self._previous)
+        newest_ask = next((each for each in reversed(asked) if each.message == task), None)
+        for each in asked:
+            if each is newest_ask or (each.section == "remaining" and self._job.plan):
+                continue
+            text = f"{BEGUN}{each.text}" if each.section == "in_progress" else each.text
+            stated = self._alone(Kind.OPEN, text, each.section, 0.4, each.message)
+            yield stated if each.message >= 0 else replace(stated, origin=Origin.EARLIER)
+
+    def _planned(self) -> Iterator[Statement]:
+        plan = self._job.plan
+        left = sum(not item.is_done for item in plan)
+        if left:
+            text = f"{left} of {len(plan)} plan items are not done: see the Live State"
+            yield self._alone(Kind.OPEN, text, "remaining")
 
 
-def _opens_bracket(text: str) -> bool:
-    """Say whether a line begins like what git prints of a commit: quicker than the patterns."""
-    return text.startswith("[") or "\n[" in text
+def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
+    """Return the statements without rules and values that later words of a user took back.
 
-
-def _directory(deed: Deed) -> str:
-    if '"workdir"' not in deed.arguments and '"cwd"' not in deed.arguments:
-        return ""
-    fields = fields_of(deed.arguments)
-    where = fields.get("workdir") or fields.get("cwd")
-    return where if isinstance(where, str) else ""
-
-
-def failures(deeds: Sequence[Deed]) -> tuple[str, ...]:
-    """Return recent failures with their errors that no later success resolved, oldest first.
-
-    A later failure of the same work replaces an earlier one.
+    A rule goes when it is dropped or lifted; a value when the same subject gets another. Words
+    before the message `fresh` were weighed when the record before this one was written.
     """
-    settled: set[tuple[str, ...]] = set()
-    found: list[str] = []
-    for deed in reversed(deeds[-_RECENT:]):
-        if deed.ended is None:
-            continue
-        work = _work(deed)
-        error = error_line(deed.ended.text) if deed.failed else ""
-        if error and work[-1] not in settled:
-            found.append(f"{flat(deed.action.target, 120)} - {quoted(error)}")
-        settled.update(work[-1:] if deed.failed else work)
-    return tuple(reversed(found[:_FAILURES]))
+    gone: set[int] = set()
+    standing: list[int] = []
+    for at, each in enumerate(statements):
+        is_users = each.label == USER or each.kind in (Kind.CONSTRAINT, Kind.VALUE)
+        if is_users and each.origin is Origin.TURNS and not 0 <= each.message < fresh:
+            known = {place: statements[place].text for place in standing[-_LOOKED_AT:]}
+            gone.update(_lifted(each.text, known), _corrected(each.text, known))
+        if each.kind in _STANDING and each.section != "actions":
+            standing.append(at)
+    return [each for at, each in enumerate(statements) if at not in gone]
 
 
-def _work(deed: Deed) -> list[tuple[str, ...]]:
-    """Return what makes two deeds attempts at the same thing: the steps of a command, or a target.
-
-    A step is its first words, since its options change from one attempt to the next.
-    """
-    target = deed.action.target
-    if deed.action.family is not Family.SHELL:
-        return [(target,)]
-    line = target[:2_000].partition("<<")[0]
-    steps = [_step(part.partition("|")[0].split()) for part in _STEPS.split(line)]
-    return [step for step in steps if step and step[0] not in _ASIDE] or [(target,)]
-
-
-def _step(words: list[str]) -> tuple[str, ...]:
-    while words and "=" in words[0]:
-        words = words[1:]
-    is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
-    return tuple(words[: 3 if is_runner else 2])
+def _lifted(text: str, known: Mapping[int, str]) -> list[int]:
+    """Return which rules a user's words lift: those that have most of what the words are about."""
+    words = words_in(text)
+    cue = next((cue for cue in (REVOKES, DROPS) if cue.stands_in(text, words)), None)
+    if cue is None:
+        return []
+    about = cue.pattern.sub(" ", text)
+    alike = {
+        place: overlap(about, CONSTRAINT.pattern.sub(" ", rule))
+        for place, rule in known.items()
+        if rule != text
+    }
+    best = max(alike.values(), default=0.0)
+    return [place for place, share in alike.items() if share == best >= _ALIKE]
 
 
-def file_notes(deeds: Sequence[Deed]) -> tuple[str, ...]:
-    """Return the files that were changed or read, the newest first, one note each."""
-    notes: dict[str, tuple[int, dict[str, None], str]] = {}
-    for deed in reversed(deeds):
-        if deed.failed:
-            continue
-        changed = deed.action.family is not Family.READ
-        names = dict.fromkeys(defined(deed)) if changed else {}
-        for path in deed.action.files:
-            edits, known, lines = notes.get(path, (0, {}, ""))
-            notes[path] = (edits + changed, known | names, lines or deed.action.scope)
-    return tuple(
-        f"{path} - {_note(edits, tuple(names), lines)}"
-        for path, (edits, names, lines) in list(notes.items())[:_FILES]
-    )
+def _corrected(text: str, known: Mapping[int, str]) -> list[int]:
+    """Return which statements give another value to what a user's words give a value to."""
+    new = given_value(text)
+    if new is None:
+        return []
+    values = ((place, given_value(each)) for place, each in known.items())
+    return [
+        place
+        for place, old in values
+        if old is not None and old[1] != new[1] and _same(old[0], new[0])
+    ]
 
 
-def _note(edits: int, names: tuple[str, ...], lines: str) -> str:
-    if not edits:
-        return f"read, lines {lines}" if lines else "read"
-    times = f", {edits} edits" if edits > 1 else ""
-    return f"changed{times}" + (f": {', '.join(names[:6])}" if names else "")
-
-
-def plan_left(
-    deeds: Sequence[Deed], after: Sequence[Message], toolkit: Toolkit
-) -> tuple[str, ...] | None:
-    """Return the open items of the newest plan that lists all of its items; None without a plan.
-
-    Args:
-        deeds: What was done in the folded turns.
-        after: The messages that follow them; a plan there is newer.
-        toolkit: The agent's tools.
-    """
-    for arguments in _plans(deeds, after, toolkit):
-        items = plan_of(arguments)
-        if items is not None:
-            return tuple(f"{item.text} ({item.status})" for item in items if not item.is_done)
-    return None
-
-
-def _plans(deeds: Sequence[Deed], after: Sequence[Message], toolkit: Toolkit) -> Iterable[str]:
-    """Yield the arguments of calls that plan, the newest first."""
-    for message in reversed(after):
-        for call in reversed(message.calls):
-            if toolkit.family(call.name) is Family.PLAN:
-                yield call.arguments
-    yield from (each.arguments for each in reversed(deeds) if each.action.family is Family.PLAN)
+def _same(one: str, other: str) -> bool:
+    first, second = stems(one), stems(other)
+    return len(first & second) >= _SAME * len(first | second) > 0

@@ -1,172 +1,303 @@
-"""What happened in a run of turns, read once: who asked what, what was done, what was answered.
+"""The story of the work: each turn as the ask, what was done about it, and how it ended.
 
-Only the newest calls are read closely. A record has room for a few hundred lines, and reading
-every old result would make the cost of a compaction grow with what nobody will see.
+A turn is an entry of several lines. Its statements are chosen one by one, so that it is told with
+less detail the older it is: narration and looking around go first, then what changes contained,
+then what was said on the way; the user's words and the words that concluded the turn stay longest.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
+from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
-from holdfast.summary.written import written_files
-from holdfast.transcript import Role, ToolCall, is_user_word
-from holdfast.transcript.blocks import is_observation, is_output, output_in, shell_blocks
-from holdfast.transcript.effects import Effect, effect, effect_of_text
-from holdfast.transcript.families import Family
-from holdfast.transcript.toolkit import Action, Toolkit
+from holdfast.summary.actions import is_check, told
+from holdfast.summary.claims import is_value
+from holdfast.summary.cues import is_acknowledgement, is_decision, is_question
+from holdfast.summary.sentences import is_code, is_dense, led, units
+from holdfast.summary.state import work_of
+from holdfast.summary.statements import MORE, Kind, Origin, Statement
+from holdfast.summary.turns import Deed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.transcript import Message, ToolResult
+    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.turns import Remark, Turn
 
-__all__ = ["Deed", "Round", "Story", "tell"]
+__all__ = ["ASSISTANT", "NOTED", "USER", "entry_text", "narrates", "read_entry", "story_of"]
 
-CLOSELY = 600
-"""How many of the newest calls are read closely at most."""
-
-_REPLIES = 120_000
-_READ_OF_REPLY = 6_000
-"""Characters of replies that are kept, and what each counts at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """An action and how it ended, if it did."""
-
-    action: Action
-    ended: Effect | None
-    arguments: str = ""
-
-    @property
-    def failed(self) -> bool:
-        """Say whether the action is known to have failed."""
-        return self.ended is not None and self.ended.failed
+USER, NOTED, ASSISTANT = "User", "Noted", "Assistant"
+_GAP = " … "
+_OF_USER = 2.0
+_DECISIVE = 0.25
+_FEWEST_WORDS, _LETTERS = 5, 10
+_PLACES = 10_000
+"""Decisions are entries of their own, ordered by turn and place."""
+_TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
+_LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
+_NARRATION = re.compile(
+    r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i want to|i should|now i|"
+    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run|the)|"
+    r"lass mich|ich werde|jetzt|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou|"
+    r"сейчас|давай|посмотр|让我|我来|我先|现在|接下来|まず|次に|では)",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What a user said, and the last thing the assistant said to it."""
-
-    words: str
-    reply: str = ""
+def narrates(unit: str) -> bool:
+    """Say whether the words only announce what the assistant does next."""
+    return _NARRATION.match(unit) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
-    """The turns in short."""
-
-    opening: str
-    """The assistant's last words before the first user of these turns spoke."""
-    rounds: tuple[Round, ...]
-    deeds: tuple[Deed, ...]
-    older: Counter[Family]
-    """How many calls of each family came before the deeds."""
-    replies: tuple[str, ...]
-    """The newest of what the assistant said, in order."""
+def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Statement]:
+    """Yield what the turns tell, oldest first; the first of them is entry number `first`."""
+    works = any(turn.older or any(True for _ in turn.deeds) for turn in turns)
+    for number, turn in enumerate(turns, first):
+        after = turns[number - first + 1] if number - first + 1 < len(turns) else None
+        yield from _Telling(turn, number, rarity, works=works).statements(after)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A call or a command in a fence, and its answer; such a command always has one."""
+class _Telling:
+    """The statements of one turn."""
 
-    call: ToolCall
-    result: ToolResult | None = None
-    observed: str | None = None
+    def __init__(self, turn: Turn, number: int, rarity: Rarity, *, works: bool) -> None:
+        self._turn = turn
+        self._number = number
+        self._rarity = rarity
+        self._order = 0
+        self._works = works
 
+    def statements(self, after: Turn | None) -> Iterator[Statement]:
+        yield from self._asks()
+        turn = self._turn
+        if turn.older:
+            yield self._one(Kind.LOOK, f"{turn.older} earlier calls", label=NOTED)
+        reply = turn.reply
+        repeated = _repeated(turn)
+        for at, step in enumerate(turn.steps):
+            if isinstance(step, Deed):
+                if at not in repeated:
+                    yield from self._deed(step)
+            elif step is not reply:
+                yield from self._remark(step)
+        if reply is not None:
+            short = after is not None and bool(after.asks) and len(after.asks[0].encode()) < 40
+            yield from self._reply(reply, answered=short)
+        elif turn.interrupted:
+            yield self._one(Kind.REMARK, "interrupted by the user", label=NOTED)
 
-def tell(messages: Sequence[Message], toolkit: Toolkit, closely: int = CLOSELY) -> Story:
-    """Return the story of the messages, with at most `closely` deeds."""
-    opening, rounds, replies = _talk(messages)
-    start = _start(messages, closely)
-    found = list(_found(messages[start:]))
-    surplus = max(len(found) - closely, 0)
-    names = Counter(call.name for index in range(start) for call in _calls(messages, index))
-    names.update(each.call.name for each in found[:surplus])
-    older = Counter[Family]()
-    for name, times in names.items():
-        older[toolkit.family(name)] += times
-    deeds = tuple(_deed(each, toolkit) for each in found[surplus:])
-    return Story(opening, rounds, deeds, older, replies)
+    def _one(
+        self,
+        kind: Kind,
+        text: str,
+        density: float = 1.0,
+        label: str = "",
+        message: int = -1,
+        *,
+        head: bool = False,
+    ) -> Statement:
+        self._order += 1
+        return Statement(
+            kind,
+            text,
+            "actions",
+            self._number,
+            self._order,
+            density,
+            label,
+            Origin.TURNS,
+            message,
+            is_head=head,
+        )
 
+    def _asks(self) -> Iterator[Statement]:
+        for words in self._turn.asks:
+            parts = units(words)
+            if not self._works:
+                yield from self._talk(parts, USER, self._turn.place)
+                continue
+            for place, unit in enumerate(parts):
+                density = 0.45 + 0.55 * self._rarity.density(unit)
+                head = place == 0 and self._order == 0
+                if head:
+                    density = max(density, 1.1)
+                elif is_acknowledgement(unit):
+                    density *= 0.2
+                elif place == len(parts) - 1:
+                    density = max(density, 0.8)
+                elif place > 1:
+                    # Of a long message its beginning and its end say what is wanted.
+                    density *= 0.6
+                yield self._one(Kind.ASK, unit, density, USER, self._turn.place, head=head)
 
-def _talk(messages: Sequence[Message]) -> tuple[str, tuple[Round, ...], tuple[str, ...]]:
-    """Return the opening, the rounds and the replies, reading backwards.
+    def _talk(self, parts: Sequence[str], label: str, message: int) -> Iterator[Statement]:
+        """Yield what was told where nothing was done: small talk and questions tell little."""
+        for unit in parts:
+            density = self._rarity.density(unit)
+            if label == USER:
+                # People tell of themselves in fewer words than an assistant explains the world.
+                density *= _OF_USER
+            if is_acknowledgement(unit):
+                density *= 0.1
+            elif is_question(unit):
+                density *= 0.3
+            yield self._one(Kind.TOLD, unit, density, label, message)
 
-    Of old rounds only the last reply is needed, so no other is looked at.
-    """
-    rounds, replies, answer = list[Round](), list[str](), ""
-    left = _REPLIES
-    for message in reversed(messages):
-        if message.synthetic is not None:
-            continue
-        if message.role is Role.ASSISTANT:
-            text = message.text if left > 0 or not answer else ""
-            if text and not text.isspace():
-                answer = answer or text
-                left -= min(len(text), _READ_OF_REPLY)
-                replies += [text] if left > 0 else []
-        elif message.role is Role.USER:
-            text = message.text
-            if text and not text.isspace() and is_user_word(message) and not is_observation(text):
-                rounds.append(Round(text, answer))
-                answer = ""
-    return answer, tuple(reversed(rounds)), tuple(reversed(replies))
+    def _deed(self, deed: Deed) -> Iterator[Statement]:
+        line = told(deed)
+        if line is None or not line.line.strip():
+            return
+        label = f"{line.verb}|{deed.action.tool}"
+        density = 0.5 + 0.5 * self._rarity.density(line.line)
+        reply = self._turn.reply
+        if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
+            density *= 0.3
+        yield self._one(line.kind, line.line, density, label, deed.place)
+        if line.detail:
+            density = min(self._rarity.density(line.detail), density)
+            yield self._one(Kind.DETAIL, line.detail, density, MORE, deed.place)
 
-
-def _start(messages: Sequence[Message], closely: int) -> int:
-    """Return the message from which on there are at least so many calls."""
-    for index in range(len(messages) - 1, -1, -1):
-        closely -= len(_calls(messages, index))
-        if closely <= 0:
-            return index
-    return 0
-
-
-def _calls(messages: Sequence[Message], index: int) -> Sequence[ToolCall]:
-    """Return the calls of a message, or the command in its fence that was run.
-
-    A command that no output follows was suggested, not run. Agents that write commands as text
-    run one for each message: the last.
-    """
-    message = messages[index]
-    if message.role is not Role.ASSISTANT:
-        return ()
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    if calls or "```" not in (text := message.text) or not _observed(messages, index):
-        return calls
-    return [ToolCall("", "bash", block) for block in shell_blocks(text)[-1:]]
-
-
-def _observed(messages: Sequence[Message], index: int) -> str:
-    """Return the output that answers the message, if the next message is one."""
-    if index + 1 == len(messages) or messages[index + 1].role is not Role.USER:
-        return ""
-    text = messages[index + 1].text
-    return text if is_output(text) else ""
-
-
-def _found(messages: Sequence[Message]) -> Iterator[_Found]:
-    answers = (message for message in messages if message.role is not Role.ASSISTANT)
-    results = {result.call_id: result for message in answers for result in message.results}
-    for index, message in enumerate(messages):
-        for call in _calls(messages, index):
-            if message.calls:
-                yield _Found(call, results.get(call.id))
+    def _remark(self, remark: Remark) -> Iterator[Statement]:
+        for unit in units(remark.text):
+            density = self._rarity.density(unit)
+            if narrates(unit):
+                density *= 0.25
+            if density > _DECISIVE and _decides(unit):
+                yield self._decision(unit, density, remark.place)
             else:
-                yield _Found(call, observed=_observed(messages, index))
+                yield self._one(Kind.REMARK, unit, density, NOTED, remark.place)
+
+    def _decision(self, unit: str, density: float, message: int) -> Statement:
+        stated = self._one(Kind.DECISION, unit, density, "", message)
+        return replace(stated, section="decisions", entry=self._number * _PLACES + self._order)
+
+    def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
+        parts = led(units(reply.text))
+        if not self._works:
+            yield from self._talk(parts, ASSISTANT, reply.place)
+            return
+        first = next((at for at, unit in enumerate(parts) if not is_code(unit)), 0)
+        for place, unit in enumerate(parts):
+            density = self._rarity.density(unit)
+            kind = Kind.REPLY
+            if place == first:
+                kind, density = Kind.RESULT, max(density, 0.8)
+            elif density > _DECISIVE and _decides(unit):
+                yield self._decision(unit, density, reply.place)
+                continue
+            if answered and place == len(parts) - 1 and is_question(unit):
+                kind, density = Kind.RESULT, 1.0
+            yield self._one(kind, unit, density, ASSISTANT, reply.place)
 
 
-def _deed(found: _Found, toolkit: Toolkit) -> Deed:
-    if found.observed is not None:
-        command = found.call.arguments
-        ended = effect_of_text(found.observed)
-        action = Action(Family.SHELL, "bash", command, files=written_files(command))
-        return Deed(action, replace(ended, text=output_in(ended.text)))
-    action = toolkit.action(found.call)
-    if action.family is Family.SHELL and not action.files:
-        action = replace(action, files=written_files(action.target))
-    ended = None if found.result is None else effect(found.result, action.family)
-    return Deed(action, ended, found.call.arguments)
+def _repeated(turn: Turn) -> set[int]:
+    """Return the places of checks that ran again in the turn: the last run tells how it ended."""
+    places: set[int] = set()
+    seen: set[tuple[str, ...]] = set()
+    for at in range(len(turn.steps) - 1, -1, -1):
+        step = turn.steps[at]
+        if isinstance(step, Deed) and is_check(step):
+            work = work_of(step)[-1]
+            if work in seen:
+                places.add(at)
+            seen.add(work)
+    return places
+
+
+def _decides(unit: str) -> bool:
+    """Say whether a unit is a sentence that settles something; a row of a table is none."""
+    is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
+    return is_sentence and " | " not in unit and is_decision(unit)
+
+
+def entry_text(statements: Sequence[Statement]) -> str:
+    """Return the entry that chosen statements of one turn make, in their order."""
+    lines: list[str] = []
+    for label, run in groupby(_with_details(statements), key=lambda pair: pair[0].label):
+        members = list(run)
+        if label in (USER, NOTED, ASSISTANT, ""):
+            words = _joined([each for each, _ in members])
+            quoted = f'"{words}"' if label == USER else words
+            lines.append(f"{label}: {quoted}" if label else quoted)
+        else:
+            verb, _, tool = label.partition("|")
+            lines.append(f"{verb} {_deeds(members)} [tool: {tool}]")
+    return "\n".join(lines)
+
+
+def _with_details(statements: Sequence[Statement]) -> Iterator[tuple[Statement, str]]:
+    """Yield the statements, each with what the change that it tells of contained."""
+    for each, after in zip_longest(statements, statements[1:]):
+        if each.label != MORE:
+            follows = after is not None and (after.label, after.order) == (MORE, each.order + 1)
+            yield each, after.text if after is not None and follows else ""
+
+
+def _joined(members: Sequence[Statement]) -> str:
+    text = members[0].text
+    for before, each in pairwise(members):
+        text += (" " if each.order == before.order + 1 else _GAP) + each.text
+    return text
+
+
+def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
+    """Return deeds of one tool on a line, each target once with all that was done to it."""
+    parts: dict[str, list[str]] = {}
+    for each, detail in members:
+        parts.setdefault(each.text, []).extend([detail] if detail else [])
+    return "; ".join(
+        f"{target}: {' | '.join(details)}" if details else target
+        for target, details in parts.items()
+    )
+
+
+_KINDS = {
+    "task": Kind.OPEN,
+    "goal": Kind.ASK,
+    "constraints": Kind.CONSTRAINT,
+    "decisions": Kind.DECISION,
+    "state": Kind.STATE,
+    "in_progress": Kind.OPEN,
+    "blocked": Kind.OPEN,
+    "pending": Kind.OPEN,
+    "remaining": Kind.OPEN,
+    "files": Kind.CHANGE,
+}
+"""What the entries of each section are; those of others are told by their words."""
+
+
+def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
+    """Yield the statements of an entry that a record has, whoever wrote it."""
+    for line in entry.split("\n"):
+        text = line.strip()
+        if done := _TOOL.match(text):
+            verb, words, tool = done.groups()
+            kind = Kind.LOOK if verb in _LOOKS else Kind.CHANGE
+            yield Statement(kind, words, label=f"{verb}|{tool}", density=0.7)
+            continue
+        label = next(
+            (each for each in (USER, NOTED, ASSISTANT) if text.startswith(f"{each}: ")), ""
+        )
+        words = text[len(label) + 2 :] if label else text
+        if label == USER:
+            words = words.strip('"')
+        for place, unit in enumerate(_unjoined(words)):
+            kind = _KINDS.get(section, Kind.DETAIL)
+            if label == USER:
+                kind = Kind.ASK
+            elif label == ASSISTANT and place == 0:
+                kind = Kind.RESULT
+            elif section == "critical" and is_value(unit):
+                kind = Kind.VALUE
+            elif section not in _KINDS and is_decision(unit):
+                kind = Kind.DECISION
+            density = rarity.density(unit)
+            yield Statement(kind, unit, label=label, density=0.4 + 0.6 * density)
+
+
+def _unjoined(words: str) -> Iterator[str]:
+    for part in words.split(_GAP):
+        yield from units(part)

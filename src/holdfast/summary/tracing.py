@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Said", "stems"]
+__all__ = ["Passages", "Said", "marks", "overlap", "stems"]
 
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
+_TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
+_RUN = 4
 _PASSAGE = 120
 _READ = 40_000
 _STEM = 5
+_FEWEST = 3
+_MOST_WORDS = 0.75
 
 _SMALL = frozenset(
     """
     the and for that this with from into not but are was were has have had will would can could
     should about please user users asked asks wants want wanted requested request requests said
     told then also now still yet been being its their them they you your our what which when
-    der die das und ein eine nicht mit von für auf ist soll bitte nutzer benutzer
+    der die das den dem des und ein eine nicht mit von vom für auf ist soll bitte nutzer benutzer
+    zum zur
     les des une est pas que qui pour dans sur avec utilisateur
     los las una que por para con del usuario
     uma para com não que usuário
@@ -53,6 +60,7 @@ _WEIGHTY = {
 }
 
 
+@lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry the meaning of a text."""
     return frozenset(_stems(_folded(text)))
@@ -64,6 +72,28 @@ def _stems(folded: str) -> Iterator[str]:
             yield from (word[index : index + 2] for index in range(max(len(word) - 1, 1)))
         elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
             yield word[:_STEM] if word.isalpha() else word
+
+
+@lru_cache(maxsize=8192)
+def marks(text: str) -> frozenset[str]:
+    """Return what tells a subject from others: pairs of neighboring words, and names with digits.
+
+    Single words are shared by too much. Where words are not parted, four characters are a pair.
+    """
+    found: set[str] = set()
+    before = ""
+    for token in _TOKEN.findall(_folded(text)):
+        if _DENSE.search(token):
+            found.update(token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
+            before = ""
+        elif token not in _SMALL and (len(token) > 2 or token.isdecimal()):
+            word = token[:_STEM] if token.isalpha() else token
+            if not token.isalpha() and not token.isdecimal():
+                found.add(word)
+            if before:
+                found.add(f"{before} {word}")
+            before = word
+    return frozenset(found)
 
 
 def _folded(text: str) -> str:
@@ -120,7 +150,53 @@ class Said:
 def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
     """Yield the text in passages, so that a long paste does not support everything."""
     read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
-    words = _folded(read).split()
+    yield from _all_passages(read)
+
+
+def overlap(one: str, other: str) -> float:
+    """Return how much of the shorter of two texts the other has, by stems, from 0 to 1."""
+    first, second = stems(one), stems(other)
+    if not first or not second:
+        return 0.0
+    return len(first & second) / min(len(first), len(second))
+
+
+class Passages:
+    """A text in which statements are looked for, word for word or reworded in one passage."""
+
+    def __init__(self, text: str) -> None:
+        self._plain = _bare(text)
+        self._found: dict[str, set[int]] = {}
+        for place, (found, _) in enumerate(_all_passages(text)):
+            for stem in found:
+                self._found.setdefault(stem, set()).add(place)
+
+    def hold(self, statements: Sequence[str]) -> list[bool]:
+        """Say of each statement whether it stands in the text."""
+        return [_bare(each) in self._plain or self._reworded(each) for each in statements]
+
+    def _reworded(self, statement: str) -> bool:
+        """Say whether one passage has all names and most words of the statement."""
+        wanted = stems(statement)
+        if len(wanted) < _FEWEST:
+            return False
+        names = [each for each in wanted if any(map(str.isdigit, each))]
+        places: Counter[int] = Counter()
+        for stem in wanted:
+            places.update(self._found.get(stem, ()))
+        enough = len(wanted) * _MOST_WORDS
+        return any(
+            times >= enough and all(place in self._found.get(name, ()) for name in names)
+            for place, times in places.most_common(3)
+        )
+
+
+def _bare(text: str) -> str:
+    return "".join(_WORD.findall(text.casefold())).replace("_", "")
+
+
+def _all_passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
+    words = _folded(text).split()
     step = _PASSAGE // 2
     for start in range(0, max(len(words) - step, 1), step):
         passage = " ".join(words[start : start + _PASSAGE])

@@ -39,15 +39,13 @@ def words_in(sentence: str) -> Words:
 class Wording:
     """A pattern, and the words of which every match in a plain ASCII sentence holds one."""
 
-    def __init__(self, needs: str, source: str, *, worth: int = 1) -> None:
+    def __init__(self, needs: str, source: str) -> None:
         """Hold the pattern; it is compiled when it is first tried.
 
         Args:
             needs: The words, in lower case with spaces between; an apostrophe parts words.
             source: The pattern, in which case does not count.
-            worth: What the wording adds to the claim of a sentence.
         """
-        self.worth = worth
         self._source = source
         self.needed = frozenset(needs.encode("ascii").split())
 

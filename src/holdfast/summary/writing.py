@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import brief, mark_for, user_words
 from holdfast.summary.chunking import SAFETY, allot, answer_tokens, chunks, fits, halves
+from holdfast.summary.draft import trim
 from holdfast.summary.flaws import problem_of
-from holdfast.summary.lasting import own_words
 from holdfast.summary.masking import redact_all
 from holdfast.summary.merging import merged
 from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
 from holdfast.summary.provenance import Heard, verify_against
 from holdfast.summary.reader import reading
-from holdfast.summary.record import Record, last_number
-from holdfast.summary.render import render
-from holdfast.summary.trim import trim
+from holdfast.summary.record import Record, last_number, render
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ def write(job: Job) -> Generator[Ask, Answer, Composed | Declined]:
         answer = yield ask
         if isinstance(answer, Declined):
             return answer
-        settled = _settled(job, answer.text, record, heard)
+        settled = _settled(job, answer.text, record, heard, ask.prompt)
         if isinstance(settled, Declined):
             return settled
         record = trim(settled.record, plan.request.budget, job.count)
@@ -87,8 +85,8 @@ def _planned(job: Job) -> _Plan | Declined:
     state = "" if job.previous is None else render(job.previous.record)
     texts = (text for group in groups for piece in group for text in (piece.label, piece.text))
     mark = mark_for([*texts, state])
-    focus = job.redact(flat(job.focus, _FOCUS_WIDTH))
-    request = Request(job.budget, job.today, mark, focus, steps=999, step=999)
+    focus, hint = (job.redact(flat(words, _FOCUS_WIDTH)) for words in (job.focus, job.hint))
+    request = Request(job.budget, job.today, mark, focus, hint, steps=999, step=999)
     overhead = _overhead(job, request)
     if overhead * SAFETY * _TERSE_SHARE > job.window:
         request = replace(request, terse=True)
@@ -119,12 +117,14 @@ def _ask(plan: _Plan, record: Record, material: str, step: int, steps: int) -> A
     return Ask(prompt, tokens, "update", step, steps)
 
 
-def _settled(job: Job, text: str, record: Record, heard: Heard) -> Composed | Declined:
+def _settled(
+    job: Job, text: str, record: Record, heard: Heard, request: str
+) -> Composed | Declined:
     """Read an answer into a record: redacted, completed from the last one, and verified."""
     found = reading(masked := job.redact(text))
     # Most answers hold no secret, and then there is one reading for both.
     as_said = found if masked == text else reading(text)
-    flaw = problem_of(text, None if as_said is None else as_said.record)
+    flaw = problem_of(text, None if as_said is None else as_said.record, request)
     if flaw is not None or found is None:
         failure = Failure.MALFORMED if text.strip() else Failure.EMPTY
         return Declined(failure, f"the summarizer wrote no record: {flaw}")
@@ -141,7 +141,7 @@ def _known_words(job: Job) -> tuple[str, ...]:
         return said
     record = job.previous.record
     kept = (*record.constraints, *record.goal, *record.pending, *record.task)
-    return (*map(own_words, job.previous.lasting), *job.previous.said, *kept, *said)
+    return (*job.previous.lasting, *job.previous.said, *kept, *said)
 
 
 def _too_short(job: Job, least: int) -> Declined:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["written_files"]
+__all__ = ["unquoted", "written_files"]
 
 _READ_OF_COMMAND = 20_000
 _DOCUMENTS = 20
@@ -38,9 +38,14 @@ def written_files(command: str) -> tuple[str, ...]:
     if not any(sign in command for sign in _SIGNS):
         return ()
     read = command[:_READ_OF_COMMAND]
-    bare = _QUOTED.sub(_QUOTE, _without_documents(read))
+    bare = unquoted(read)
     found = [*_edited(bare), *_REDIRECT.findall(bare), *_TEE.findall(bare), *_scripted(read)]
     return tuple(dict.fromkeys(path for path in found if _is_file(path)))
+
+
+def unquoted(command: str) -> str:
+    """Return a command without what it quotes or feeds to programs: messages, patterns, texts."""
+    return _QUOTED.sub(_QUOTE, _without_documents(command[:_READ_OF_COMMAND]))
 
 
 def _without_documents(command: str) -> str:

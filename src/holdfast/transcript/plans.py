@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import cast
 
 from holdfast.transcript.toolkit import flat
 
-__all__ = ["PlanItem", "fields_of", "plan_of"]
+__all__ = ["PlanItem", "fields_of", "plan_of", "planned"]
 
 _DONE = frozenset({"completed", "complete", "done", "finished", "closed", "cancelled", "canceled"})
 _LISTS = ("todos", "plan", "items", "tasks", "todo_list")
 _WORDS = ("content", "step", "text", "title", "task", "description", "subject")
+_NUMBERS = ("taskId", "task_id", "id")
+_NUMBERED = re.compile(r"#(\d{1,6})\b")
+_DROPPED = frozenset({"deleted", "removed"})
 _ITEM_WIDTH = 240
 _STATUS_WIDTH = 24
 
@@ -50,6 +54,35 @@ def plan_of(arguments: str) -> tuple[PlanItem, ...] | None:
         return None
     items = (_item(entry) for entry in cast("list[object]", found))
     return tuple(item for item in items if item)
+
+
+def planned(plan: tuple[PlanItem, ...], arguments: str, answer: str) -> tuple[PlanItem, ...] | None:
+    """Return the plan after a call that planned something; None for any other call.
+
+    Some agents write the whole list each time. Others add a task, whose number the answer tells,
+    and later change its status by that number.
+    """
+    whole = plan_of(arguments)
+    if whole is not None:
+        return whole
+    fields = fields_of(arguments)
+    number = next((str(fields[key]) for key in _NUMBERS if fields.get(key)), "")
+    if number and fields.get("status"):
+        status = flat(str(fields["status"]), _STATUS_WIDTH)
+        changed = (_with_status(item, number.lstrip("#"), status) for item in plan)
+        return tuple(item for item in changed if item.status not in _DROPPED)
+    if not number and fields.get("subject"):
+        named = _NUMBERED.search(answer[:200])
+        return (
+            (*plan, PlanItem(flat(f"#{named[1]} {fields['subject']}", _ITEM_WIDTH)))
+            if named
+            else None
+        )
+    return None
+
+
+def _with_status(item: PlanItem, number: str, status: str) -> PlanItem:
+    return PlanItem(item.text, status) if item.text.startswith(f"#{number} ") else item
 
 
 def _item(entry: object) -> PlanItem | None:

@@ -170,7 +170,7 @@ class Chats:
         """Return about what a compaction would cost now; None where no price is known."""
         tokens = chat.status().tokens
         shares = chat.parts.engine.policy.shares(fixed=0, rest=tokens)
-        after = min(shares.tail + shares.record + shares.ledger, tokens)
+        after = min(shares.tail + shares.record, tokens)
         asked = self.settings.auxiliary.compression.model is not None
         return self.ledger.forecast(
             Shrink(

@@ -49,7 +49,7 @@ class Compressor(ChatEngine):
     ```
     """
 
-    def __init__(  # noqa: PLR0913 - everything at hand, each with a default
+    def __init__(
         self,
         *,
         context_length: int = 200_000,

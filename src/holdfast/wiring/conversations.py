@@ -83,6 +83,8 @@ class Opening(TypedDict, total=False):
     """Sees the window before a compaction; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None]
     """Prices a compaction, where prices are known. It must not raise."""
+    recall: tuple[str, ...]
+    """Names of the tools, such as `session_search`, by which the model finds what was folded."""
 
 
 class Conversation(HostedSession):
@@ -161,6 +163,7 @@ def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
         ahead_of_time=opening.get("ahead_of_time", configured.ahead_of_time),
         tool_limits=opening.get("tool_limits", {}),
         lease_seconds=opening.get("lease_seconds", 60.0),
+        recall=tuple(opening.get("recall", ())),
     )
     another_engine = engines_for(
         opening.get("engine", settings.context.engine),

@@ -7,8 +7,10 @@ import pytest
 
 from holdfast.cli.chat.commands import COMMANDS, names
 from tests.adapters.provider import Reply, provider
+from tests.cli.chat.full import FULL, full_chat
+from tests.cli.chat.full import TURNS as TURNS_TO_FULL
 from tests.cli.chat.talking import asks_for, said_in, says, sent, shown, stored, talk
-from tests.cli.running import REPOSITORY
+from tests.cli.running import REPOSITORY, Ended
 
 NOT_FOUND = "nothing was found; try fewer or other words, or part* for a beginning"
 NO_SESSION = "there is no session 'nosuch'; holdfast sessions list shows what there is"
@@ -92,6 +94,43 @@ def test_status_and_usage_tell_how_it_stands(home: Path) -> None:
     assert status["memory"] == "files."
     usage = {line[:14].strip(): line[14:] for line in after("/usage")}
     assert (usage["calls"], usage["read"], usage["answered"]) == ("1", "9 tokens", "3 tokens")
+
+
+def below(ended: Ended) -> list[str]:
+    """Return the status lines, which a terminal shows below the prompt."""
+    return [line for line in ended.text.splitlines() if line.startswith(("░", "█"))]
+
+
+def told_of(lines: list[str]) -> list[str]:
+    """Return what stands beside the label of a warning."""
+    return [line[14:] for line in lines if line.startswith("warning       ")]
+
+
+def test_a_pass_that_did_without_its_model_is_on_every_line_that_tells_of_the_talk(
+    home: Path,
+) -> None:
+    with full_chat() as server:
+        ended = talk(server, *TURNS_TO_FULL, "And?", "/status", "/usage", flags=FULL)
+        again = talk(server, "/status", flags=(*FULL, "--resume", "last"))
+    (said,) = {*told_of(shown(ended))}
+    assert said.startswith("s is unavailable: HTTP 503")
+    assert len(told_of(shown(ended))) == 2
+    assert shown(ended).count(f"[warning] {said}") == 1
+    assert ["· s is unavailable, /status" in line for line in below(ended)[-3:]] == [True] * 3
+    assert told_of(shown(again)) == [said]
+
+
+def test_a_frozen_conversation_says_so_until_somebody_compresses_it_or_begins_anew(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_COMPRESSION_ABORT_ON_SUMMARY_FAILURE", "true")
+    with full_chat() as server:
+        ended = talk(server, *TURNS_TO_FULL, "And?", "/status", "/new", flags=FULL)
+    (said,) = told_of(shown(ended))
+    assert said.startswith("not compacted: s is unavailable: HTTP 503")
+    *_, frozen, anew = below(ended)
+    assert "· not compacted: s is unavailable" in frozen
+    assert "unavailable" not in anew
 
 
 def test_tools_are_listed_where_there_are_any(home: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from tests.adapters.provider import error, provider
+from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.talking import asks_for, says, stored, talk
 
 
@@ -24,10 +25,23 @@ def test_every_turn_is_a_line(home: Path) -> None:
         "prompt_tokens": 18,
         "output_tokens": 6,
         "cost": 0.0,
+        "warning": "",
         "session": session.id,
     }
     assert (second["answer"], second["stopped"].split(";")[0]) == (None, "commands are for people")
     assert third["stopped"].startswith("m: ")
+
+
+def test_a_pass_without_its_model_is_told_once_and_stands_until_a_good_one(home: Path) -> None:
+    with full_chat() as server:
+        ended = talk(server, *TURNS, "And?", "So?", flags=(*FULL, "--json"))
+    lines = [json.loads(line) for line in ended.text.splitlines()]
+    *_, before, told, after = lines
+    assert [line["warning"] for line in lines[:-2]] == [""] * (len(lines) - 2)
+    assert (before["warnings"], told["compactions"]) == ([], 1)
+    assert told["warning"] == after["warning"] == told["warnings"][-1]
+    assert told["warning"].startswith("s is unavailable: HTTP 503")
+    assert after["warnings"] == []
 
 
 def test_nothing_said_prints_nothing(home: Path) -> None:

@@ -69,17 +69,64 @@ def test_it_fills_warns_and_says_what_goes_on_beside() -> None:
     )
 
 
+FAILED = "claude-haiku-4-5 is unavailable: HTTP 529; the deterministic record covers 24 messages"
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (40, "██████░░░░░░ 870/1,740 tokens (50%) · !"),
+        (48, "██████░░░░░░ 870/1,740 tokens (50%) · warning"),
+        (60, "██████░░░░░░ 870/1,740 tokens (50%) · warning, /status"),
+        (80, "██████░░░░░░ 870/1,740 tokens (50%) · claude-haiku-4-5 is unavailable, /status"),
+        (
+            100,
+            "██████░░░░░░ 870/1,740 tokens (50%) · claude-haiku-4-5 is unavailable, /status · "
+            "cache 50% · $0.0123",
+        ),
+    ],
+)
+def test_what_is_wrong_comes_first_and_is_never_left_out(width: int, line: str) -> None:
+    assert words(replace(STATUS, troubles=(FAILED, "another")), KNOWN, width) == line
+    alert = status_line(replace(STATUS, troubles=(FAILED,)), KNOWN, width)[2]
+    assert alert.style == "bold yellow"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "shown"),
+    [
+        (f"not compacted: {FAILED}", "not compacted: claude-haiku-4-5 is unavailable"),
+        ("not compacted: qwen3:8b failed: OSError: no", "not compacted: qwen3:8b failed"),
+        ("Automatic compaction has stopped: two passes saved", "Automatic compaction has stopped"),
+        ("the summarizer failed recently (m failed); it is", "the summarizer failed recently"),
+        ("there is no space left.", "there is no space left"),
+        ("x" * 60, "x" * 47 + "…"),
+        ("\x1b[31m: odd", "[31m"),
+        (": odd", ": odd"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_first_clause(trouble: str, shown: str) -> None:
+    line = words(replace(STATUS, troubles=(trouble,)), KNOWN, 200)
+    assert line.split(" · ")[1] == f"{shown}, /status"
+
+
+def test_the_way_to_the_threshold_is_told_by_the_bar_alone() -> None:
+    pressed = replace(STATUS, pressure="Context is 85% to compaction (5,780/6,800 tokens)")
+    assert words(pressed, KNOWN, 200) == words(STATUS, KNOWN, 200)
+
+
 @given(
     width=st.integers(40, 200),
     title=st.text(max_size=60),
     model=st.text(max_size=40),
     tokens=st.integers(0, 10_000_000),
+    trouble=st.text(max_size=90),
     compacting=st.booleans(),
 )
 def test_it_never_takes_two_lines(
-    width: int, title: str, model: str, tokens: int, *, compacting: bool
+    width: int, title: str, model: str, tokens: int, trouble: str, *, compacting: bool
 ) -> None:
     status = replace(STATUS, title=title, model=model, tokens=tokens, compacting=compacting)
-    line = words(status, KNOWN, width)
+    line = words(replace(status, troubles=(trouble,)), KNOWN, width)
     assert cells(line) <= width
     assert "\n" not in line

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.provider import Provider, Reply, provider
+from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.slow import slow_provider
 from tests.cli.chat.talking import asks_for, at, said_in, says, sent, stored
 from tests.cli.chat.typing import Keyboard, terminal
@@ -143,3 +144,17 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
         keyboard.wait("pip install")
         assert keyboard.ended() == 1
         assert "Traceback" not in keyboard.screen
+
+
+def test_the_line_below_the_prompt_says_that_the_model_of_summaries_is_down(home: Path) -> None:
+    with full_chat() as server, terminal(*at(server, *FULL), columns=100) as keyboard:
+        keyboard.wait("tokens (")
+        for words in TURNS[:-1]:
+            keyboard.type(f"{words}{ENTER}")
+            keyboard.wait("Yes.")
+            keyboard.wait(" tokens (")
+        keyboard.type(f"{TURNS[-1]}{ENTER}")
+        keyboard.wait("[warning] s is unavailable")
+        keyboard.wait("· s is unavailable, /status")
+        keyboard.type(f"/status{ENTER}")
+        keyboard.wait("warning       s is unavailable: HTTP 503")

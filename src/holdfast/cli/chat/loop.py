@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.agent.rehearsal import FACTS
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.flow import Flow
-from holdfast.cli.chat.playing import play, show_news
+from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.room import Leave
 from holdfast.cli.chat.showing import readable
 from holdfast.cli.chat.words import memory_line, model_line
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from holdfast.cli.chat.reader import Reader
     from holdfast.cli.chat.room import Room
 
-__all__ = ["converse", "farewell", "greeting", "show_rehearsed"]
+__all__ = ["converse", "farewell", "greeting"]
 
-_PATIENCE = 10.0
-"""Seconds for a compaction that is under way when a rehearsal ends."""
 _ESCAPE = "//"
 """Begins a message that itself begins with a slash."""
+_ECHOED, _FRONT = 6, 4
+"""Lines of a message that are shown of what was read, and how many of them from its front."""
 _TYPED = "What you typed is in the history: press the up arrow."
 
 
@@ -49,7 +48,7 @@ def _heard(room: Room, reader: Reader, words: str) -> bool:
     if not words:
         return True
     if reader.echoes:
-        room.show([(Span("> ", "bold"), Span(line)) for line in readable(words).splitlines()])
+        room.show(_echoed(words))
     try:
         went_well = _carried_out(room, words)
         if reader.echoes:
@@ -60,6 +59,16 @@ def _heard(room: Room, reader: Reader, words: str) -> bool:
             room.show([(Span(_TYPED, "dim"),)])
         return False
     return went_well
+
+
+def _echoed(words: str) -> list[Line]:
+    """Return what was read, as if it had been typed; of a long list its ends are enough."""
+    lines = readable(words).splitlines()
+    shown = [(Span("> ", "bold"), Span(line)) for line in lines]
+    if len(lines) <= _ECHOED:
+        return shown
+    more = (Span("> ", "bold"), Span(f"... {len(lines) - _ECHOED:,} more lines", "dim"))
+    return [*shown[:_FRONT], more, *shown[_FRONT - _ECHOED :]]
 
 
 def _carried_out(room: Room, words: str) -> bool:
@@ -91,18 +100,6 @@ def farewell(room: Room) -> list[Line]:
         return []
     room.chats.ended(room.chat)
     return [(Span(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
-
-
-def show_rehearsed(room: Room) -> None:
-    """Show which facts of the rehearsal the window still holds after what was folded."""
-    room.chat.wait(_PATIENCE)
-    show_news(room)
-    window = "\n".join(str(message.get("content")) for message in room.chat.window())
-    lines: list[Line] = [(Span("Facts from the beginning, and whether the window has them:"),)]
-    for fact in FACTS:
-        word, style = ("yes", "green") if fact in window else ("no", "red")
-        lines.append((Span(f"  {word:<4}", style), Span(fact)))
-    room.show(lines)
 
 
 def _said_last(room: Room) -> list[Line]:

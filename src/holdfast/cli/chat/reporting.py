@@ -41,13 +41,24 @@ def _told(room: Room, words: str) -> dict[str, object]:
         "warnings": [],
         "compactions": 0,
     }
+    return {**told, **_outcome(room, words), "warning": _standing(room), "session": room.chat.id}
+
+
+def _outcome(room: Room, words: str) -> dict[str, object]:
     if words.startswith("/") and not words.startswith("//"):
-        return {**told, "stopped": _COMMAND, "session": room.chat.id}
+        return {"stopped": _COMMAND}
     try:
-        events = list(room.agent.turn(words.removeprefix("/")))
+        return _figures(list(room.agent.turn(words.removeprefix("/"))))
     except HoldfastError as error:
-        return {**told, "stopped": str(error), "session": room.chat.id}
-    return {**told, **_figures(events), "session": room.chat.id}
+        return {"stopped": str(error)}
+
+
+def _standing(room: Room) -> str:
+    """Return what is wrong with the conversation now, whichever turn brought it."""
+    try:
+        return room.chat.status().warning
+    except HoldfastError as error:
+        return str(error)
 
 
 def _figures(events: list[Event]) -> dict[str, object]:

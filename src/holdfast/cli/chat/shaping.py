@@ -11,6 +11,7 @@ from holdfast.transcript import is_user_word
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import Room
+    from holdfast.conversation import Status
 
 __all__ = [
     "compress",
@@ -97,8 +98,7 @@ def status(room: Room, _: str) -> list[Line]:
         _labeled("stored", f"{now.stored:,} entries, {counted(now.compactions, 'compaction')}"),
     ]
     lines += [_labeled("memory", memory_line(room.chats).removeprefix("Memory: "))]
-    lines += [_labeled("warning", now.warning, "yellow")] if now.warning else []
-    return lines
+    return [*lines, *_warnings(now)]
 
 
 def usage(room: Room, _: str) -> list[Line]:
@@ -111,7 +111,13 @@ def usage(room: Room, _: str) -> list[Line]:
         _labeled("cache writes", f"{used.cache_write_tokens:,} tokens"),
         _labeled("answered", f"{used.output_tokens:,} tokens"),
     ]
-    return [*lines, *(_labeled(label, words) for label, words in costs(room.chats, room.chat))]
+    lines += [_labeled(label, words) for label, words in costs(room.chats, room.chat)]
+    return [*lines, *_warnings(room.chat.status())]
+
+
+def _warnings(status: Status) -> list[Line]:
+    said = filter(None, (*status.troubles, status.pressure))
+    return [_labeled("warning", each, "yellow") for each in said]
 
 
 def _size(room: Room) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -23,7 +22,7 @@ from holdfast.cli.flags import (
     summarizer_flag,
 )
 from holdfast.cli.lines import clean
-from holdfast.cli.screen import tell
+from holdfast.cli.screen import silence_log, tell
 from holdfast.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _YES = frozenset({"y", "yes"})
-_SHORT, _WINDOW = 64, 1_536
-"""Tokens of an answer in a rehearsal, and of the window that it fills before its end."""
 
 
 class _Options(TypedDict):
@@ -87,7 +84,7 @@ def _begun(settings: Settings, options: _Options) -> Exit:
     from holdfast.cli.chat.room import Room
     from holdfast.wiring.chats import Chats
 
-    logging.getLogger("holdfast").addHandler(logging.NullHandler())
+    silence_log("holdfast")
     is_rehearsal = options["rehearse"] and not _is_terminal()
     rooms: list[Room] = []
 
@@ -116,7 +113,8 @@ def _begun(settings: Settings, options: _Options) -> Exit:
 
 
 def _ended(room: Room, *, is_rehearsal: bool) -> None:
-    from holdfast.cli.chat.loop import farewell, show_rehearsed
+    from holdfast.cli.chat.loop import farewell
+    from holdfast.cli.chat.rehearsed import show_rehearsed
 
     if is_rehearsal:
         show_rehearsed(room)
@@ -126,21 +124,22 @@ def _ended(room: Room, *, is_rehearsal: bool) -> None:
 
 def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Options]:
     """Return what a rehearsal is played with: its own prompt, in a window that its words fill."""
-    from holdfast.agent.rehearsal import PROMPT
+    from holdfast.agent.rehearsal import PROMPT, WINDOW
 
-    window = min(settings.model.context_length or _WINDOW, _WINDOW)
+    window = min(settings.model.context_length or WINDOW, WINDOW)
     model = replace(settings.model, context_length=window)
     return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
 
 
 def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool) -> Wishes:
+    from holdfast.agent.rehearsal import LONGEST_ANSWER
     from holdfast.wiring.chats import Wishes
 
     wishes = Wishes(approve=approve, tools=not options["no_tools"], memory=not options["no_memory"])
     if not is_rehearsal:
         return wishes
-    # The same everywhere, and soon over: nobody waits for long answers that nobody asked for.
-    return replace(wishes, tools=False, memory=False, longest_answer=_SHORT)
+    # The same everywhere, and soon over.
+    return replace(wishes, tools=False, memory=False, longest_answer=LONGEST_ANSWER)
 
 
 def _conversation(chats: Chats, options: _Options) -> Conversation:

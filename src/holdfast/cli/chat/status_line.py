@@ -1,11 +1,13 @@
-"""The line below the prompt: how full the window is, what the cache saves, what it costs."""
+"""The line below the prompt: how full the window is, what is wrong, what the cache saves."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, cells, clean, crop
+from holdfast.conversation.pulse import GIVEN_UP
 
 if TYPE_CHECKING:
     from holdfast.conversation.status import Status
@@ -18,6 +20,8 @@ _FULL, _EMPTY = "█", "░"
 _SEPARATOR = " · "
 _TITLE = 8
 """Columns below which a title is not worth showing."""
+_HEADLINE = 48
+_CLAUSE_END = re.compile(r"[:;.]\s|\s\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,25 @@ class Footing:
     """What the user should look into; `/status` says more."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Something to say in the line."""
+
+    forms: tuple[str, ...]
+    """The longest first; the first that fits is shown."""
+    style: str = "dim"
+    least: int | None = None
+    """Columns from which on the last form is cropped where none fits."""
+
+    def within(self, room: int) -> str:
+        """Return what fits into so many columns; empty when nothing does."""
+        for form in self.forms:
+            if cells(form) <= room:
+                return form
+        is_worth_it = self.least is not None and room >= self.least
+        return crop(self.forms[-1], room) if is_worth_it else ""
+
+
 def status_line(status: Status, footing: Footing, width: int) -> Line:
     """Return the status in one line of at most `width` columns; what matters least goes first."""
     share = min(status.share, 1.0)
@@ -40,33 +63,43 @@ def status_line(status: Status, footing: Footing, width: int) -> Line:
     bar = Span(_FULL * filled + _EMPTY * (_BAR - filled), style)
     figures = f" {_short(status.tokens)}/{_short(status.threshold)} tokens ({status.share:.0%})"
     line: list[Span] = [bar, Span(crop(figures, max(width - _BAR, 1)), style)]
-    for words, look in _rest(status, footing):
+    for piece in _rest(status, footing):
         room = width - sum(cells(span.text) for span in line) - len(_SEPARATOR)
-        if room < _TITLE if look == "title" else room < cells(words):
-            continue
-        shown = crop(words, room)
-        line.append(Span(f"{_SEPARATOR}{shown}", "dim" if look == "title" else look))
+        if words := piece.within(room):
+            line.append(Span(f"{_SEPARATOR}{words}", piece.style))
     return tuple(line)
 
 
-def _rest(status: Status, footing: Footing) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _rest(status: Status, footing: Footing) -> list[_Piece]:
+    found: list[_Piece] = []
+    if status.troubles:
+        head = _headline(status.troubles[0])
+        forms = (f"{head}, /status", head, "warning, /status", "warning", "!")
+        found.append(_Piece(forms, "bold yellow"))
     if status.compacting:
-        found.append(("folding in the background", "bold cyan"))
+        found.append(_Piece(("folding in the background",), "bold cyan"))
     elif status.undone:
-        found.append(("undone, /redo", "cyan"))
+        found.append(_Piece(("undone, /redo",), "cyan"))
     if footing.trouble:
-        found.append((footing.trouble, "yellow"))
+        found.append(_Piece((footing.trouble,), "yellow"))
     if footing.cached is not None:
-        found.append((f"cache {footing.cached:.0%}", "dim"))
+        found.append(_Piece((f"cache {footing.cached:.0%}",)))
     if footing.cost is not None:
         digits = 4 if footing.cost < 1 else 2
-        found.append((f"${footing.cost:.{digits}f}", "dim"))
+        found.append(_Piece((f"${footing.cost:.{digits}f}",)))
     if status.compactions:
-        found.append((f"folded {status.compactions}x", "dim"))
-    found.append((clean(status.model) or "no model", "dim"))
-    found.append((clean(status.title) or status.session, "title"))
+        found.append(_Piece((f"folded {status.compactions}x",)))
+    found.append(_Piece((clean(status.model) or "no model",)))
+    found.append(_Piece((clean(status.title) or status.session,), least=_TITLE))
     return found
+
+
+def _headline(sentence: str) -> str:
+    """Return who failed and how, without the details that follow."""
+    words = clean(sentence)
+    lead = GIVEN_UP if words.startswith(GIVEN_UP) else ""
+    cause = _CLAUSE_END.split(words.removeprefix(lead), maxsplit=1)[0] or words
+    return crop(f"{lead}{cause.removesuffix('.')}", _HEADLINE)
 
 
 def _short(count: int) -> str:

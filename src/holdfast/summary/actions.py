@@ -1,0 +1,272 @@
+"""What was done, as lines: an action, its target and its outcome, with what it changed.
+
+Actions that changed something are told apart from tests and from those that only looked, because
+a reader needs to know what is different now before what was read on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.summary.sentences import clip_words
+from holdfast.summary.statements import Kind
+from holdfast.summary.written import unquoted
+from holdfast.transcript.effects import error_line
+from holdfast.transcript.families import Family
+from holdfast.transcript.plans import fields_of, plan_of
+
+if TYPE_CHECKING:
+    from holdfast.summary.turns import Deed
+
+__all__ = ["COMMIT", "Told", "is_check", "key_line", "short_path", "told", "verdict"]
+
+_COMMAND = 150
+_OUTCOME = 140
+_EXCERPT = 220
+_ANSWER = 240
+_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
+
+COMMIT = re.compile(
+    r"^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
+)
+_CHECKS = frozenset(
+    """
+    test tests pytest jest vitest mocha rspec ctest tox nox unittest lint linter golangci-lint ruff
+    eslint flake8 mypy pyright basedpyright tsc clippy build typecheck type-check compile check vet
+    verify make cmake ninja gradlew mvn phpunit prettier gofmt rustfmt shellcheck
+    """.split()
+)
+_LOOKING = frozenset(
+    """
+    ls cat tail head grep rg find fd nl sed wc cd echo git gh cp mv rm less awk diff chmod mkdir
+    touch tree stat which type export source printf pwd sort curl wget jq vim nano open
+    """.split()
+)
+"""Commands that look or move, whatever is named after them."""
+_CHANGES = re.compile(
+    r"\bgit (?:-C \S+ )?(?:push|commit|merge|rebase|reset|checkout|switch|revert|cherry-pick|stash"
+    r"|tag|rm|mv|apply|am|clean|worktree|branch -\w)\b"
+    r"|\bgh (?:pr|release|issue|repo|workflow) (?:create|merge|close|edit|comment|run|delete)\b"
+    r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|apt|apt-get|brew|gem|poetry|go|conda) (?:\S+ ){0,1}"
+    r"(?:install|add|remove|uninstall|publish|get|upgrade|update|ci)\b"
+    r"|\b(?:docker|podman) (?:run|build|push|rm|stop|compose)\b|\bterraform (?:apply|destroy)\b"
+    r"|\bkubectl (?:apply|delete|create|patch|scale|rollout|edit)\b|\bhelm (?:install|upgrade)\b"
+    r"|\bcurl\b.{0,200}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|\b(?:alembic|migrate|deploy)\b"
+    r"|\b(?:systemctl|service) \w*(?:start|stop|enable|disable)|\bsed -i|\bpatch -p\d"
+    r"|(?:^|[;&|] ?)(?:sudo )?(?:rm|mv|cp|mkdir|rmdir|ln|chmod|chown|kill|pkill|touch) "
+)
+_LEAVES = re.compile(
+    r"\bgit (?:-C \S+ )?(?:push|merge|tag)\b|\bgh (?:pr|release|issue) (?:create|merge|close)\b"
+    r"|\b(?:npm|cargo|poetry|uv|docker) (?:publish|push)\b|\bkubectl apply\b|\bdeploy\b"
+)
+_ACTS = re.compile(
+    r"send|post|create|update|delete|remove|submit|approve|publish|merge|write|set|add|move|rename"
+    r"|assign|close|deploy|schedule|book|pay|upload|reply|comment",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(
+    r"[0-9] (?:passed|failed|passing|failing|tests?|errors?|warnings?|issues?|problems?)\b"
+    r"|^(?:ok|FAIL|PASS|OK|Success|BUILD|Finished)\b|^Tests?:",
+    re.MULTILINE,
+)
+_COUNTED = re.compile(r"[0-9] (?:passed|passing|tests?|errors?|warnings?|issues?|problems?)\b")
+_FAILED = re.compile(
+    r"^\W{0,6}FAIL|\b[1-9]\d{0,5} (?:failed|failing|errors?|issues?|problems?)\b|\bBUILD FAILED\b"
+)
+_ERRORS = re.compile(
+    r"^(?:\S+[:( ]\S{0,20} ?)?(?:error|fatal|Error|ERROR|CMake Error)\b[^\n]{0,20}[:\[]"
+    r"|^Traceback \(|: command not found|^make: \*\*\*",
+    re.MULTILINE,
+)
+"""What a check prints that failed, where its exit code is not told."""
+_STEP = re.compile(r"&&|\|\||[;|\n]")
+_TELLING = re.compile(r"\w{2}")
+_NOISE = re.compile(
+    r" ?(?:2>&1|2>/dev/null|\|\| true)|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*"
+)
+_DEFINITION = re.compile(
+    r"^[ \t+]{0,16}(?:(?:export|default|pub|async|static|public|private|abstract)[ \t]+){0,3}"
+    r"(?:def|func|function|class|type|interface|struct|enum|fn|trait|module)[ \t]+"
+    r"(?:\([^)\n]{0,60}\)[ \t]*)?([A-Za-z_]\w{2,60})",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A deed as it is told."""
+
+    kind: Kind
+    verb: str
+    line: str
+    """What was worked on, and how it went."""
+    detail: str = ""
+    """What a change put there, or what an answer said."""
+
+
+def told(deed: Deed) -> Told | None:
+    """Return a deed in words; nothing for a plan, which is state."""
+    if deed.rejected:
+        named = clip_words(_NOISE.sub(" ", deed.action.target) or deed.action.tool, _COMMAND)
+        return Told(Kind.RESULT, "TRIED", f"{named} - rejected by the user")
+    match deed.action.family:
+        case Family.PLAN:
+            return None if plan_of(deed.arguments) is not None else _call(deed)
+        case Family.WRITE:
+            return _edit(deed)
+        case Family.SHELL:
+            return _command(deed)
+        case Family.READ:
+            lines = f":{deed.action.scope}" if deed.action.scope else ""
+            failure = f" - {_failure(deed)}" if deed.failed else ""
+            return Told(Kind.LOOK, "READ", f"{short_path(deed.action.target)}{lines}{failure}")
+        case Family.SEARCH:
+            where = f" in {short_path(deed.action.scope)}" if deed.action.scope else ""
+            return Told(Kind.LOOK, "SEARCHED", f"{clip_words(deed.action.target, 80)}{where}")
+        case Family.WEB:
+            return Told(Kind.LOOK, "FETCHED", clip_words(deed.action.target, _COMMAND))
+        case Family.DELEGATE:
+            return Told(Kind.CHANGE, "DELEGATED", clip_words(deed.action.target, _COMMAND))
+        case Family.OTHER:
+            return _call(deed)
+
+
+def short_path(path: str) -> str:
+    """Return the last parts of a long path, by which it is recognized."""
+    parts = " ".join(path.split()).split("/")
+    return "/".join(parts[-3:]) if len(parts) > 4 else "/".join(parts)
+
+
+def is_check(deed: Deed) -> bool:
+    """Say whether a command tests, lints or builds; what it only quotes or commits does not."""
+    if deed.action.family is not Family.SHELL:
+        return False
+    return any(map(_checks, _STEP.split(unquoted(deed.action.target[:2_000]))))
+
+
+def _checks(step: str) -> bool:
+    words = [word for word in step.split() if "=" not in word][:5]
+    if not words or words[0] in _LOOKING:
+        return False
+    names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
+    return not _CHECKS.isdisjoint(names)
+
+
+def verdict(deed: Deed) -> tuple[bool, str]:
+    """Return whether a check failed, and the words in which it said how it went.
+
+    A command whose output runs through another program has that one's exit code, so the verdict
+    is read from the output too.
+    """
+    answer = "" if deed.ended is None else deed.ended.text
+    # The rulers around a verdict would weigh more than the verdict.
+    lines = (line.strip("=- ") for line in answer[-2_000:].split("\n"))
+    counted = [line for line in lines if _VERDICT.search(line)]
+    failed = deed.failed or any(map(_FAILED.search, counted[-3:]))
+    failed = failed or (not counted and _ERRORS.search(answer[-1_500:]) is not None)
+    if failed:
+        line = error_line(answer) or next(reversed(counted), "") or key_line(answer)
+        return True, clip_words(line, _OUTCOME)
+    telling = [line for line in counted if _COUNTED.search(line)]
+    return False, clip_words(telling[-1], _OUTCOME) if telling else ""
+
+
+def key_line(text: str) -> str:
+    """Return the line of an output that says most: its verdict, or its last line."""
+    end = text[-1_200:].strip()
+    if not end:
+        return ""
+    verdicts = list(_VERDICT.finditer(end))
+    if not verdicts:
+        telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
+        return clip_words(next(telling, ""), _OUTCOME)
+    start = end.rfind("\n", 0, verdicts[-1].start()) + 1
+    return clip_words(end[start:].partition("\n")[0], _OUTCOME)
+
+
+def _edit(deed: Deed) -> Told | None:
+    action = deed.action
+    target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
+    if not target:
+        return None
+    if deed.failed:
+        return Told(Kind.RESULT, "EDITED", f"{target} - {_failure(deed)}")
+    fields = fields_of(deed.arguments)
+    old = next((text for key in _OLD if isinstance(text := fields.get(key), str)), "")
+    made = not old and not action.content.startswith(("---", "***", "@@", "diff "))
+    names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if made else {}
+    defines = f" - defines {', '.join(list(names)[:6])}" if names else ""
+    verb = "WROTE" if made else "EDITED"
+    return Told(Kind.CHANGE, verb, target + defines, _new_lines(action.content, old))
+
+
+def _new_lines(content: str, old: str) -> str:
+    """Return the first lines that an edit put there; where it only removed, what it removed."""
+    lines = content[:20_000].split("\n")
+    if not old and content.startswith(("---", "***", "@@", "diff ")):
+        added = [line[1:].strip() for line in lines if line[:1] == "+" and line[:3] != "+++"]
+        gone = [line[1:].strip() for line in lines if line[:1] == "-" and line[:3] != "---"]
+    else:
+        before = [line.strip() for line in old[:20_000].split("\n")]
+        added = [text for line in lines if (text := line.strip()) not in before]
+        kept = {line.strip() for line in lines}
+        gone = [text for text in before if text not in kept]
+    words = " ".join(line for line in added[:12] if len(line) > 2)
+    if words:
+        return clip_words(words, _EXCERPT)
+    words = " ".join(line for line in gone[:8] if len(line) > 2)
+    return f"removed: {clip_words(words, _EXCERPT // 2)}" if words else ""
+
+
+def _command(deed: Deed) -> Told:
+    command = deed.action.target
+    shown = clip_words(_NOISE.sub(" ", command), _COMMAND)
+    ended = deed.ended
+    if ended is None:
+        return Told(Kind.CHANGE, "RAN", f"{shown} - no result")
+    if not ended.failed and "commit" in command and (made := COMMIT.findall(ended.text[:4_000])):
+        branch, commit, title = made[-1]
+        return Told(Kind.RESULT, "COMMITTED", f"{commit} {title.strip()} (on {branch})")
+    if is_check(deed):
+        failed, line = verdict(deed)
+        said = f" {_quoted(line)}" if line else ""
+        return Told(Kind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}")
+    if ended.failed:
+        return Told(Kind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
+    files = ", ".join(map(short_path, deed.action.files[:4]))
+    changed = bool(files) or _CHANGES.search(unquoted(command[:2_000])) is not None
+    answer = " ".join(ended.text[: 4 * _ANSWER].split())
+    if len(answer) > _ANSWER:
+        answer = key_line(ended.text)
+    detail = "" if answer in {"", "(no output)"} else _quoted(answer)
+    if changed:
+        # What leaves the machine is how work ends, like a commit.
+        kind = Kind.RESULT if _LEAVES.search(command[:2_000]) else Kind.CHANGE
+        return Told(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
+    return Told(Kind.LOOK, "RAN", f"{shown}{' - ' * bool(detail)}{detail}")
+
+
+def _call(deed: Deed) -> Told:
+    action = deed.action
+    name = action.tool.rpartition("__")[2]
+    shown = f"{name}({clip_words(action.target, _COMMAND)})"
+    if deed.failed:
+        return Told(Kind.RESULT, "CALLED", f"{shown} - {_failure(deed)}")
+    answer = "" if deed.ended is None else " ".join(deed.ended.text[: 4 * _ANSWER].split())
+    detail = _quoted(clip_words(answer, _ANSWER)) if answer else ""
+    return Told(Kind.CHANGE if _ACTS.search(name) else Kind.REMARK, "CALLED", shown, detail)
+
+
+def _failure(deed: Deed) -> str:
+    answer = "" if deed.ended is None else deed.ended.text
+    code = None if deed.ended is None else deed.ended.exit_code
+    line = error_line(answer) or key_line(answer)
+    said = "failed" if code is None else f"exit {code}"
+    return f"{said}: {_quoted(line)}" if line else said
+
+
+def _quoted(text: str) -> str:
+    """Return words of a program between quotes that end where they should."""
+    return f'"{clip_words(text, _ANSWER).replace(chr(34), chr(39))}"' if text else ""

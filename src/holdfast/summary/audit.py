@@ -1,0 +1,106 @@
+"""Proof of what a summary kept: which statements of the turns a reader can still find.
+
+A statement is found word for word, or by its words in one passage: a model rewords, and what it
+says counts where the names and most of the words of a statement stand together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.summary.asking import Job
+from holdfast.summary.draft import draft
+from holdfast.summary.statements import Kind
+from holdfast.summary.tracing import Passages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.summary.statements import Statement
+    from holdfast.transcript import Message
+
+__all__ = ["Audit", "Stated", "audit", "compared"]
+
+_ASKED_FOR = (
+    *(Kind.ASK, Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION, Kind.RESULT, Kind.CHANGE),
+    *(Kind.OPEN, Kind.STATE),
+)
+"""The kinds that a reader needs; how something was found out is not among them."""
+_LISTED = 200
+_ALL = 1_000_000
+"""A budget for which everything is read closely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement by its kind and its words."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """How many statements a compaction kept."""
+
+    statements: int = 0
+    """Statements looked for."""
+    retained_by_summary: int = 0
+    """Statements that the record tells."""
+    retained: int = 0
+    """Statements in everything that the model sees afterwards."""
+    kinds: tuple[tuple[str, int, int], ...] = ()
+    """For each kind, how many were looked for and how many are in the window."""
+    lost: tuple[Stated, ...] = ()
+    """What is only in the store, the newest first, up to two hundred."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures as plain JSON values."""
+        return {
+            "statements": self.statements,
+            "retained_by_summary": self.retained_by_summary,
+            "retained": self.retained,
+            "kinds": {
+                kind: {"statements": wanted, "retained": kept} for kind, wanted, kept in self.kinds
+            },
+            "lost": [{"kind": each.kind, "text": each.text} for each in self.lost],
+        }
+
+
+def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
+    """Return how many of the statements stand in the record, and in the whole window."""
+    wanted = [each for each in statements if each.kind in _ASKED_FOR]
+    kept, lost = parted_by(wanted, window)
+    looked_for, found = (Counter(each.kind for each in some) for some in (wanted, kept))
+    return Audit(
+        statements=len(wanted),
+        retained_by_summary=len(parted_by(kept, record)[0]),
+        retained=len(kept),
+        kinds=tuple(
+            (kind.value, looked_for[kind], found[kind]) for kind in Kind if looked_for[kind]
+        ),
+        lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
+    )
+
+
+def parted_by(
+    statements: Sequence[Statement], window: str
+) -> tuple[list[Statement], list[Statement]]:
+    """Return the statements that stand in a window, and those that do not."""
+    held = Passages(window).hold([each.text for each in statements])
+    kept = [each for each, there in zip(statements, held, strict=True) if there]
+    return kept, [each for each, there in zip(statements, held, strict=True) if not there]
+
+
+def compared(
+    messages: Sequence[Message], window: str, redact: Callable[[str], str]
+) -> tuple[list[Stated], list[Stated]]:
+    """Return which statements of messages still stand in a window, and which do not."""
+    job = Job(messages, None, _ALL, 0, len, redact, "")
+    wanted = [each for each in draft(job).statements if each.message >= 0]
+    kept, lost = parted_by([each for each in wanted if each.kind in _ASKED_FOR], window)
+    return [Stated(each.kind.value, each.text) for each in kept], [
+        Stated(each.kind.value, each.text) for each in lost
+    ]

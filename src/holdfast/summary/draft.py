@@ -1,0 +1,405 @@
+"""Everything that a record of some turns could say, and the record that fits.
+
+Turns, an earlier record or another agent's summary, and the answer of a model become statements of
+one list. What is true now is worked out here: what later words dropped, corrected or answered is
+no longer told as holding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from itertools import count as numbers
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.summary.asks import BEGUN, is_concluded
+from holdfast.summary.claims import is_said_of, is_standing_rule, is_value
+from holdfast.summary.cues import is_question
+from holdfast.summary.masking import redact_all
+from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
+from holdfast.summary.sentences import Rarity, is_code, units
+from holdfast.summary.standing import SAID_AFTER, UNDER_WAY, Standing, current, is_state
+from holdfast.summary.state import work_of
+from holdfast.summary.statements import Kind, Origin, Statement, aged, choose
+from holdfast.summary.story import USER, entry_text, read_entry, story_of
+from holdfast.summary.tracing import Said, stems
+from holdfast.summary.turns import Deed, Remark, Turn, read_turns
+from holdfast.transcript.toolkit import Toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+
+    from holdfast.summary.asking import Composed, Job
+
+__all__ = ["Draft", "draft", "trim"]
+
+_CLOSELY = (120, 600)
+_TOKENS_A_DEED = 30
+"""Tokens of the budget for each call that is read: a record has no room to tell of more."""
+_FRONT, _BACK = 2_000, 1_500
+"""Characters that are read of an answer."""
+_WRITTEN = 4_000
+_TASK = 600
+_RULES = 6
+_OF_CODE, _OF_FILES = 0.1, 0.2
+"""What code in an answer is worth, and beside it a list of files, which it has mostly."""
+_COVERED = 0.6
+"""How much of a statement a model's answer has, from which on it need not be told again."""
+_PASTED = 2_000
+_TRIES, _CLOSE = 4, 16
+"""How often a record is written to fill its budget, and tokens that may be left of it."""
+_ANSWERED = "Answered under Completed Actions:"
+_LAST_STEPS = 3
+_SHORT_INPUT = 40
+_ALIKE = 0.5
+_FOCUS, _HINT = 3.0, 1.1
+"""How much more a statement is worth that concerns a focus, or what the newest turns are about."""
+
+
+class Whole(NamedTuple):
+    """An entry as it was written, and of how many statements it consists."""
+
+    text: str
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Everything that a record could say, oldest first."""
+
+    statements: tuple[Statement, ...] = ()
+    wholes: Mapping[tuple[str, int], Whole] = field(default_factory=dict[tuple[str, int], Whole])
+    """Entries that others wrote, which are not taken apart where there is room for all of them."""
+    questions: tuple[int, ...] = ()
+    """The entries of the story in which a question of the user is answered."""
+    outdated: tuple[str, ...] = ()
+    """What users said and took back later."""
+    writer: str = ""
+    """The model that wrote most of it; empty where none did."""
+
+    def told(self, shown: Container[int] = ()) -> list[Statement]:
+        """Return what is to be told where the messages `shown` stay in the window."""
+        return [each for each in self.statements if each.message not in shown]
+
+    def record(
+        self, budget: int, count: Callable[[str], int], shown: Container[int] = ()
+    ) -> tuple[Record, list[Statement]]:
+        """Return the record of at most `budget` tokens, and the statements that it makes."""
+        told = [each for each in self.told(shown) if each.section in HEADINGS]
+        best, chosen, most = Record(), list[Statement](), 0
+        room = budget - count(render(best))
+        # What joints and numbers cost is known once the record is written. A record that is too
+        # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
+        tries = 0
+        while room > 0 and (tries < _TRIES or not most):
+            tries += 1
+            found = choose(told, room, count)
+            record = self._written(found)
+            weight = count(render(record))
+            if most < weight <= budget:
+                best, chosen, most = record, found, weight
+            if weight <= budget and (len(found) == len(told) or budget - weight <= _CLOSE):
+                break
+            left = budget - weight
+            room = room + left if left > 0 else max(room + left - 2, room // 2)
+            room = room if tries < _TRIES else room * 9 // 10
+        return best, chosen
+
+    def _written(self, chosen: Sequence[Statement]) -> Record:
+        entries: dict[tuple[str, int], list[Statement]] = {}
+        for each in chosen:
+            entries.setdefault((each.section, each.entry), []).append(each)
+        sections: dict[str, list[str]] = {name: [] for name in HEADINGS}
+        for key, members in sorted(entries.items(), key=_place):
+            whole = self.wholes.get(key)
+            is_whole = whole is not None and whole.statements == len(members)
+            text = whole.text if whole is not None and is_whole else entry_text(members)
+            if not is_whole and key[1] > 0 and key[0] == "actions":
+                text = f"{key[1]}. {text}"
+            sections[key[0]].append(text)
+        answered = [str(number) for number in self.questions if ("actions", number) in entries]
+        if answered:
+            sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
+        return Record(**{name: tuple(found) for name, found in sections.items()})
+
+
+def _place(item: tuple[tuple[str, int], list[Statement]]) -> tuple[int, int]:
+    """Order entries: those without a number as they came, then by number."""
+    entry = item[0][1]
+    return (0, -entry) if entry <= 0 else (1, entry)
+
+
+def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = None) -> Draft:
+    """Return what a record of the job could say.
+
+    Args:
+        job: The turns, the previous checkpoint and the budget.
+        toolkit: The agent's tools, where some are not known by name.
+        answer: What a model wrote of the same turns; what the turns show is put beside it.
+    """
+    fewest, most = _CLOSELY
+    closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
+    turns = _masked(read_turns(job.whole, toolkit or Toolkit(), closely, job.fresh), job.redact)
+    told = _Drafting(job, turns, None if answer is None else answer.record).draft()
+    return told if answer is None else replace(told, writer=answer.model or "a model")
+
+
+def _masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
+    """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
+    texts: list[str] = []
+    for turn in turns:
+        texts += turn.asks
+        for step in turn.steps:
+            texts += [step.text] if isinstance(step, Remark) else _texts_of(step)
+    masked = iter(redact_all(texts, redact))
+    found: list[Turn] = []
+    for turn in turns:
+        asks = [next(masked) for _ in turn.asks]
+        steps = [_replaced(step, masked) for step in turn.steps]
+        found.append(replace(turn, asks=asks, steps=steps))
+    return found
+
+
+def _texts_of(deed: Deed) -> tuple[str, str, str]:
+    answer = "" if deed.ended is None else deed.ended.text
+    if len(answer) > _FRONT + _BACK:
+        answer = f"{answer[:_FRONT]}\n{answer[-_BACK:]}"
+    return deed.action.target[:_FRONT], deed.action.content[:_WRITTEN], answer
+
+
+def _replaced(step: Remark | Deed, masked: Iterator[str]) -> Remark | Deed:
+    if isinstance(step, Remark):
+        return Remark(next(masked), step.place)
+    action = replace(step.action, target=next(masked), content=next(masked))
+    answer = next(masked)
+    ended = None if step.ended is None else replace(step.ended, text=answer)
+    return replace(step, action=action, ended=ended)
+
+
+class _Drafting:
+    """The statements of one job while they are made."""
+
+    def __init__(self, job: Job, turns: Sequence[Turn], answer: Record | None) -> None:
+        self._job = job
+        self._turns = turns
+        self._answer = answer
+        self._previous = Record() if job.previous is None else job.previous.record
+        self._ids = numbers(-1, -1)
+        self._wholes: dict[tuple[str, int], Whole] = {}
+        self._rarity = Rarity(self._units())
+
+    def draft(self) -> Draft:
+        now = Standing(self._job, self._turns, self._rarity, self._ids)
+        before = self._previous if self._answer is None else self._answer
+        history = list(self._history()) if self._answer is None else []
+        last = last_number(before.actions)
+        first = last + len(history) + 1
+        story = self._sorted_out(story_of(self._turns, first, self._rarity))
+        if self._answer is None:
+            earlier = [*self._earlier(), *self._numbered(history, last + 1)]
+            fixed = [*now.task(), *now.goal(), *now.state(), *now.open()]
+            every = [*fixed, *earlier, *story, *now.files()]
+        else:
+            written = list(self._written(self._answer))
+            covered = Said([render(self._answer)])
+            files = (replace(each, density=each.density * _OF_FILES) for each in now.files())
+            beside = [*now.state(), *now.blocked(), *story, *files]
+            fresh = list(_uncovered(beside, covered))
+            every = [*now.task(), *written, *fresh]
+        statements = current(every, self._job.fresh)
+        standing = set(map(id, statements))
+        outdated = tuple(each.text for each in every if id(each) not in standing)
+        texts = redact_all([each.text for each in statements], self._job.redact)
+        masked = [
+            each if each.text == text else replace(each, text=text)
+            for each, text in zip(statements, texts, strict=True)
+        ]
+        told = aged(self._focused(_fewer_rules(masked)), self._job.count)
+        questions = tuple(self._questions(first))
+        return Draft(tuple(told), self._wholes, questions, outdated)
+
+    def _questions(self, first: int) -> Iterator[int]:
+        for number, turn in enumerate(self._turns, first):
+            if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn):
+                yield number
+
+    def _units(self) -> Iterator[str]:
+        for turn in self._turns:
+            for words in turn.asks:
+                yield from units(words)
+            for step in turn.steps:
+                if isinstance(step, Remark):
+                    yield from units(step.text)
+
+    def _alone(
+        self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1
+    ) -> Statement:
+        """Return a statement that is an entry of its own."""
+        entry = next(self._ids)
+        return Statement(kind, text, section, entry, 0, density, message=message)
+
+    def _sorted_out(self, story: Iterator[Statement]) -> Iterator[Statement]:
+        """Yield the story, with what belongs to another section in that section."""
+        opening = next((turn.place for turn in self._turns if turn.asks), -1)
+        for each in story:
+            if each.message != opening and self._is_pasted(each.message):
+                yield each
+                continue
+            if each.label == USER and is_standing_rule(each.text):
+                moved = Kind.CONSTRAINT, "constraints"
+            elif each.label == USER and is_value(each.text):
+                moved = Kind.VALUE, "critical"
+            else:
+                yield each
+                continue
+            if each.message < self._job.fresh:
+                # The record before this one tells what still holds of it.
+                continue
+            yield replace(
+                each,
+                kind=moved[0],
+                section=moved[1],
+                entry=next(self._ids),
+                label="",
+                is_head=False,
+                message=each.message if each.message >= self._job.head else -1,
+            )
+
+    def _is_pasted(self, message: int) -> bool:
+        """Say whether a message is so long that rules in it may be those of a document."""
+        return message >= 0 and len(self._job.whole[message].text) > _PASTED
+
+    def _history(self) -> Iterator[str]:
+        """Yield what the previous record told as present and what is past by now."""
+        heard = {" ".join(ask.split()) for turn in self._turns for ask in turn.asks}
+        asked = self._previous.task if heard else ()
+        for entry in asked:
+            if not entry.startswith(SAID_AFTER) and " ".join(entry.split()) not in heard:
+                yield f'User: "{entry}"'
+        for entry in self._previous.in_progress:
+            if not entry.startswith(UNDER_WAY) and BEGUN not in entry:
+                yield f"Then under way: {entry}"
+        yield from (f"Stood then: {entry}" for entry in self._previous.state if not is_state(entry))
+        for words in self._job.previous.said if self._job.previous else ():
+            # What of their rules and values still holds, the record tells.
+            if kept := " ".join(unit for unit in units(words) if not is_said_of(unit)):
+                yield f'User: "{kept}"'
+
+    def _numbered(self, entries: Sequence[str], first: int) -> Iterator[Statement]:
+        for number, entry in enumerate(entries, first):
+            yield from self._parted(f"{number}. {entry}", "actions")
+
+    def _earlier(self) -> Iterator[Statement]:
+        """Yield what the previous record says that still stands."""
+        record = self._previous
+        checkpoint = self._job.previous
+        deeds = (deed for turn in self._turns for deed in turn.deeds)
+        done = (deed for deed in deeds if not deed.failed and not deed.rejected)
+        settled = {" ".join(work) for deed in done for work in work_of(deed)}
+        for entry in record.blocked:
+            if not any(work in entry for work in settled):
+                yield replace(self._alone(Kind.OPEN, entry, "blocked", 0.3), origin=Origin.EARLIER)
+        for entry in record.files:
+            if not _is_note(entry):
+                yield from self._parted(entry, "files")
+        for section in ("constraints", "decisions", "critical", "actions", "resolved"):
+            for entry in getattr(record, section):
+                if not entry.startswith(_ANSWERED):
+                    yield from self._parted(entry, section)
+        if checkpoint is not None:
+            for words in checkpoint.lasting:
+                yield from self._parted(words, "critical")
+            for line in checkpoint.evidence.split("\n"):
+                if line.startswith("- "):
+                    yield replace(
+                        self._alone(Kind.LOOK, line[2:], "evidence"), origin=Origin.EARLIER
+                    )
+
+    def _written(self, answer: Record) -> Iterator[Statement]:
+        """Yield what a model wrote, after what it left of the record before; the task is known."""
+        before = {words_of(entry) for _, entries in self._previous.sections() for entry in entries}
+        pairs = [(name, entry) for name, entries in answer.sections() for entry in entries]
+        pairs = [(name, entry) for name, entry in pairs if name != "task"]
+        pairs.sort(key=lambda pair: words_of(pair[1]) not in before)
+        for section, entry in pairs:
+            parts = self._parted(entry, section)
+            if words_of(entry) in before:
+                yield from parts
+            else:
+                for each in parts:
+                    density = _OF_CODE if is_code(each.text) else max(each.density, 0.5)
+                    yield replace(each, origin=Origin.MODEL, density=density)
+
+    def _parted(self, entry: str, section: str) -> Iterator[Statement]:
+        """Yield the statements of an entry that was written before."""
+        found = parted(entry, section, self._rarity, self._ids)
+        self._wholes[section, found[0].entry] = Whole(entry, len(found))
+        return iter(found)
+
+    def _focused(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Return the statements with more worth for those that concern a focus."""
+        focus, factor = (self._job.focus, _FOCUS) if self._job.focus else (self._job.hint, _HINT)
+        wanted = stems(focus)
+        if not wanted:
+            return list(statements)
+        return [
+            replace(each, density=each.density * factor) if wanted & stems(each.text) else each
+            for each in statements
+        ]
+
+
+def parted(entry: str, section: str, rarity: Rarity, ids: Iterator[int]) -> list[Statement]:
+    """Return the statements of an entry that a record has."""
+    number = number_of(entry) if section == "actions" else 0
+    key = number or next(ids)
+    found = list(read_entry(words_of(entry) if number else entry, section, rarity))
+    return [
+        replace(each, section=section, entry=key, order=order, origin=Origin.EARLIER)
+        for order, each in enumerate(found or [Statement(Kind.DETAIL, entry)])
+    ]
+
+
+def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
+    """Return a record within `budget` tokens; the headings alone are the least it can weigh.
+
+    What it says goes by worth, sentence by sentence, the oldest actions first.
+    """
+    if count(render(record)) <= budget:
+        return record
+    every = [entry for _, entries in record.sections() for entry in entries]
+    rarity = Rarity(chain.from_iterable(map(units, every)))
+    ids = numbers(-1, -1)
+    statements: list[Statement] = []
+    wholes: dict[tuple[str, int], Whole] = {}
+    for section, entries in record.sections():
+        for entry in entries:
+            found = parted(entry, section, rarity, ids)
+            wholes[section, found[0].entry] = Whole(entry, len(found))
+            statements += [replace(each, origin=Origin.MODEL) for each in found]
+    return Draft(tuple(aged(statements, count)), wholes).record(budget, count)[0]
+
+
+def _uncovered(statements: Sequence[Statement], answer: Said) -> Iterator[Statement]:
+    """Yield what an answer does not say; an ask that it has is told only with more of its turn."""
+    for each in statements:
+        if answer.resembles(each.text) < _COVERED:
+            yield each
+        elif each.is_head:
+            yield replace(each, density=0.0)
+
+
+def _is_note(entry: str) -> bool:
+    """Say whether an entry on a file is one of ours; others tell more of it."""
+    return "\n" not in entry and entry.partition(" - ")[2].startswith(("read", "changed"))
+
+
+def _fewer_rules(statements: Sequence[Statement]) -> list[Statement]:
+    """Return the statements with less worth for rules the more there are, the oldest first."""
+    found: list[Statement] = []
+    rules = 0
+    for each in reversed(statements):
+        if each.kind is Kind.CONSTRAINT and each.origin is not Origin.MODEL:
+            rules += 1
+            each = replace(each, density=each.density / (1 + rules / _RULES))
+        found.append(each)
+    return found[::-1]

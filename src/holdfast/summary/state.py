@@ -1,0 +1,230 @@
+"""Where the work stands: directory, branch, commits, what is changed, tested, failing, planned."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
+from holdfast.summary.sentences import clip_words
+from holdfast.transcript.effects import error_line
+from holdfast.transcript.families import Family
+from holdfast.transcript.plans import fields_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from holdfast.summary.turns import Deed
+
+__all__ = ["Files", "failures", "file_notes", "state_lines", "work_of"]
+
+_RECENT = 160
+_FAILURES = 8
+_LISTED = 8
+
+_CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
+_BRANCH = re.compile(
+    r"On branch (\S{1,100})|Switched to (?:a new )?branch '([^'\n]{1,100})'"
+    r"|^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? [0-9a-f]{7,40}\]",
+    re.MULTILINE,
+)
+_COMMITS = re.compile(r"\bgit\b[^;&|\n]{0,80}\bcommit\b[^;&|\n]{0,80}")
+_ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
+_ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
+_PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
+_STEPS = re.compile(r"&&|\|\||[;\n]")
+_CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
+"""Of files where nobody was seen to commit anything, and where somebody was."""
+_UNCHECKED, _UNPUSHED = "Changed since the last check", "Committed, not pushed"
+_MORE = re.compile(r" and \d+ more$")
+_ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
+"""Commands that are not what a command line is for."""
+
+
+class Files:
+    """Files as the deeds of a session left them, in the order in which they were last touched."""
+
+    def __init__(self, deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> None:
+        """Follow the deeds, from the lines on that an earlier record had."""
+        known = known or {}
+        self.touched: dict[str, tuple[int, str]] = {}
+        """How often each file was changed, and what was read of it last."""
+        self.uncommitted = _parted(known.get(_UNCOMMITTED) or known.get(_CHANGED, ""))
+        self.unchecked = _parted(known.get(_UNCHECKED, ""))
+        """Files that no check followed, each with the commit that has it, if any."""
+        self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
+        self._staged: list[str] = []
+        for deed in deeds:
+            self._follow(deed)
+
+    def _follow(self, deed: Deed) -> None:
+        action = deed.action
+        if deed.failed and not is_check(deed):
+            return
+        changes = action.family is not Family.READ
+        for path in action.files:
+            edits, lines = self.touched.pop(path, (0, ""))
+            self.touched[path] = (edits + changes, action.scope or lines)
+            if changes:
+                for pending in (self.uncommitted, self.unchecked):
+                    pending.pop(short_path(path), None)
+                    pending[short_path(path)] = ""
+        if action.family is not Family.SHELL:
+            return
+        if is_check(deed):
+            self.unchecked.clear()
+        if not deed.failed:
+            self._record(action.target[:2_000], deed.ended.text[:4_000] if deed.ended else "")
+
+    def _record(self, command: str, answer: str) -> None:
+        """Follow what a command did to the history of the repository."""
+        for added in _ADDS.findall(command):
+            self._staged += added.split()
+        if found := _COMMITS.search(command):
+            made = COMMIT.findall(answer)
+            staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
+            gone = [path for path in self.uncommitted if _is_among(path, staged)]
+            for path in gone:
+                del self.uncommitted[path]
+                if path in self.unchecked:
+                    self.unchecked[path] = made[-1][1] if made else "committed"
+            self.unpushed |= {commit: None for _, commit, _ in made}
+            self._staged = []
+        if "working tree clean" in answer and "git" in command:
+            self.uncommitted.clear()
+        if _PUSHES.search(command):
+            self.unpushed.clear()
+
+
+def _is_among(path: str, staged: Sequence[str]) -> bool:
+    """Say whether what was staged has a file: all, a path, an end of one, a folder, a pattern."""
+    return any(
+        each in {"*", ".", "-A", "--all", "-u", ":/"}
+        or f"/{path}".endswith(f"/{each}")
+        or f"/{each}".endswith(f"/{path}")
+        or f"/{each.rstrip('/')}/" in f"/{path}"
+        or ("*" in each and fnmatch(path, f"*{each}"))
+        for each in staged
+    )
+
+
+def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what commands and their output show of the state, by name; the newest counts.
+
+    What an earlier record knew stands until something newer is known.
+    """
+    found: dict[str, str] = {}
+    commits: list[str] = []
+    for deed in reversed(deeds[-_RECENT:]):
+        if deed.action.family is not Family.SHELL:
+            continue
+        for name, value in _signs(deed):
+            found.setdefault(name, value)
+        if deed.ended is None:
+            continue
+        answer = deed.ended.text[:4_000]
+        if "\n[" in f"\n{answer}":
+            commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
+        if "Last check" not in found and is_check(deed):
+            failed, line = verdict(deed)
+            said = f' "{line}"' if line else ""
+            command = clip_words(deed.action.target, 100)
+            found["Last check"] = f"{command} - {'failed' if failed else 'passed'}{said}"
+    if commits:
+        found["Commits"] = "; ".join(commits[:3])
+    files = Files(deeds, known)
+    found = {**(known or {}), **found}
+    changed = _UNCOMMITTED if "Commits" in found else _CHANGED
+    found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
+    found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
+    found[_UNPUSHED] = ", ".join([*files.unpushed][-_LISTED:])
+    return found
+
+
+def _listed(paths: dict[str, str]) -> str:
+    newest = [f"{path} ({commit})" if commit else path for path, commit in reversed(paths.items())]
+    more = f" and {len(newest) - _LISTED} more" if len(newest) > _LISTED else ""
+    return ", ".join(newest[:_LISTED]) + more
+
+
+def _parted(line: str) -> dict[str, str]:
+    """Return the files of a line that lists them, the newest last."""
+    listed = _MORE.sub("", line).split(", ")
+    pairs = (path.removesuffix(")").partition(" (") for path in reversed(listed) if path)
+    return {path: commit for path, _, commit in pairs}
+
+
+def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
+    command = deed.action.target[:2_000]
+    directory = _directory(deed) or next(reversed(_CD.findall(command)), "")
+    if directory:
+        yield "Directory", directory
+    if command.rstrip().endswith("&") and not command.rstrip().endswith("&&"):
+        yield "Started in the background", clip_words(command, 120)
+    if deed.ended is None:
+        return
+    answer = deed.ended.text[:4_000]
+    if ("branch" in answer or "\n[" in f"\n{answer}") and (named := _BRANCH.findall(answer)):
+        yield "Branch", "".join(named[-1])
+
+
+def _directory(deed: Deed) -> str:
+    if '"workdir"' not in deed.arguments and '"cwd"' not in deed.arguments:
+        return ""
+    fields = fields_of(deed.arguments)
+    where = fields.get("workdir") or fields.get("cwd")
+    return where if isinstance(where, str) else ""
+
+
+def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
+    """Return recent failures with their errors that no later success resolved, oldest first.
+
+    A later failure of the same work replaces an earlier one. Each comes with its message.
+    """
+    settled: set[tuple[str, ...]] = set()
+    found: list[tuple[str, int]] = []
+    for deed in reversed(deeds[-_RECENT:]):
+        if deed.ended is None:
+            continue
+        work = work_of(deed)
+        failed, line = verdict(deed) if is_check(deed) else (deed.failed, "")
+        error = line or (error_line(deed.ended.text) if failed else "")
+        error = error if failed else ""
+        if error and work[-1] not in settled:
+            line = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
+            found.append((line, deed.place))
+        settled.update(work[-1:] if failed else work)
+    return found[:_FAILURES][::-1]
+
+
+def work_of(deed: Deed) -> list[tuple[str, ...]]:
+    """Return what makes two deeds attempts at the same thing: the steps of a command, or a target.
+
+    A step is its first words, since its options change from one attempt to the next.
+    """
+    target = deed.action.target
+    if deed.action.family is not Family.SHELL:
+        return [(target,)]
+    line = target[:2_000].partition("<<")[0]
+    steps = [_step(part.partition("|")[0].split()) for part in _STEPS.split(line)]
+    return [step for step in steps if step and step[0] not in _ASIDE] or [(target,)]
+
+
+def _step(words: list[str]) -> tuple[str, ...]:
+    while words and "=" in words[0]:
+        words = words[1:]
+    is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
+    return tuple(words[: 3 if is_runner else 2])
+
+
+def file_notes(files: Files) -> list[tuple[str, bool]]:
+    """Return a note on each file, the newest last, and whether it was changed."""
+    notes: list[tuple[str, bool]] = []
+    for path, (edits, lines) in files.touched.items():
+        if not edits:
+            notes.append((f"{path} - read{f', lines {lines}' if lines else ''}", False))
+            continue
+        times = f" {edits} times" if edits > 1 else ""
+        notes.append((f"{path} - changed{times}", True))
+    return notes

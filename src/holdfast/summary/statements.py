@@ -1,0 +1,209 @@
+"""Statements: what a record can say, one by one, with what each is worth; and which fit.
+
+Everything that turns and earlier records tell becomes a statement with a place in the record. One
+rule decides for every size what is said: worth per token, less with age, the best first. The same
+statements are what the audit asks for afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["MORE", "Kind", "Origin", "Statement", "aged", "choose"]
+
+
+MORE = "+"
+"""The label of what a change contained, which follows the change itself."""
+
+
+class Kind(StrEnum):
+    """What a statement is."""
+
+    ASK = "ask"
+    """What a user asked for or told, in their words."""
+    CONSTRAINT = "constraint"
+    """A rule or a preference that a user stated."""
+    VALUE = "value"
+    """A user's own statement of a name, a number, a date, with its subject."""
+    DECISION = "decision"
+    """What was settled, with its reason."""
+    RESULT = "result"
+    """How something ended: the words that concluded a turn, a test, a failure."""
+    CHANGE = "change"
+    """An action that changed something."""
+    OPEN = "open"
+    """What is not finished: the task, a plan item, a blocker, an ask without an answer."""
+    STATE = "state"
+    """What is true now: where, on what branch, which files."""
+    TOLD = "told"
+    """What somebody told in a conversation without work."""
+    REPLY = "reply"
+    """More of the words that concluded a turn."""
+    DETAIL = "detail"
+    """What a change contained, or a report said."""
+    REMARK = "remark"
+    """What the assistant said on its way."""
+    LOOK = "look"
+    """An action that only looked: a file read, a search, a listing."""
+
+
+class _Weight(NamedTuple):
+    """What a kind is worth per token, and how fast that falls with what was said since."""
+
+    worth: float
+    fading: float
+
+
+_WEIGHTS = {
+    Kind.OPEN: _Weight(60.0, 0.0),
+    Kind.STATE: _Weight(40.0, 0.0),
+    Kind.CONSTRAINT: _Weight(24.0, 0.05),
+    Kind.ASK: _Weight(9.0, 0.35),
+    Kind.VALUE: _Weight(14.0, 0.1),
+    Kind.DECISION: _Weight(13.0, 0.3),
+    Kind.RESULT: _Weight(10.0, 0.4),
+    Kind.CHANGE: _Weight(5.0, 0.6),
+    Kind.TOLD: _Weight(8.0, 0.1),
+    Kind.REPLY: _Weight(6.5, 0.5),
+    Kind.DETAIL: _Weight(3.5, 0.8),
+    Kind.REMARK: _Weight(3.0, 0.8),
+    Kind.LOOK: _Weight(1.0, 1.2),
+}
+
+
+_OF_MODEL = 30.0
+"""What a model wrote of the turns goes before what the turns tell themselves, but for the state."""
+
+
+_NOW = frozenset({Kind.OPEN, Kind.STATE, Kind.CONSTRAINT, Kind.VALUE})
+
+
+class Origin(StrEnum):
+    """Where a statement comes from."""
+
+    TURNS = "turns"
+    EARLIER = "earlier"
+    """A record or another agent's summary that stood in the transcript."""
+    MODEL = "model"
+    """The summarizer's answer for these turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a record can say."""
+
+    kind: Kind
+    text: str
+    section: str = "actions"
+    entry: int = 0
+    """The entry it belongs to: the number of its turn."""
+    order: int = 0
+    """Its place among the statements of its entry."""
+    density: float = 1.0
+    """How much it holds per word, where 1 is a sentence full of names."""
+    label: str = ""
+    """How it is introduced in its entry: who said it, or which tool did it."""
+    origin: Origin = Origin.TURNS
+    message: int = -1
+    """The message it was taken from, where it comes from turns."""
+    age: int = 0
+    """How many tokens of other statements came after it."""
+    is_head: bool = False
+    """Whether nothing of its entry is told without it."""
+
+    def worth(self, budget: int) -> float:
+        """Return what it is worth per token in a record of so many tokens."""
+        if self.origin is Origin.MODEL:
+            return _OF_MODEL * self.density
+        worth, fading = _WEIGHTS[self.kind]
+        return worth * self.density * (1.0 + self.age / max(budget, 1)) ** -fading
+
+
+def aged(statements: Sequence[Statement], count: Callable[[str], int]) -> list[Statement]:
+    """Return the statements, oldest first as given, each with what was said after it."""
+    found: list[Statement] = []
+    after = 0
+    for each in reversed(statements):
+        found.append(replace(each, age=after))
+        if each.kind is not Kind.LOOK:
+            after += count(each.text)
+    return found[::-1]
+
+
+_OF_ENTRY = 6
+_OF_STATEMENT = 2
+"""Tokens that numbers, labels and joints cost beside the words."""
+_OF_EARLIER = 1 / 4
+"""The share of a record that is kept for what earlier ones said."""
+_SMALLEST = 6
+
+
+def choose(
+    statements: Sequence[Statement], budget: int, count: Callable[[str], int]
+) -> list[Statement]:
+    """Return the statements that fit the budget, the most worthy first, in the order given.
+
+    What is open and how things stand comes first. Of the rest, a quarter is for what earlier
+    records said, as far as they need it, since they stand for all that went before; a model that
+    wrote a new one has said already what of them still counts.
+    """
+    choice = _Choice(statements, budget, count)
+    ranked = sorted(range(len(statements)), key=lambda at: (-statements[at].worth(budget), -at))
+    now = [at for at in ranked if statements[at].kind in _NOW]
+    earlier = [at for at in ranked if statements[at].origin is Origin.EARLIER]
+    choice.take(now, budget)
+    if not any(each.origin is Origin.MODEL for each in statements):
+        choice.take(earlier, int(choice.left * _OF_EARLIER))
+    choice.take(ranked, budget)
+    return [statements[at] for at in sorted(choice.chosen)]
+
+
+class _Choice:
+    """The statements that were chosen so far, and the tokens that are left."""
+
+    def __init__(
+        self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
+    ) -> None:
+        self.left = budget
+        self.chosen: set[int] = set()
+        self._statements = statements
+        self._count = count
+        self._opened: set[tuple[str, int]] = set()
+        self._heads = {
+            (each.section, each.entry): at for at, each in enumerate(statements) if each.is_head
+        }
+
+    def take(self, ranked: Sequence[int], most: int) -> None:
+        """Take statements in their order while they fit, for at most so many tokens."""
+        room = min(most, self.left)
+        for at in ranked:
+            if room < _SMALLEST:
+                return
+            if at in self.chosen:
+                continue
+            wanted = self._with_head(at)
+            cost = self._cost(at, wanted)
+            if cost <= room:
+                room -= cost
+                self.left -= cost
+                self.chosen.update(wanted)
+                each = self._statements[at]
+                self._opened.add((each.section, each.entry))
+
+    def _with_head(self, at: int) -> tuple[int, ...]:
+        """Return a statement with what it needs: an answer to nothing tells nothing."""
+        each = self._statements[at]
+        head = self._heads.get((each.section, each.entry), at)
+        # What a change contained is told with the change, which stands right before it.
+        wanted = dict.fromkeys((head, at - 1, at) if each.label == MORE else (head, at))
+        return tuple(one for one in wanted if one == at or one not in self.chosen)
+
+    def _cost(self, at: int, wanted: Sequence[int]) -> int:
+        each = self._statements[at]
+        cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
+        return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY

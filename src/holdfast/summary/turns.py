@@ -1,0 +1,221 @@
+"""The turns of a conversation: what a user said, what was done about it, how it was concluded.
+
+Only the newest calls are read closely. A record has room for a few hundred lines, and to read
+every old result would make the cost of a compaction grow with what nobody will see.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.summary.written import written_files
+from holdfast.transcript import Role, ToolCall, is_user_word
+from holdfast.transcript.blocks import (
+    is_command,
+    is_observation,
+    is_output,
+    output_in,
+    shell_blocks,
+    words_typed,
+)
+from holdfast.transcript.effects import Effect, effect, effect_of_text
+from holdfast.transcript.families import Family
+from holdfast.transcript.toolkit import Action, Toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.transcript import Message, ToolResult
+
+__all__ = ["Deed", "Remark", "Step", "Turn", "read_turns", "said_in"]
+
+_WORDS = 160_000
+"""Characters of what was said that are read closely, the newest."""
+_GIST = 400
+_SKILL, _GIVEN = "base directory for this skill:", "\nARGUMENTS:"
+_INTERRUPTED = "[request interrupted by user"
+_REJECTED = re.compile(
+    r"user (?:doesn't|does not|did not|didn't) want to (?:proceed|take)|rejected by (?:the )?user"
+    r"|user (?:rejected|declined|denied|cancelled|canceled)|permission (?:was )?denied by",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A call and how it ended, if it did."""
+
+    action: Action
+    ended: Effect | None
+    arguments: str
+    place: int
+    """The message that made the call."""
+
+    @property
+    def failed(self) -> bool:
+        """Say whether the call is known to have failed."""
+        return self.ended is not None and self.ended.failed
+
+    @property
+    def rejected(self) -> bool:
+        """Say whether the user did not let it happen."""
+        return self.ended is not None and _REJECTED.search(self.ended.text[:400]) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What the assistant said."""
+
+    text: str
+    place: int
+
+
+Step: TypeAlias = Deed | Remark
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a user said, in one message or several, and everything that followed from it."""
+
+    place: int
+    """The message it begins with."""
+    asks: list[str] = field(default_factory=list[str])
+    steps: list[Step] = field(default_factory=list[Step])
+    older: int = 0
+    """How many calls of this turn were not read."""
+    interrupted: bool = False
+    """Whether the user stopped the assistant."""
+
+    @property
+    def reply(self) -> Remark | None:
+        """Return the words that concluded the turn: the assistant's last, after all its calls."""
+        last = self.steps[-1] if self.steps else None
+        return last if isinstance(last, Remark) else None
+
+    @property
+    def deeds(self) -> Iterator[Deed]:
+        """Yield what was done, in order."""
+        return (step for step in self.steps if isinstance(step, Deed))
+
+
+def said_in(message: Message) -> str:
+    """Return what a user said in a message; what a program wrote in a user's name is not theirs.
+
+    Of a command it is what the user gave to it, and of a skill too, whose text is put before that.
+    """
+    if message.role is not Role.USER or not is_user_word(message):
+        return ""
+    text = message.text
+    if not text or text.isspace():
+        return ""
+    if is_observation(text):
+        typed = words_typed(text) if is_command(text) else ""
+        return "" if typed.startswith("/") else typed
+    if text[:80].lstrip().casefold().startswith(_SKILL):
+        return text.partition(_GIVEN)[2].strip()
+    return text
+
+
+def read_turns(
+    messages: Sequence[Message], toolkit: Toolkit, closely: int, gap: int = 0
+) -> list[Turn]:
+    """Return the turns of the messages, with at most about `closely` calls read, the newest.
+
+    Messages of a user that follow each other before the assistant did anything are one turn.
+    What stands before the first user message is a turn without an ask; so is what follows the
+    place `gap`, where a summary stood.
+    """
+    first = _first_read(messages, closely)
+    results = {
+        result.call_id: result
+        for message in messages[first:]
+        if message.role is not Role.ASSISTANT
+        for result in message.results
+    }
+    turns = [Turn(0)]
+    for index, message in enumerate(messages):
+        if gap and index == gap:
+            turns.append(Turn(index))
+        if message.role is Role.ASSISTANT and message.synthetic is None:
+            text = message.text
+            if text and not text.isspace():
+                turns[-1].steps.append(Remark(text, index))
+            if index < first:
+                turns[-1] = replace(turns[-1], older=turns[-1].older + len(message.calls))
+            else:
+                turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
+        elif message.role is Role.USER:
+            if words := said_in(message):
+                last = turns[-1]
+                if not last.asks or last.steps or last.older or last.interrupted:
+                    turns.append(Turn(index))
+                turns[-1].asks.append(words)
+            elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
+                turns[-1] = replace(turns[-1], interrupted=True)
+    return _bounded([turn for turn in turns if turn.asks or turn.steps or turn.older])
+
+
+def _bounded(turns: list[Turn]) -> list[Turn]:
+    """Return the turns with what was said in the newest of them; of older ones only the gist."""
+    left = _WORDS
+    bounded: list[Turn] = []
+    for turn in reversed(turns):
+        kept: list[Step] = []
+        for place, step in enumerate(reversed(turn.steps)):
+            if isinstance(step, Deed):
+                kept.append(step)
+                continue
+            if left > 0:
+                kept.append(step)
+            elif place == 0:
+                kept.append(Remark(step.text[:_GIST], step.place))
+            left -= len(step.text)
+        asks = [words[:_GIST] for words in turn.asks] if left <= 0 else turn.asks
+        left -= sum(map(len, asks))
+        bounded.append(replace(turn, asks=asks, steps=kept[::-1]))
+    return bounded[::-1]
+
+
+def _first_read(messages: Sequence[Message], closely: int) -> int:
+    """Return the message from which on there are at least so many calls."""
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role is Role.ASSISTANT:
+            closely -= max(len(messages[index].calls), 1)
+            if closely <= 0:
+                return index
+    return 0
+
+
+def _deeds(
+    messages: Sequence[Message], index: int, results: dict[str, ToolResult], toolkit: Toolkit
+) -> Iterator[Deed]:
+    """Yield the calls of a message, or the command in its fence that was run.
+
+    A command that no output follows was suggested, not run. Agents that write commands as text
+    run one for each message: the last.
+    """
+    message = messages[index]
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    for call in calls:
+        action = toolkit.action(call)
+        if action.family is Family.SHELL and not action.files:
+            action = replace(action, files=written_files(action.target))
+        result = results.get(call.id)
+        ended = None if result is None else effect(result, action.family)
+        yield Deed(action, ended, call.arguments, index)
+    if calls or "```" not in message.text or not (answer := _observed(messages, index)):
+        return
+    for command in shell_blocks(message.text)[-1:]:
+        ended = effect_of_text(answer)
+        action = Action(Family.SHELL, "bash", command, files=written_files(command))
+        yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _observed(messages: Sequence[Message], index: int) -> str:
+    """Return the output that answers the message, if the next message is one."""
+    if index + 1 == len(messages) or messages[index + 1].role is not Role.USER:
+        return ""
+    text = messages[index + 1].text
+    return text if is_output(text) else ""

@@ -1,0 +1,110 @@
+"""What a rehearsal shows at its end: where things stand that were said before the fold."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from holdfast.agent.rehearsal import FACTS, REHEARSAL, Fact
+from holdfast.cli.chat.rehearsed import Passage, telling
+from tests.cli.chat.counting import counting_provider
+from tests.cli.chat.talking import shown, talk
+from tests.cli.running import Ended, run
+
+ANSWER = "It may be the clock or the network, so somebody who lives close by should have a look. "
+FOLDED = re.compile(r"\[folded\] .* about ([\d,]+) -> ([\d,]+) tokens")
+VERDICT = re.compile(r"  (yes|no|store) +(\S+) {2,}")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One thing that was asked for at the end."""
+
+    word: str
+    text: str
+
+
+def rehearse(characters: int) -> Ended:
+    with counting_provider((ANSWER * 4)[:characters]) as server:
+        return talk(server, flags=("--rehearse",))
+
+
+def verdicts(ended: Ended) -> dict[str, Verdict]:
+    """Return each verdict by the first word of what it is about."""
+    found: dict[str, Verdict] = {}
+    name = ""
+    lines = ended.text.splitlines()
+    begin = lines.index("What was said early, and where it stands now:") + 1
+    for line in lines[begin : lines.index("", begin)]:
+        if start := VERDICT.match(line):
+            name = start[2]
+            found[name] = Verdict(start[1], line[20:])
+        else:
+            found[name] = Verdict(found[name].word, f"{found[name].text} {line.strip()}")
+    return found
+
+
+@pytest.mark.parametrize("characters", [110, 180, 240])
+def test_whatever_is_answered_the_fold_saves_more_than_half_and_keeps_what_matters(
+    home: Path, characters: int
+) -> None:
+    ended = rehearse(characters)
+    assert (ended.code, ended.errors) == (0, "")
+    (fold,) = FOLDED.findall(ended.text)
+    before, after = (int(figure.replace(",", "")) for figure in fold)
+    assert after <= before / 2
+    found = verdicts(ended)
+    for fact in FACTS:
+        assert found[fact.name].word == "yes", found
+        assert all(words in found[fact.name].text for words in fact.words)
+        assert re.search(
+            r" record: \w.*; message \d+ was folded",
+            found[fact.name].text,
+        )
+
+
+def test_it_says_that_a_corrected_value_is_gone_and_where_a_detail_is(home: Path) -> None:
+    ended = rehearse(180)
+    found = verdicts(ended)
+    assert found["correction"].text.endswith("; 02:30 stands nowhere in the window")
+    assert found["detail"] == Verdict(
+        "store",
+        "22:41 station 48 gauge replaced by Okafor store: holdfast search "
+        '"gauge replaced by Okafor" finds message 8',
+    )
+    assert "gauge replaced by Okafor" in run("search", "gauge replaced by Okafor", "--json").text
+
+
+def test_its_last_words_point_to_the_diff_and_to_the_sample(home: Path) -> None:
+    last = rehearse(180).text.splitlines()[-3:]
+    assert [line.split("  ")[1] for line in last] == [
+        "holdfast sessions diff last",
+        "holdfast chat --resume last",
+        "holdfast sample",
+    ]
+    diff = run("sessions", "diff", "last", "--limit", "0").text
+    for fact in FACTS:
+        assert fact.words[0] in diff
+
+
+def test_what_is_pasted_is_echoed_by_its_ends(home: Path) -> None:
+    echoed = [line for line in shown(rehearse(180)) if line.startswith("> ")]
+    assert "> ... 17 more lines" in echoed
+    assert f"> {REHEARSAL[-1]}" in echoed
+
+
+def test_a_fact_stands_in_a_passage_that_says_all_of_it() -> None:
+    fact = Fact("decision", ("leave it out", "because"))
+    parts = (Passage("a", "We leave it out."), Passage("b", "We leave it out, because it lies."))
+    assert telling(fact, parts) == ([parts[1]], [])
+    assert telling(fact, parts[:1]) == ([], [])
+
+
+def test_an_outdated_value_is_told_where_a_passage_has_it_without_the_new_one() -> None:
+    fact = Fact("correction", ("at 04:15",), outdated="02:30")
+    parts = (
+        Passage("a", "The backup is made at 02:30."),
+        Passage("b", "The backup is made at 04:15, no longer at 02:30."),
+    )
+    assert telling(fact, parts) == ([parts[1]], [parts[0]])

@@ -1,0 +1,127 @@
+"""What stands in a window after a compaction: the ledger's share, and a model's answer whole."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from holdfast.compaction import Folded, Means, Outcome, Policy, compaction
+from holdfast.redaction import redact
+from holdfast.summary import Written, read_checkpoint
+from holdfast.testing.builders import assistant, step, system, user
+from holdfast.tokens import Scale
+from holdfast.transcript import Transcript
+
+SCALE = Scale()
+
+
+def compacted(
+    transcript: Transcript, policy: Policy, write: Callable[[str], str] | None = None
+) -> Outcome:
+    window = None if write is None else 32_000
+    flow = compaction(
+        transcript, policy, Means(scale=SCALE, redact=redact, summarizer_window=window)
+    )
+    try:
+        ask = next(flow)
+        while True:
+            assert write is not None
+            ask = flow.send(Written(write(ask.prompt), "tester"))
+    except StopIteration as ended:
+        return ended.value
+
+
+def summary_of(outcome: Outcome) -> str:
+    return next((each.summary.text for each in outcome.transcript if each.summary), "")
+
+
+@st.composite
+def named(draw: st.DrawFn) -> Transcript:
+    """Sessions full of names: more than any record has room for."""
+    random = draw(st.randoms(use_true_random=False))
+    plain = ("we", "moved", "it", "to", "the", "语言", "because", "of")
+
+    def words() -> str:
+        number = random.randrange(10_000)
+        names = (f"load_part_{number}", f"src/part_{number}/run.py", f"v2.{number}", f":{number}")
+        return " ".join(random.choice((*plain, *names)) for _ in range(random.randrange(4, 30)))
+
+    transcript = [system("Be careful.")]
+    for turn in range(draw(st.integers(4, 40))):
+        transcript.append(user(words()))
+        for number in range(random.randrange(4)):
+            output = words() * random.choice((1, 4, 40))
+            transcript += step(f"c{turn}_{number}", words(), output)
+        transcript.append(assistant(words()))
+    return (*transcript, user("And now?"))
+
+
+@given(named(), st.sampled_from([2_000, 4_000, 16_000, 200_000]), st.integers(0, 8_000))
+def test_the_ledger_is_at_most_a_tenth_of_a_summary(
+    transcript: Transcript, window: int, fit: int
+) -> None:
+    policy = Policy(context_length=window, fit=fit if fit > 300 else None)
+    outcome = compacted(transcript, policy)
+    summary = summary_of(outcome)
+    assume(isinstance(outcome, Folded) and summary)
+    evidence = read_checkpoint(summary).evidence
+    event("with a ledger" if evidence else "without a ledger")
+    assert SCALE.text(evidence) * 10 <= SCALE.text(summary)
+
+
+@given(named(), st.sampled_from([2_000, 4_000, 16_000]))
+def test_a_summary_stands_for_whatever_was_folded(transcript: Transcript, window: int) -> None:
+    outcome = compacted(transcript, Policy(context_length=window))
+    assert not isinstance(outcome, Folded) or summary_of(outcome)
+
+
+@given(named(), st.sampled_from([2_000, 4_000, 16_000]))
+def test_a_second_summary_is_made_of_the_first(transcript: Transcript, window: int) -> None:
+    policy = Policy(context_length=window)
+    once = compacted(transcript, policy)
+    again = compacted((*once.transcript, assistant("Yes."), *transcript[1:]), policy)
+    assert summary_of(again).count("## Completed Actions") <= 1
+
+
+FACTS = (
+    "The retry of the upload is configurable with 3 attempts.",
+    "Never touch the schema of the ledger.",
+    "src/upload.py was changed, and 12 tests pass.",
+)
+FORMS = {
+    "our headings": "## Goal\n- {}\n\n## Blocked\n- {}\n\n## Active State\n- {}",
+    "other headings": "# Summary\n\n## Overview\n{}\n\n## Weather\n{}\n\n## Next steps\n- {}",
+    "a numbered list": "1. {}\n2. {}\n3. {}",
+    "prose": "{} {} {}",
+    "paragraphs": "{}\n\n{}\n\n{}",
+    "German headings": "## Ziel\n{}\n\n## Regeln\n- {}\n\n## Stand\n{}",
+    "Chinese headings": "## 目标\n{}\n\n## 规则\n- {}\n\n## 状态\n{}",
+    "tags": "<summary>\n## Goal\n{}\n\n## Rules\n{}\n\n{}\n</summary>",
+    "a fence": "```markdown\n# Summary\n{}\n\n- {}\n- {}\n```",
+    "words before and after": "Here is it:\n\n## Goal\n{}\n\n## Rules\n{}\n\n## State\n{}\n\nDone!",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("window", [8_000, 32_000])
+def test_what_a_model_wrote_in_any_form_stands_whole_in_the_window(form: str, window: int) -> None:
+    turns = [
+        message
+        for number in range(60)
+        for message in (
+            user(f"Please look after part {number} of the upload"),
+            *step(f"c{number}", f"make part{number}", "some output " * 60),
+            assistant(f"Part {number} is in order."),
+        )
+    ]
+    outcome = compacted(
+        (system("s"), *turns, user("And now?")),
+        Policy(context_length=window),
+        lambda _: FORMS[form].format(*FACTS),
+    )
+    assert isinstance(outcome, Folded)
+    assert outcome.report.summary is not None
+    assert outcome.report.summary.origin in {"model", "chunked"}
+    summary = summary_of(outcome)
+    assert [fact for fact in FACTS if fact not in summary] == []

@@ -1,0 +1,22 @@
+"""An algorithm that does what the usual one does, and keeps what it was given to work with."""
+
+from holdfast.compaction import Flow, Means, Policy, compaction
+from holdfast.transcript import Transcript
+
+
+class SeenMeans:
+    """Notes the means of every pass."""
+
+    def __init__(self) -> None:
+        self.means: list[Means] = []
+
+    def __call__(
+        self, transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+    ) -> Flow:
+        self.means.append(means)
+        return compaction(transcript, policy, means, force=force)
+
+    @property
+    def recall(self) -> list[tuple[str, ...]]:
+        """Return which tools each pass may name to the model."""
+        return [each.recall for each in self.means]

@@ -1,0 +1,687 @@
+"""The record that fits: everything that can be told, the worthiest of it, nothing cut or lost."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.redaction import redact
+from holdfast.summary.asking import Composed, Job
+from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
+from holdfast.summary.draft import draft, trim
+from holdfast.summary.reader import read
+from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render
+from holdfast.transcript import Message
+from holdfast.transcript.families import Family
+from holdfast.transcript.plans import PlanItem
+from holdfast.transcript.toolkit import Toolkit
+from tests.summary.material import assistant, count, exchange, job, records, user
+
+FRAME = count(render(Record()))
+AMPLE = 1_000_000
+TOWNS = ("Oslo", "Bergen", "Turku", "Gdynia")
+
+
+def record_of(work: Job, answer: Record | None = None) -> Record:
+    composed = None if answer is None else Composed(answer, 1, "tester")
+    return draft(work, answer=composed).record(work.budget, work.count)[0]
+
+
+def told(messages: list[Message], previous: Record | None = None, budget: int = AMPLE) -> Record:
+    before = None if previous is None else Checkpoint(previous)
+    return record_of(job(messages, previous=before, budget=budget))
+
+
+ASKS = (
+    "Make the retry of the upload configurable, with a default of 3.",
+    "Why does the importer of invoices drop the last line?",
+    "Never touch the schema of the ledger. The parser can change.",
+    "My name is Marta Lindqvist and I look after the harbor.",
+    "Bitte nur die Tests im Behälter tests/ändern anfassen.",
+    "把重试次数改成三次并且写一个测试来证明它真的有效。",
+    "yes",
+    "Forget the retry. Rename the class Ledger to Journal instead.",
+)
+REPLIES = (
+    "The retry is configurable now. The tests pass, and the default is 3.",
+    "It dropped the line because the reader stopped at the first blank one.",
+    "Shall I rename the column as well?",
+    "We decided to use SQLite because it needs no server of its own.",
+    "Das ist erledigt.",
+    "测试已经通过，重试次数是三次。",
+)
+WORK = (
+    lambda n: exchange("bash", f"{n} passed in 3s", command=f"pytest -q tests/part_{n}"),
+    lambda n: exchange("bash", f"Exit code 1\nerror: no key {n}", command=f"deploy prod{n}"),
+    lambda n: exchange("Edit", "ok", file_path=f"src/part_{n}.py", new_string=f"retries = {n}"),
+    lambda n: exchange("Read", "x = 1", file_path=f"src/part_{n}.py"),
+    lambda n: exchange("bash", f"[main 1a2b3c{n}] Part {n}", command=f"git commit -m {n}"),
+)
+
+
+@st.composite
+def sessions(draw: st.DrawFn, most: int = 8) -> list[Message]:
+    """Sessions of asks, work and replies in three languages."""
+    messages: list[Message] = []
+    for turn in range(draw(st.integers(1, most))):
+        messages.append(user(draw(st.sampled_from(ASKS))))
+        for step in range(draw(st.integers(0, 4))):
+            messages += draw(st.sampled_from(WORK))(turn * 10 + step)
+        if draw(st.booleans()):
+            messages.append(assistant(draw(st.sampled_from(REPLIES))))
+    return messages
+
+
+def bare(text: str) -> str:
+    return "".join(sign for sign in text if sign.isalnum())
+
+
+# What a record holds, and how much of it.
+
+
+@given(sessions(), st.integers(0, 3_000) | st.integers(0, 1_000_000))
+def test_a_record_never_weighs_more_than_its_budget(messages: list[Message], budget: int) -> None:
+    record = told(messages, budget=budget)
+    assert count(render(record)) <= max(budget, FRAME)
+
+
+@given(sessions(), st.integers(FRAME + 1, 1_500))
+def test_the_statements_that_it_reports_are_those_that_it_tells(
+    messages: list[Message], budget: int
+) -> None:
+    record, chosen = draft(job(messages)).record(budget, count)
+    written = bare(render(record))
+    assert [each.text for each in chosen if bare(each.text) not in written] == []
+
+
+@given(st.lists(st.text(max_size=300), max_size=8), st.integers(150, 900))
+def test_any_language_makes_a_record_within_its_budget(said: list[str], budget: int) -> None:
+    turns = [
+        message
+        for text in said
+        for message in (user(text), assistant(text), *exchange("bash", text, command=text))
+    ]
+    record = told(turns, budget=budget)
+    text = render(record)
+    assert count(text) <= budget
+    assert read(text) == record
+
+
+@given(sessions(), st.integers(0, 2_000))
+def test_the_same_turns_make_the_same_record(messages: list[Message], budget: int) -> None:
+    assert told(messages, budget=budget) == told(list(messages), budget=budget)
+
+
+@settings(max_examples=50)
+@given(sessions())
+def test_a_larger_budget_never_tells_less(messages: list[Message]) -> None:
+    everything = draft(job(messages))
+    told_at = [len(everything.record(budget, count)[1]) for budget in (200, 400, 800, 1_600, AMPLE)]
+    assert told_at == sorted(told_at)
+    assert told_at[-1] == len(everything.statements)
+
+
+@settings(max_examples=50)
+@given(sessions(), st.integers(FRAME, 900))
+def test_nothing_is_cut_inside_a_word_or_a_name(messages: list[Message], budget: int) -> None:
+    said = " ".join(
+        part.text if hasattr(part, "text") else part.arguments  # type: ignore[union-attr]
+        for message in messages
+        for part in message.parts
+    )
+    words = set(re.findall(r"[\w./-]+", said))
+    for _, entries in told(messages, budget=budget).sections():
+        for entry in entries:
+            for line in entry.split("\n"):
+                ends = re.search(r"([\w./-]+)…", line)
+                assert ends is None or ends[1] in words or not ends[1].isascii()
+
+
+@pytest.mark.parametrize("factor", [1.1, 1.5, 2, 3, 6])
+def test_words_that_weigh_more_together_than_apart_still_make_a_record(factor: float) -> None:
+    def heavier(text: str) -> int:
+        return int(count(text) * (factor if text.startswith("## ") else 1))
+
+    said = [user(f"My {name} is in room {number}.") for number, name in enumerate(TOWNS * 8)]
+    frame = heavier(render(Record()))
+    record, _ = draft(job(said)).record(frame + 60, heavier)
+    assert record
+    assert heavier(render(record)) <= frame + 60
+
+
+def test_a_long_message_is_cut_between_words_and_names() -> None:
+    address = "https://example.org/" + "a" * 700
+    record = told([user("word " * 200 + address), assistant("Shall I?")], budget=600)
+    for _, entries in record.sections():
+        for entry in entries:
+            assert "aaa" not in entry or address in entry
+            assert not re.search(r"\bwor?…", entry)
+
+
+def test_every_section_is_made_from_what_happened() -> None:
+    record = told(
+        [
+            user("Set up the billing service for the mill. Never touch the schema."),
+            *exchange("Read", "x = 1", file_path="src/billing.py"),
+            assistant("We decided to use SQLite because it needs no server of its own."),
+            *exchange("Edit", "ok", file_path="src/billing.py", new_string="def charge(): ..."),
+            *exchange("bash", "Exit code 1\nFAIL: test_charge", command="cd /work && make test"),
+            assistant("The billing service is set up."),
+            user("How long does a charge take in the worst case?"),
+            assistant("Two seconds at the worst."),
+            user("Now make the retry policy configurable, default 3"),
+            *exchange("Edit", "ok", file_path="src/retry.py", new_string="retries = 3"),
+        ]
+    )
+    assert record.task == ("Now make the retry policy configurable, default 3",)
+    assert "billing service" in record.goal[0]
+    assert record.constraints == ("Never touch the schema.",)
+    assert [number_of(entry) for entry in record.actions] == [1, 2, 3]
+    assert "Assistant: The billing service is set up." in record.actions[0]
+    assert "Directory: /work" in record.state
+    assert any("FAIL: test_charge" in entry for entry in record.blocked)
+    assert record.decisions == ("We decided to use SQLite because it needs no server of its own.",)
+    assert any("2" in entry for entry in record.resolved)
+    assert [entry.partition(" - ")[0] for entry in record.files] == [
+        "src/billing.py",
+        "src/retry.py",
+    ]
+    assert "src/retry.py" in " ".join(record.in_progress)
+
+
+def test_chinese_turns_fill_the_sections() -> None:
+    turns = [
+        user("请修复登录页面并且写一个测试来证明它真的有效。不要修改数据库结构。"),
+        *exchange("bash", "12 passed", command="pytest"),
+        assistant("登录页面已经修复了，测试也通过了，一共十二个。"),
+        user("把重试次数改成三次, 并且写一个测试来证明它真的有效, 然后告诉我结果是什么"),
+    ]
+    record = told(turns)
+    assert record.task == (turns[-1].text,)
+    assert record.goal[0].startswith("请修复登录页面")
+    assert record.constraints == ("不要修改数据库结构。",)
+    assert "登录页面已经修复了" in record.actions[0]
+    assert record.pending == ()
+
+
+def test_no_secret_stands_in_a_record() -> None:
+    secret = "hunter2hunter2"
+    turns = [
+        user(f"the password is {secret}, never print {secret}"),
+        assistant(f"we decided on {secret} because of {secret} and nothing else"),
+        *exchange("bash", f"error: {secret} refused", command="x " * 80 + secret, failed=True),
+        *exchange("Read", "x", file_path=f"/tmp/{secret}"),
+        *exchange("Edit", "ok", file_path="a.py", new_string=f"key = '{secret}'"),
+        *exchange("Edit", "ok", file_path="b.py", old_string=f"key = '{secret}'", new_string=""),
+        *exchange("exec_command", "ok", cmd="ls", workdir=f"/srv/{secret}"),
+        *exchange("my_tool", secret, token=secret),
+        assistant("done"),
+    ]
+    masked = job(turns, redact=lambda text: text.replace(secret, "[REDACTED]"), budget=AMPLE)
+    found = draft(masked)
+    assert not [each for each in found.statements if "hunter2" in each.text]
+    assert "[REDACTED]" in render(found.record(AMPLE, count)[0])
+
+
+def test_a_key_that_a_cut_would_halve_is_masked_whole() -> None:
+    key = "sk-ant-api03-" + "A1b2C3d4" * 12
+    for size in range(0, 2_400, 97):
+        turns = [
+            user("Log in to the ledger with the key that is in the file"),
+            *exchange("bash", f"{'x ' * size}{key}", command=f"{'y ' * size}{key}"),
+        ]
+        text = render(record_of(job(turns, redact=redact, budget=AMPLE)))
+        assert "A1b2C3d4A1b2" not in text
+
+
+# The task and what is open.
+
+
+def test_a_short_input_keeps_what_it_was_said_to() -> None:
+    turns = [user("Clean the cache of the build"), assistant("Shall I delete it?"), user("yes")]
+    task, *note = told(turns).task
+    assert task == "yes"
+    assert "Shall I delete it?" in " ".join(note)
+    assert told([user("yes")]).task == ("yes",)
+    assert "Shall I?" in " ".join(told([assistant("Shall I?"), user("yes")]).task[1:])
+
+
+def test_an_approval_after_the_folded_turns_is_not_given_to_a_folded_proposal() -> None:
+    folded = [user("Clean up the disk of the server"), assistant("Shall I delete the logs?")]
+    after = [user("no"), assistant("Shall I buy a larger disk?"), user("yes")]
+    work = replace(job(folded, budget=AMPLE), task="yes", context=(*folded, *after))
+    task = " ".join(record_of(work).task)
+    assert "larger disk" in task
+    assert "delete the logs" not in task
+
+
+def test_a_task_that_was_answered_is_no_task() -> None:
+    turns = [user("Rename the class Ledger to Journal"), assistant("Ledger is Journal now.")]
+    assert told(turns).task == ()
+    assert "Ledger is Journal now." in told(turns).actions[0]
+
+
+def test_asks_without_an_answer_are_open_and_answered_ones_are_not() -> None:
+    waiting = told([user("Rename the class Ledger"), user("Then stop and fix the parser")])
+    unfinished = (*waiting.pending, *waiting.in_progress)
+    assert any("Rename the class Ledger" in entry for entry in unfinished)
+    answered = told(
+        [user("Rename the class Ledger"), user("And the file"), assistant("Both are renamed.")]
+    )
+    assert answered.pending == ()
+
+
+def test_an_ask_whose_answer_stays_in_the_window_is_not_pending() -> None:
+    folded = [user("Ship the first part of it"), *exchange("bash", "ok", command="make first")]
+    after = [assistant("The first part is shipped."), user("Ship the second part of it")]
+    work = replace(job(folded, budget=AMPLE), context=(*folded, *after), task=after[-1].text)
+    record = record_of(work)
+    assert record.pending == ()
+    assert record.task[0] == "Ship the second part of it"
+
+
+def test_old_pending_asks_go_once_they_were_answered() -> None:
+    before = Record(pending=('"Rename the class Ledger to Journal"',))
+    went_on = [
+        user("And?"),
+        assistant("Done: the class Ledger is now Journal."),
+        user("Now ship it to everybody"),
+    ]
+    assert told(went_on, before).pending == ()
+    assert told([user("Now ship it, please")], before).pending == before.pending
+
+
+def test_a_plan_is_told_by_what_is_left_and_a_finished_one_leaves_nothing() -> None:
+    before = Checkpoint(Record(remaining=("write the tests of the parser",)))
+    open_plan = replace(
+        job([user("Go on with the plan")], previous=before),
+        plan=(PlanItem("one", "completed"), PlanItem("two", "pending")),
+    )
+    assert "1 of 2" in " ".join(record_of(open_plan).remaining)
+    done = replace(open_plan, plan=(PlanItem("one", "completed"),))
+    assert record_of(done).remaining == ()
+
+
+def test_failed_work_that_later_succeeded_is_not_blocked() -> None:
+    failed = exchange("bash", "Exit code 1\nFAIL: test_charge", command="make test")
+    passed = exchange("bash", "12 passed", command="make test")
+    ask = user("Mend the charges of the billing service")
+    first = told([ask, *failed])
+    assert len(first.blocked) == 1
+    assert told([ask, *failed, *passed]).blocked == ()
+    assert told([user("Go on with it, please"), *passed], first).blocked == ()
+    assert told([user("Go on with it, please")], first).blocked == first.blocked
+
+
+def test_an_agent_without_tool_calls_has_files_and_outcomes() -> None:
+    turns = [
+        user("Fix the parser so that it keeps the last token of a line"),
+        assistant("THOUGHT: edit\n```bash\nsed -i 's/a/b/' src/parser.py\n```"),
+        user("<returncode>0</returncode>\n<output>\n</output>"),
+        assistant("```bash\npytest\n```"),
+        user("<returncode>0</returncode>\n<output>\n3 passed in 1s\n</output>"),
+    ]
+    record = told(turns)
+    assert record.files == ("src/parser.py - changed",)
+    (entry,) = record.actions
+    assert "sed -i" in entry
+    assert "3 passed in 1s" in entry
+    assert entry.startswith('1. User: "Fix the parser')
+
+
+def test_old_calls_are_counted_and_tools_can_be_registered() -> None:
+    runs = (exchange("my_runner", "ok", command=f"step {i}") for i in range(900))
+    turns = [user("Do all of the steps"), *(message for run in runs for message in run)]
+    toolkit = Toolkit({"my_runner": Family.SHELL})
+    record = draft(job(turns, budget=24_000), toolkit).record(24_000, count)[0]
+    assert "earlier calls" in record.actions[0]
+    assert "RAN" in record.actions[0]
+    assert "step 899" in record.actions[0]
+
+
+# Updates: one record, carried on.
+
+
+def test_ten_updates_keep_one_record_with_numbers_continued() -> None:
+    previous, record = None, Record()
+    for number in range(10):
+        turns = [user(f"Do part {number} of the long plan that we made together")]
+        for step in range(30):
+            turns += exchange("bash", "ok", command=f"make part{number} step{step}")
+        turns.append(assistant(f"Part {number} of the long plan is done."))
+        record = record_of(job(turns, previous=previous, budget=1_500))
+        text = render_checkpoint(Checkpoint(record))
+        assert count(text) <= 1_500
+        assert text.count("## Completed Actions") == 1
+        assert last_number(record.actions) == number + 1
+        numbers = [number_of(entry) for entry in record.actions]
+        assert numbers == sorted(set(numbers))
+        previous = read_checkpoint(text)
+        assert previous == Checkpoint(record)
+    assert record.goal == ("Do part 0 of the long plan that we made together",)
+    assert [number_of(entry) for entry in record.actions] == list(range(1, 11))
+
+
+def test_an_update_with_nothing_said_keeps_the_task_and_the_goal() -> None:
+    before = Record(task=("Fix the upload of large files",), goal=("Ship the mill in May",))
+    record = told(exchange("bash", "ok", command="ls"), before)
+    assert (record.task, record.goal) == (before.task, before.goal)
+
+
+def test_who_the_user_is_and_what_must_not_be_done_survive_many_folds() -> None:
+    name, rule = "My name is Marta Lindqvist.", "Never open the sluice without asking me first."
+    record = told(
+        [
+            user(f"{name} I look after the harbor of Aalsund, and this is about its gates."),
+            assistant("Hello Marta."),
+            user(f"Here is how we work on it together. {rule} The rest is up to you."),
+            assistant("Understood."),
+        ],
+        budget=900,
+    )
+    for number in range(12):
+        turns = [user(f"Now look at gate number {number} and tell me what you think of it")]
+        for step in range(6):
+            turns += exchange("bash", f"gate {number} is at {step}", command=f"gate {number}{step}")
+        turns.append(assistant(f"Gate {number} looks sound to me, though its hinge is old."))
+        record = told(turns, record, budget=900)
+        text = render(record)
+        assert "Marta Lindqvist" in text, number
+        assert rule in text, number
+
+
+def test_a_rule_that_was_taken_back_goes() -> None:
+    first = told([user("Never push to the main branch of the ledger."), assistant("Understood.")])
+    assert first.constraints == ("Never push to the main branch of the ledger.",)
+    lifted = [
+        user("You can push to the main branch of the ledger again, forget that rule."),
+        assistant("Good, I will push to it."),
+    ]
+    assert told(lifted, first).constraints == ()
+
+
+def test_a_second_rule_of_the_same_kind_does_not_replace_the_first() -> None:
+    rules = ("Never open port 8080 of the ledger.", "Never open port 9090 of the ledger.")
+    record = told(
+        [
+            user(f"Here is how we work on it together. {rules[0]}"),
+            assistant("Understood."),
+            user(f"One more thing that you should know. {rules[1]}"),
+            assistant("Understood."),
+        ]
+    )
+    assert record.constraints == rules
+
+
+def test_a_value_that_was_corrected_is_told_as_it_is_now() -> None:
+    words = "My budget for the trip to Aalsund is {} euros."
+    first = told([user(words.format(900)), assistant("Good.")])
+    assert "900 euros" in render(first)
+    after = told([user(words.format(700)), assistant("Good.")], first)
+    now = " ".join((*after.critical, *after.constraints))
+    assert "700 euros" in now
+    assert "900 euros" not in now
+
+
+def filled(section: str) -> st.SearchStrategy[tuple[str, ...]]:
+    """Entries that a record can have, each of them different from the others."""
+    topics = ("parser", "upload", "invoice", "harbor", "schema", "journal", "sluice")
+    forms = {
+        "state": lambda topic: f"Branch: fix/{topic}",
+        "files": lambda topic: f"src/{topic}.py - changed",
+        "blocked": lambda topic: f'deploy {topic} - "error: the {topic} has no key"',
+        "actions": lambda topic: f'User: "Mend the {topic}"\nAssistant: The {topic} is mended.',
+    }
+    form = forms.get(section, lambda topic: f"The {topic} was settled with Marta in {section}.")
+    most = 1 if section == "state" else 3
+    return st.lists(st.sampled_from(topics), max_size=most, unique=True).map(
+        lambda found: tuple(map(form, found))
+    )
+
+
+@given(st.builds(Record, **{name: filled(name) for name in HEADINGS}))
+def test_with_ample_room_every_statement_of_the_record_before_is_kept(before: Record) -> None:
+    turns = [
+        user("What does the weather look like tomorrow morning in Aalsund?"),
+        assistant("It will rain a little in the morning."),
+    ]
+    written = bare(render(told(turns, before)))
+    for name, entries in before.sections():
+        for entry in entries:
+            for line in entry.split("\n"):
+                words = line.partition(". ")[2] if number_of(line) else line
+                assert bare(words) in written, (name, entry)
+
+
+@given(st.builds(Record, **{name: filled(name) for name in HEADINGS}))
+def test_with_ample_room_and_nothing_new_each_section_stays_as_it_was(before: Record) -> None:
+    after = told([], before)
+    for name in ("task", "goal", "constraints", "decisions", "critical", "state"):
+        assert getattr(after, name) == getattr(before, name), name
+    for name in ("actions", "blocked", "resolved", "pending", "files", "remaining"):
+        assert set(getattr(before, name)) <= set(getattr(after, name)), name
+
+
+@given(sessions(4), sessions(4))
+def test_numbers_only_rise_from_fold_to_fold(first: list[Message], then: list[Message]) -> None:
+    before = told(first)
+    after = told(then, before)
+    numbers = [number_of(entry) for entry in after.actions]
+    assert numbers == sorted(set(numbers))
+    assert set(range(1, last_number(before.actions) + 1)) <= set(numbers)
+
+
+@pytest.mark.parametrize("section", ["in_progress", "state", "task"])
+def test_an_action_keeps_its_number_whatever_becomes_history(section: str) -> None:
+    before = replace(
+        Record(actions=("1. RAN make - exit 0", "2. RAN make lint - exit 0")),
+        **{section: ("Mending the upload of large files",)},
+    )
+    turns = [user("Ship the mill to everybody in May"), assistant("The mill is shipped.")]
+    after = told(turns, before)
+    assert set(before.actions) <= set(after.actions)
+    (newest,) = [entry for entry in after.actions if "The mill is shipped." in entry]
+    assert number_of(newest) == last_number(after.actions) > 2
+
+
+def test_names_of_an_earlier_ledger_do_not_become_a_section() -> None:
+    evidence = "- moved it to src/mill/parser.py because of the cycle\n- ran make deploy_ledger"
+    before = Checkpoint(Record(goal=("Ship the mill in May",)), evidence=evidence)
+    found = draft(job([user("Go on with the parser, please")], previous=before))
+    record, chosen = found.record(AMPLE, count)
+    assert "deploy_ledger" not in render(record)
+    assert not [each for each in chosen if each.section not in HEADINGS]
+    assert any("deploy_ledger" in each.text for each in found.told())
+
+
+# What a model wrote.
+
+FACTS = (
+    "The retry of the upload is configurable with 3 attempts.",
+    "Never touch the schema of the ledger.",
+    "src/upload.py was changed, and 12 tests pass.",
+)
+GERMAN = (
+    "Die Wiederholung des Uploads ist einstellbar, mit 3 Versuchen.",
+    "Das Schema des Hauptbuchs darf nie angefasst werden.",
+    "src/upload.py wurde geändert, und 12 Tests laufen durch.",
+)
+CHINESE = (
+    "上传的重试次数现在可以配置为三次。",
+    "永远不要修改账本的数据库结构。",
+    "共有十二个测试通过。",
+)
+FORMS = {
+    "thirteen headings": render(
+        Record(goal=FACTS[:1], constraints=FACTS[1:2], actions=(f"1. {FACTS[2]}",))
+    ),
+    "other headings": f"# Summary\n\n## Overview\n{FACTS[0]}\n\n## Weather\n{FACTS[1]}\n\n"
+    f"## Next steps\n- {FACTS[2]}",
+    "bold headings": f"**What was done:**\n{FACTS[0]}\n\n**Rules**\n- {FACTS[1]}\n\n{FACTS[2]}",
+    "numbered list": "\n".join(f"{at}. {fact}" for at, fact in enumerate(FACTS, 1)),
+    "prose": " ".join(FACTS),
+    "paragraphs": "\n\n".join(FACTS),
+    "German": f"## Ziel\n{GERMAN[0]}\n\n## Regeln\n- {GERMAN[1]}\n\n## Stand\n{GERMAN[2]}",
+    "Chinese": f"## 目标\n{CHINESE[0]}\n\n## 规则\n- {CHINESE[1]}\n\n{CHINESE[2]}",
+    "in tags": f"<summary>\n## Goal\n{FACTS[0]}\n\n## Rules\n{FACTS[1]}\n\n{FACTS[2]}\n</summary>",
+    "in a fence": f"```markdown\n# Summary\n{FACTS[0]}\n\n- {FACTS[1]}\n- {FACTS[2]}\n```",
+    "in a fence with our headings": f"```\n## Goal\n- {FACTS[0]}\n## Blocked\n- {FACTS[1]}\n"
+    f"## Active State\n- {FACTS[2]}\n```",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_model_wrote_in_any_form_is_told_whole_where_it_fits(form: str) -> None:
+    answer = read(FORMS[form])
+    assert answer is not None
+    turns = [
+        user("Make the retry of the upload configurable for me"),
+        *exchange("bash", "12 passed", command="pytest"),
+        assistant("It is configurable now."),
+    ]
+    written = bare(render(record_of(job(turns, budget=3_000), answer)))
+    facts = {"German": GERMAN, "Chinese": CHINESE}.get(form, FACTS)
+    assert [fact for fact in facts if bare(fact) not in written] == []
+
+
+@given(records())
+def test_a_models_record_is_told_whole_where_it_fits(answer: Record) -> None:
+    turns = [user("Mend the parser of the mill"), assistant("The parser is mended.")]
+    after = record_of(job(turns, budget=AMPLE), answer)
+    for name, entries in answer.sections():
+        if name != "task":
+            written = bare(" ".join(getattr(after, name)))
+            assert [entry for entry in entries if bare(entry) not in written] == [], name
+
+
+@given(records(), sessions(4), st.integers(0, 2_000))
+def test_a_models_record_beside_the_turns_never_weighs_more_than_its_budget(
+    answer: Record, messages: list[Message], budget: int
+) -> None:
+    record = record_of(job(messages, budget=budget), answer)
+    assert count(render(record)) <= max(budget, FRAME)
+
+
+def test_what_the_turns_show_for_certain_stands_beside_what_a_model_wrote() -> None:
+    turns = [
+        user("Mend the upload of large files, please"),
+        *exchange("bash", "Exit code 1\nerror: no key for prod", command="cd /work && deploy prod"),
+        *exchange("Edit", "ok", file_path="src/upload.py", new_string="retries = 3"),
+    ]
+    record = record_of(job(turns, budget=3_000), Record(goal=("Mend the upload.",)))
+    assert "Directory: /work" in record.state
+    assert any("no key for prod" in entry for entry in record.blocked)
+    assert any("src/upload.py" in entry for entry in record.files)
+    assert record.task == ("Mend the upload of large files, please",)
+
+
+# A focus.
+
+
+def test_a_focus_gets_its_topic_told_where_room_is_short() -> None:
+    turns: list[Message] = []
+    for number in range(60):
+        topic = "database schema" if number == 5 else f"page {number} of the site"
+        turns += [
+            user(f"Please have a look at the {topic} and mend it"),
+            *exchange("bash", "ok", command=f"make part{number}"),
+            assistant(f"The {topic} is mended, with {number} lines changed."),
+        ]
+    plain = job(turns, budget=500)
+    focused = replace(plain, focus="database schema")
+    assert "database schema" not in render(record_of(plain))
+    assert "The database schema is mended, with 5 lines changed." in render(record_of(focused))
+
+
+# How long it takes.
+
+
+def test_megabytes_take_no_longer_than_their_share() -> None:
+    output = "\n".join(
+        f"line {index} of the output of src/module_{index}.py" for index in range(40)
+    )
+
+    def seconds(size: int) -> float:
+        """Return the processor's time for so many turns, the best of three."""
+        runs = (exchange("bash", f"{output}{i}", command=f"run {i}") for i in range(size))
+        work = job([message for run in runs for message in run], budget=8_000)
+        times: list[float] = []
+        for _ in range(3):
+            started = time.process_time()
+            record_of(work)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    # Work that grows with the square would take up to sixty-four times as long.
+    assert seconds(2_400) < 10 * seconds(300)
+
+
+def test_a_long_conversation_takes_no_longer_than_its_share() -> None:
+    def seconds(size: int) -> float:
+        turns: list[Message] = []
+        for number in range(size):
+            turns += [
+                user(f"Never use tool number {number} of the box. What is in box {number}?"),
+                assistant(f"There are {number} things. We decided on {number} because of it."),
+            ]
+        work = job(turns, budget=4_000)
+        started = time.process_time()
+        record_of(work)
+        return time.process_time() - started
+
+    # Rules are held against each other; work that grows with the square takes 64 times as long.
+    assert seconds(1_600) < 24 * max(seconds(200), 0.02)
+
+
+# A record that is too long.
+
+
+def wide() -> st.SearchStrategy[Record]:
+    entries = st.lists(st.text(max_size=400), max_size=12).map(tuple)
+    return st.builds(Record, **dict.fromkeys(HEADINGS, entries))
+
+
+@given(wide() | records(), st.integers(FRAME, FRAME + 900))
+def test_a_trimmed_record_fits_its_budget(record: Record, budget: int) -> None:
+    assert count(render(trim(record, budget, count))) <= budget
+
+
+@given(records())
+def test_a_record_that_fits_is_left_alone(record: Record) -> None:
+    assert trim(record, count(render(record)), count) is record
+
+
+def test_a_counter_that_does_not_add_up_changes_nothing_about_the_promise() -> None:
+    def odd(text: str) -> int:
+        return count(text) + len(text) // 300 * 40
+
+    record = Record(decisions=tuple(f"we chose number {index}" for index in range(200)))
+    for budget in range(odd(render(Record())), 900, 50):
+        assert odd(render(trim(record, budget, odd))) <= budget
+    assert trim(record, 900, odd).decisions[-1] == "we chose number 199"
+
+
+def test_a_trimmed_record_keeps_the_task_and_the_newest_actions() -> None:
+    record = Record(
+        task=("fix the login",),
+        actions=tuple(f"RAN step {index} - exit 0" for index in range(3_000)),
+        critical=("x" * 50_000,),
+    )
+    cut = trim(record, 1_000, count)
+    assert cut.task == ("fix the login",)
+    assert cut.actions[-1] == "3000. RAN step 2999 - exit 0"
+    assert 500 < count(render(cut)) <= 1_000
+
+
+def test_the_headings_alone_are_the_least_a_record_can_weigh() -> None:
+    assert trim(Record(goal=("g" * 100,)), 5, count) == Record()
+
+
+def test_an_action_is_never_cut_through_its_number() -> None:
+    record = Record(actions=("123456. RAN a", "123457. RAN " + "x " * 2_000))
+    for budget in range(FRAME, FRAME + 60):
+        actions = trim(record, budget, count).actions
+        assert {number_of(entry) for entry in actions} <= {123456, 123457}

@@ -1,0 +1,130 @@
+"""Where the work stands: the newest value counts, and what was settled is no blocker."""
+
+import pytest
+
+from holdfast.summary.state import Files, failures, file_notes, state_lines
+from holdfast.summary.turns import Deed, read_turns
+from holdfast.transcript import Message, Role, ToolCall
+from holdfast.transcript.toolkit import Toolkit
+from tests.summary.material import exchange
+
+
+def deeds(*messages: list[Message]) -> list[Deed]:
+    flat = [message for each in messages for message in each]
+    return [deed for turn in read_turns(flat, Toolkit(), 600) for deed in turn.deeds]
+
+
+def values(*messages: list[Message]) -> dict[str, str]:
+    return {name: value for name, value in state_lines(deeds(*messages)).items() if value}
+
+
+def blocked(*messages: list[Message]) -> list[str]:
+    return [line for line, _ in failures(deeds(*messages))]
+
+
+def test_the_state_is_what_commands_and_their_output_last_showed() -> None:
+    found = values(
+        exchange("bash", "On branch main\nnothing", command="cd /old && git status"),
+        exchange(
+            "bash", "[fix/login 1a2b3c4] Fix login\n 1 file", command="cd /work && git commit"
+        ),
+        exchange("exec_command", "2 failed, 9 passed", cmd="pytest -q", workdir="/work/app"),
+        exchange("bash", "", command="npm start &"),
+        exchange("bash", "x", command="git diff a && git diff b &&"),
+        exchange("bash", "x", cwd=7, command="true"),
+    )
+    assert found["Directory"] == "/work/app"
+    assert found["Branch"] == "fix/login"
+    assert found["Started in the background"] == "npm start &"
+    assert "1a2b3c4 Fix login" in found["Commits"]
+    assert "pytest -q" in found["Last check"]
+    assert "2 failed, 9 passed" in found["Last check"]
+
+
+def test_nothing_shown_is_no_state() -> None:
+    waiting = [Message(Role.ASSISTANT, (ToolCall("1", "bash", '{"command": "x"}'),))]
+    assert values(waiting) == values([]) == {}
+
+
+def test_what_was_changed_since_the_last_commit_and_the_last_check_is_named() -> None:
+    edit = exchange("Edit", "ok", file_path="src/a.py", new_string="x")
+    commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
+    check = exchange("bash", "3 passed", command="pytest")
+    later = exchange("Edit", "ok", file_path="src/b.py", new_string="y")
+    found = values(edit, commit, check, later)
+    assert found["Changed, not committed"] == "src/b.py"
+    assert found["Changed since the last check"] == "src/b.py"
+    assert "1a2b3c4" in found["Committed, not pushed"]
+    pushed = values(edit, commit, exchange("bash", "ok", command="git push"), check)
+    assert "Committed, not pushed" not in pushed
+    assert "Changed, not committed" not in pushed
+
+
+def test_a_failure_stands_until_the_same_work_succeeds() -> None:
+    found = blocked(
+        exchange("bash", "Exit code 1\nerror: no key", command="deploy prod"),
+        exchange("bash", "Exit code 1\nFAIL: test_a", command="make test -k a"),
+        exchange("bash", "ok", command="make test"),
+        exchange("bash", "Exit code 1\n", command="grep nothing"),
+        exchange("Read", "Error: missing", file_path="x.py", failed=True),
+        exchange("bash", "", command="deploy prod")[:1],
+    )
+    assert found == ['deploy prod - "error: no key"', 'x.py - "Error: missing"']
+
+
+def test_a_success_settles_every_step_of_its_command_line() -> None:
+    failing = [
+        exchange("bash", "Exit code 1\nFAIL: a", command="cd /app; CI=1 make test 2>&1 | tail"),
+        exchange("bash", "Exit code 1\nerror: x", command="python -m mypy src"),
+        exchange("Read", "Error: not found", file_path="x.py", failed=True),
+    ]
+    settling = [
+        exchange("bash", "ok", command="make test -k a && make lint"),
+        exchange("Write", "ok", file_path="x.py", content="x"),
+        exchange("bash", "ok", command="python -m pytest"),
+    ]
+    assert len(blocked(*failing)) == 3
+    assert blocked(*failing, *settling) == ['python -m mypy src - "error: x"']
+
+
+def test_a_later_failure_of_the_same_work_replaces_the_first() -> None:
+    found = blocked(
+        exchange("bash", "Exit code 1\nerror: no key", command="deploy prod"),
+        exchange("bash", "Exit code 1\nerror: no disk", command="deploy prod"),
+    )
+    assert found == ['deploy prod - "error: no disk"']
+
+
+def test_files_carry_their_newest_state_and_one_note() -> None:
+    found = file_notes(
+        Files(
+            deeds(
+                exchange("Read", "x", file_path="a.py"),
+                exchange("Edit", "ok", file_path="a.py", new_string="def main(): ..."),
+                exchange("Edit", "ok", file_path="a.py", new_string="x"),
+                exchange("Read", "x", file_path="b.py", offset=3, limit=2),
+                exchange("Read", "Error", file_path="gone.py", failed=True),
+                exchange("Read", "x", file_path="c.py"),
+            )
+        )
+    )
+    assert found == [
+        ("a.py - changed 2 times", True),
+        ("b.py - read, lines 3-4", False),
+        ("c.py - read", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sed -i 's/a/b/' src/p.py", "cat > src/p.py <<EOF\nx\nEOF", "echo x | tee src/p.py"],
+)
+def test_files_that_commands_wrote_are_changed(command: str) -> None:
+    assert file_notes(Files(deeds(exchange("bash", "", command=command)))) == [
+        ("src/p.py - changed", True)
+    ]
+
+
+def test_an_edit_that_failed_changed_no_file() -> None:
+    failed = exchange("Edit", "Error: no match", file_path="a.py", new_string="x", failed=True)
+    assert file_notes(Files(deeds(failed))) == []

@@ -1,0 +1,162 @@
+"""Which statements fit: never more than the budget, the worthiest, an ask with its answer."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.summary.statements import Kind, Origin, Statement, aged, choose
+from tests.summary.material import count
+
+SECTIONS = ("actions", "constraints", "decisions", "critical", "state")
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> list[Statement]:
+    """Statements of several entries, each with at most one head, in the order of a draft."""
+    found: list[Statement] = []
+    for entry in range(draw(st.integers(0, 8))):
+        section = draw(st.sampled_from(SECTIONS))
+        has_head = draw(st.booleans())
+        found += [
+            Statement(
+                draw(st.sampled_from(Kind)),
+                draw(st.text(alphabet="ab 语é\n", min_size=1, max_size=120)),
+                section,
+                entry,
+                order,
+                draw(st.floats(0, 3)),
+                origin=draw(st.sampled_from(Origin)),
+                is_head=has_head and order == 0,
+            )
+            for order in range(draw(st.integers(1, 5)))
+        ]
+    return aged(found, count)
+
+
+BUDGETS = st.integers(0, 2_000) | st.integers(0, 1_000_000)
+
+
+def entry_of(statement: Statement) -> tuple[str, int]:
+    return statement.section, statement.entry
+
+
+@given(statements(), BUDGETS)
+def test_what_is_chosen_never_weighs_more_than_the_budget(
+    told: list[Statement], budget: int
+) -> None:
+    assert sum(count(each.text) for each in choose(told, budget, count)) <= budget
+
+
+@given(statements(), BUDGETS)
+def test_what_is_chosen_keeps_its_order_and_comes_once(told: list[Statement], budget: int) -> None:
+    places = [id(each) for each in told]
+    chosen = [places.index(id(each)) for each in choose(told, budget, count)]
+    assert chosen == sorted(set(chosen))
+
+
+@given(statements(), BUDGETS)
+def test_nothing_of_an_entry_is_told_without_its_head(told: list[Statement], budget: int) -> None:
+    chosen = choose(told, budget, count)
+    heads = {entry_of(each) for each in told if each.is_head}
+    told_heads = {entry_of(each) for each in chosen if each.is_head}
+    assert {entry_of(each) for each in chosen} & heads == told_heads
+
+
+@given(statements())
+def test_with_room_for_all_everything_is_chosen(told: list[Statement]) -> None:
+    assert choose(told, 1_000_000, count) == told
+
+
+@given(statements(), BUDGETS)
+def test_the_same_statements_and_room_give_the_same_choice(
+    told: list[Statement], budget: int
+) -> None:
+    assert choose(told, budget, count) == choose(list(told), budget, count)
+
+
+@given(statements(), st.integers(0, 500))
+def test_what_is_left_out_does_not_fit_beside_what_is_chosen(
+    told: list[Statement], budget: int
+) -> None:
+    chosen = choose(told, budget, count)
+    used = sum(count(each.text) + 2 for each in chosen) + 6 * len(set(map(entry_of, chosen)))
+    opened = set(map(entry_of, chosen))
+    heads = {entry_of(each): count(each.text) + 2 for each in told if each.is_head}
+    known = set(map(id, chosen))
+    for each in told:
+        if id(each) in known:
+            continue
+        cost = count(each.text) + 2
+        if entry_of(each) not in opened:
+            cost += 6 + (0 if each.is_head else heads.get(entry_of(each), 0))
+        assert used + cost > budget or budget - used < 6
+
+
+@pytest.mark.parametrize("kind", [Kind.OPEN, Kind.STATE])
+def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
+    story = [
+        Statement(Kind.ASK, f"Then do part {at} of it", "actions", at, density=3.0)
+        for at in range(1, 60)
+    ]
+    now = Statement(kind, "Branch: fix/login", "state", -1)
+    told = aged([now, *story], count)
+    assert now.text in [each.text for each in choose(told, 60, count)]
+
+
+def test_rules_and_values_outlast_narration_and_looking_around() -> None:
+    rule = Statement(Kind.CONSTRAINT, "Never touch the schema.", "constraints", -1)
+    value = Statement(Kind.VALUE, "My name is Marta Lindqvist.", "critical", -2)
+    noise = [
+        Statement(kind, f"looked into src/part_{at}.py and saw nothing", "actions", at)
+        for at in range(1, 200)
+        for kind in (Kind.LOOK, Kind.REMARK, Kind.DETAIL)
+    ]
+    texts = [each.text for each in choose(aged([rule, value, *noise], count), 120, count)]
+    assert {rule.text, value.text} <= set(texts)
+
+
+def test_the_newer_of_two_alike_is_told_where_one_fits() -> None:
+    told = [
+        Statement(Kind.CHANGE, f"src/part_{at}.py was changed for the retry", "actions", at)
+        for at in range(1, 80)
+    ]
+    chosen = choose(aged(told, count), 120, count)
+    assert chosen[-1].text == told[-1].text
+    assert chosen[0].entry > 40
+
+
+def test_what_earlier_records_said_keeps_a_part_of_the_room() -> None:
+    earlier = [
+        Statement(Kind.RESULT, f"Part {at} was shipped.", "actions", at, origin=Origin.EARLIER)
+        for at in range(1, 60)
+    ]
+    turns = [
+        Statement(Kind.ASK, f"Now ship part {at} of it, please.", "actions", at)
+        for at in range(60, 200)
+    ]
+    chosen = choose(aged([*earlier, *turns], count), 600, count)
+    origins = [each.origin for each in chosen]
+    assert origins.count(Origin.EARLIER) >= 5
+    assert origins.count(Origin.TURNS) >= origins.count(Origin.EARLIER)
+
+
+def test_what_a_model_wrote_goes_before_what_the_turns_tell() -> None:
+    written = Statement(
+        Kind.DETAIL, "The cache was the cause.", "critical", -1, origin=Origin.MODEL
+    )
+    turns = [Statement(Kind.ASK, f"Do part {at}.", "actions", at) for at in range(1, 90)]
+    assert written.text in [each.text for each in choose(aged([written, *turns], count), 40, count)]
+
+
+@given(st.sampled_from(Kind), st.floats(0, 3), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_worth_never_rises_with_age(kind: Kind, density: float, age: int, budget: int) -> None:
+    young = Statement(kind, "x", density=density)
+    old = replace(young, age=age)
+    assert 0 <= old.worth(budget) <= young.worth(budget)
+
+
+def test_age_is_what_was_said_afterwards() -> None:
+    told = aged([Statement(Kind.ASK, "x" * 40), Statement(Kind.ASK, "y" * 80)], count)
+    assert [each.age for each in told] == [20, 0]

@@ -1,0 +1,146 @@
+"""Turns: what a user said, what was done about it, how it was concluded."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.summary.turns import Deed, Remark, Turn, read_turns, said_in
+from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall
+from holdfast.transcript.effects import Effect
+from holdfast.transcript.families import Family
+from holdfast.transcript.toolkit import Action, Toolkit
+from tests.summary.material import assistant, exchange, user
+
+
+def turns_of(messages: list[Message], closely: int = 600) -> list[Turn]:
+    return read_turns(messages, Toolkit(), closely)
+
+
+def deeds_of(messages: list[Message]) -> list[Deed]:
+    return [deed for turn in turns_of(messages) for deed in turn.deeds]
+
+
+def test_a_turn_is_an_ask_its_steps_and_the_last_words() -> None:
+    found = turns_of(
+        [
+            assistant("from before"),
+            user("one"),
+            assistant("working"),
+            *exchange("bash", "ok", command="ls"),
+            assistant("done"),
+            Message(Role.USER, (Text("a stub"),), synthetic=Synthetic.STUB),
+            user("two"),
+            assistant(" "),
+        ]
+    )
+    assert [turn.asks for turn in found] == [[], ["one"], ["two"]]
+    assert [turn.reply and turn.reply.text for turn in found] == ["from before", "done", None]
+    assert [type(step) for step in found[1].steps] == [Remark, Deed, Remark]
+
+
+def test_what_a_user_says_in_a_row_is_one_turn() -> None:
+    found = turns_of([user("one"), user("two"), assistant("Both are done."), user("three")])
+    assert [turn.asks for turn in found] == [["one", "two"], ["three"]]
+
+
+def test_words_before_a_call_conclude_nothing() -> None:
+    (turn,) = turns_of([user("go"), assistant("I look."), *exchange("bash", "x", command="ls")])
+    assert turn.reply is None
+
+
+def test_an_interrupted_turn_says_so_and_the_next_words_are_another() -> None:
+    first, second = turns_of(
+        [user("go"), user("[Request interrupted by user]"), user("do that instead")]
+    )
+    assert (first.asks, first.interrupted) == (["go"], True)
+    assert (second.asks, second.interrupted) == (["do that instead"], False)
+
+
+def test_calls_become_deeds_with_their_endings() -> None:
+    (deed,) = deeds_of(exchange("bash", "Exit code 2\nboom", command="make"))
+    assert deed.action == Action(Family.SHELL, "bash", "make")
+    assert deed.ended == Effect("Exit code 2\nboom", 2, failed=True)
+    assert deed.failed
+    assert not deed.rejected
+
+
+def test_what_a_user_did_not_allow_was_not_done() -> None:
+    words = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    (deed,) = deeds_of(exchange("bash", words, command="rm -rf /", failed=True))
+    assert deed.rejected
+
+
+def test_commands_in_fences_that_were_run_are_deeds_and_their_output_is_no_ask() -> None:
+    messages = [
+        user("fix it"),
+        assistant("THOUGHT\n```bash\nls -la\n```"),
+        user("<returncode>0</returncode>\n<output>a.py</output>"),
+        assistant("```bash\ncat a.py\n```"),
+        user("stop"),
+        assistant("```sh\npwd\n```"),
+    ]
+    assert [(deed.action.target, deed.ended) for deed in deeds_of(messages)] == [
+        ("ls -la", Effect("a.py", 0))
+    ]
+    assert [turn.asks for turn in turns_of(messages)] == [["fix it"], ["stop"]]
+
+
+def test_a_command_that_was_only_suggested_is_no_deed() -> None:
+    suggestion = "You could run:\n```bash\nrm -rf build\n```"
+    messages = [
+        *exchange("bash", "ok", command="ls"),
+        assistant(suggestion),
+        user("<local-command-stdout>set</local-command-stdout>"),
+        assistant(suggestion),
+        user("/mode"),
+        assistant(suggestion, ToolCall("1", "bash", '{"command": "pwd"}')),
+        assistant(suggestion),
+    ]
+    assert [deed.action.target for deed in deeds_of(messages)] == ["ls", "pwd"]
+
+
+def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
+    messages = [assistant("```bash\nls\n```\n```bash\npwd\n```"), user("<output>x</output>")]
+    assert [deed.action.target for deed in deeds_of(messages)] == ["pwd"]
+
+
+def test_the_files_that_a_command_writes_belong_to_its_deed() -> None:
+    found = deeds_of(
+        [
+            *exchange("bash", "", command="sed -i 's/a/b/' src/parser.py"),
+            *exchange("bash", "", command="echo x > notes.txt && cat a.txt"),
+            *exchange("bash", "", command="grep -n x src/app.py"),
+        ]
+    )
+    assert [deed.action.files for deed in found] == [("src/parser.py",), ("notes.txt",), ()]
+
+
+def test_only_the_newest_calls_are_read_closely_and_the_others_are_counted() -> None:
+    calls = [assistant("", ToolCall(str(index), "bash")) for index in range(50)]
+    (turn,) = turns_of([user("go"), *calls], closely=20)
+    assert len(list(turn.deeds)) == 20
+    assert turn.older == 30
+
+
+def test_tools_can_be_registered() -> None:
+    toolkit = Toolkit({"my_runner": Family.SHELL})
+    (turn,) = read_turns(exchange("my_runner", "ok", command="step"), toolkit, 10)
+    assert [deed.action.family for deed in turn.deeds] == [Family.SHELL]
+
+
+def test_what_a_program_wrote_in_a_users_name_is_not_theirs() -> None:
+    assert said_in(user("<output>you must not quote me</output>")) == ""
+    assert said_in(assistant("hello")) == ""
+    assert said_in(user(" \n")) == ""
+    assert said_in(user("Base directory for this skill: /x\n\ntext\nARGUMENTS: fix it")) == "fix it"
+    assert said_in(user("fix it")) == "fix it"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text(max_size=60)), max_size=12))
+def test_every_word_of_a_user_is_in_exactly_one_turn_in_order(
+    said: list[tuple[bool, str]],
+) -> None:
+    messages = [user(text) if is_user else assistant(text) for is_user, text in said]
+    asks = [ask for turn in turns_of(messages) for ask in turn.asks]
+    assert asks == [words for message in messages if (words := said_in(message))]
+    places = [turn.place for turn in turns_of(messages)]
+    assert places == sorted(set(places))
