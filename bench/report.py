@@ -134,6 +134,9 @@ def alone(run: Callable[[], Result]) -> None:
     started = time.perf_counter()
     result = run()
     seconds = time.perf_counter() - started
+    if not result.tables:
+        sys.stdout.write(f"{result.name}: skipped, its sessions are not here\n")
+        return
     for table in result.tables:
         sys.stdout.write(f"\n{render(table.columns, table.rows, table.note)}\n")
     for line in missed(result):

@@ -34,8 +34,7 @@ MEMORY_LIMIT = 2.0
 PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
     ("weigh and cut", "holdfast.compaction.flow", ("decide",)),
-    ("facts", "holdfast.compaction.flow", ("gather", "rank")),
-    ("record", "holdfast.compaction.flow", ("deterministic",)),
+    ("statements", "holdfast.compaction.flow", ("draft",)),
     ("audit", "holdfast.compaction.fold", ("audit",)),
     ("fold", "holdfast.compaction.flow", ("fold",)),
 )

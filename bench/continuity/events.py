@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.continuity.names import heard, needed
+from bench.continuity.names import needed
 from bench.report import shared
+from bench.windows import openai, window_text
 from holdfast.errors import HoldfastError
 from holdfast.formats import read_all
 from holdfast.transcript import Role, newest_user
@@ -82,8 +83,8 @@ def events(found: Iterable[tuple[str, Transcript]]) -> tuple[Event, ...]:
 
 
 def words(messages: Transcript) -> str:
-    """Return the messages as plain text: what was said, called and answered."""
-    return "\n".join(heard(messages))
+    """Return the messages as the text that a model gets."""
+    return window_text(openai(messages))
 
 
 def _events(name: str, transcript: Transcript) -> Iterator[Event]:

@@ -11,7 +11,7 @@ from bench.continuity.measure import measure
 from bench.continuity.policies import POLICIES, Policy
 from bench.peers.windows import PEERS, peer_window
 from bench.report import Bar, Result, Table
-from holdfast.wire import DIALECTS
+from bench.windows import openai
 
 if TYPE_CHECKING:
     from bench.continuity.events import Event
@@ -52,7 +52,7 @@ _KINDS = ("compaction", "cut", "all")
 
 def _build(name: str) -> Build:
     def build(event: Event, size: int) -> str:
-        return peer_window(name, DIALECTS["openai"].encode(event.folded).messages, size)
+        return peer_window(name, openai(event.folded), size)
 
     return build
 
