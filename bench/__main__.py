@@ -18,6 +18,7 @@ BENCHMARKS = (
     "tokens",
     "statements",
     "speed",
+    "compactions",
     "redaction",
     "exam",
     "talk",

@@ -79,7 +79,7 @@ class Dice(Random):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The stock of names."""
+    """The stock of names, and how much is said about them."""
 
     paths: list[str]
     functions: list[str]
@@ -87,6 +87,8 @@ class Project:
     settings: list[str]
     commits: list[str]
     services: Sequence[str]
+    verbosity: float = 1.0
+    """The length of tools' output against that of real sessions."""
 
 
 def project(dice: Dice, files: int) -> Project:

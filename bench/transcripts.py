@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -45,10 +45,16 @@ class _Step:
     output: str
 
 
-def transcript(messages: int, *, seed: int = 7) -> list[Chat]:
-    """Return a session of exactly this many messages; no call waits for its result."""
+def transcript(messages: int, *, seed: int = 7, verbosity: float = 1.0) -> list[Chat]:
+    """Return a session of exactly this many messages; no call waits for its result.
+
+    Args:
+        messages: How many.
+        seed: Other seeds give other sessions.
+        verbosity: How long results and written files are, against those of real sessions.
+    """
     dice = Dice(seed)
-    names = project(dice, files=min(2_000, 60 + messages // 8))
+    names = replace(project(dice, files=min(2_000, 60 + messages // 8)), verbosity=verbosity)
     said: list[Chat] = []
     for exchange in _session(dice, names):
         if len(said) + len(exchange) >= messages:
@@ -112,8 +118,9 @@ def _exchange(dice: Dice, names: Project, steps: list[_Step]) -> list[Chat]:
     return [calls, *results]
 
 
-def _text(dice: Dice, lines: Iterator[str]) -> str:
-    wanted = min(_LONGEST, int(_MEDIAN_CHARACTERS * math.exp(dice.gauss(0, _SPREAD))))
+def _text(dice: Dice, names: Project, lines: Iterator[str]) -> str:
+    drawn = min(_LONGEST, int(_MEDIAN_CHARACTERS * math.exp(dice.gauss(0, _SPREAD))))
+    wanted = drawn * names.verbosity
     kept: list[str] = []
     length = 0
     for line in lines:
@@ -132,20 +139,20 @@ def _reading(dice: Dice, names: Project) -> _Step:
     elif path.endswith((".md", ".yaml")):
         source = outputs.documents
     start = 1 + dice.below(400)
-    text = _text(dice, source(dice, names))
+    text = _text(dice, names, source(dice, names))
     numbered = "\n".join(f"{start + at:6}|{line}" for at, line in enumerate(text.split("\n")))
     return _Step("read_file", {"path": path, "offset": start, "limit": 500}, numbered)
 
 
 def _searching(dice: Dice, names: Project) -> _Step:
     wanted = dice.pick(names.functions)
-    text = _text(dice, outputs.matches(dice, names, wanted))
+    text = _text(dice, names, outputs.matches(dice, names, wanted))
     return _Step("search_files", {"pattern": wanted, "path": "src"}, text)
 
 
 def _shell(dice: Dice, names: Project) -> _Step:
     command, lines = dice.any(_COMMANDS)(dice, names)
-    text = _text(dice, lines)
+    text = _text(dice, names, lines)
     code = 1 if dice.random() < 0.15 else 0
     if dice.random() < 0.5:
         text = json.dumps({"output": text, "exit_code": code})
@@ -156,19 +163,19 @@ def _shell(dice: Dice, names: Project) -> _Step:
 
 def _editing(dice: Dice, names: Project) -> _Step:
     path = dice.pick(names.paths)
-    text = _text(dice, outputs.python(dice, names))
+    text = _text(dice, names, outputs.python(dice, names))
     if dice.random() < 0.5:
         arguments: dict[str, object] = {"path": path, "content": text}
         return _Step("write_file", arguments, json.dumps({"bytes_written": len(text)}))
     half = len(text) // 2
     arguments = {"path": path, "old_string": text[:half], "new_string": text[half:]}
-    return _Step("patch", arguments, _text(dice, outputs.diff(dice, names)))
+    return _Step("patch", arguments, _text(dice, names, outputs.diff(dice, names)))
 
 
 def _fetching(dice: Dice, names: Project) -> _Step:
     url = f"https://{dice.pick(names.services)}.example.com/v1/{dice.pick(names.functions)}"
     lines = chain(["["], (f"{line}," for line in outputs.records(dice, names)))
-    return _Step("web_extract", {"urls": [url]}, f"{_text(dice, lines)}\nnull]")
+    return _Step("web_extract", {"urls": [url]}, f"{_text(dice, names, lines)}\nnull]")
 
 
 def _command(

@@ -21,8 +21,9 @@ OURS = "holdfast, no model"
 BESIDE = ("the agent's own summary", "plain tail", OURS)
 NOTE = (
     f"{HERMES.requirement}, {LANGCHAIN.requirement}. Peers' windows have no roles in their text, "
-    "which leaves them a little more room. Hermes' record comes first, its newest messages fill "
-    "the rest."
+    "which leaves them a little more room. Of Hermes the opening messages stay where they take at "
+    "most a third of the window, which scores no less than always or never; then come its record "
+    "and the newest messages that fit."
 )
 
 

@@ -23,6 +23,8 @@ __all__: list[str] = []
 
 Chat = dict[str, Any]
 WINDOW = 200_000
+OPENING = 1 / 3
+"""The most of a window that the messages before Hermes' record may take."""
 FIXED_SUMMARY = "## Goal\nFinish the task.\n\n## Completed Actions\n1. Read the code.\n" * 20
 
 
@@ -103,7 +105,9 @@ def redact(path: str, rounds: int) -> Chat:
 def window(request: Chat) -> str:
     """Return what Hermes' fallback leaves of the messages, within the given characters.
 
-    The record comes first and the newest part of its tail fills the rest.
+    The record comes first and the newest part of its tail fills the rest. Hermes keeps the opening
+    messages whole, whatever they weigh; they stay where they leave most of the room to the others,
+    since it would score less with an opening that pushes out everything else.
     """
     messages, room = request["messages"], request["budget"]
     made = with_fallback()
@@ -113,7 +117,9 @@ def window(request: Chat) -> str:
     at = next((index for index, message in enumerate(after) if message.get(key)), None)
     if at is None:
         return "\n".join(map(text_of, after))[-room:]
-    record = text_of(after[at])[:room]
+    opening = "\n".join(map(text_of, after[:at]))
+    before = f"{opening}\n" if len(opening) <= room * OPENING else ""
+    record = f"{before}{text_of(after[at])}"[:room]
     tail = "\n".join(map(text_of, after[at + 1 :]))
     left = room - len(record) - 1
     return f"{record}\n{tail[-left:]}" if left > 0 else record
