@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.turns import Deed, Remark, Turn, read_turns, said_in
-from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall
+from holdfast.summary.turns import Deed, Remark, Turn, read_turns
+from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, said_in
 from holdfast.transcript.effects import Effect
 from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import Action, Toolkit

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
 from holdfast.facts import ledger
-from holdfast.summary import Checkpoint, render, render_checkpoint, said_in
+from holdfast.summary import Checkpoint, render, render_checkpoint
+from holdfast.summary.statements import Kind
+from holdfast.transcript import said_in
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -26,7 +28,7 @@ __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
-_OF_LEDGER = 0.06
+_OF_LEDGER = 0.09
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -76,7 +78,9 @@ def compose(
     live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     note = _note(plan, means, draft)
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
-    room = min(record_room(shares), int(left * (1 - _OF_LEDGER)))
+    room = int(left * (1 - _OF_LEDGER))
+    if not shares.strict:
+        room = min(record_room(shares), room)
     record, chosen = draft.record(room, count, shown)
     if not record:
         return Summarized()
@@ -92,8 +96,13 @@ def compose(
 
 
 def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
+    """Return what is not told; that a file was read is no evidence of anything."""
     known = set(map(id, chosen))
-    return [each for each in told if id(each) not in known]
+    return [
+        each
+        for each in told
+        if id(each) not in known and not (each.section == "files" and each.kind is Kind.LOOK)
+    ]
 
 
 def _note(plan: Plan, means: Means, draft: Draft) -> str:

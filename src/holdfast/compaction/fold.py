@@ -79,9 +79,6 @@ def fold(plan: Plan, draft: Draft, means: Means, live: LiveState) -> Fold:
     still wait. Where everything is told and room is left, the tail is made longer.
     """
     scale, told = means.scale, Told(draft, live)
-    if plan.shares.strict and draft.writer:
-        # What a model wrote is worth more than half of the tail, which the turns tell beside it.
-        plan = grow(plan, -plan.shares.tail // 2, means)
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, means), told, means, goal)
     if plan.shares.strict and (built.weight > goal or not built.summary.text):

@@ -129,6 +129,7 @@ def decide(
         rest=max(it.weight() - fixed, 0),
         previous=scale.text(bare.summary),
         tail=max((before - smallest) // 2, 1) if force else None,
+        written=means.summarizer_window is not None,
     )
     chosen = cut(it, head, shares)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())

@@ -42,9 +42,11 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.25, 0.20, 0.05
+_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.30, 0.20, 0.05
 """How a fixed number of tokens is shared once the system prompt and the task have theirs: the
 record takes the rest, and what it has no use for goes to the tail."""
+_FIT_TAIL_WRITTEN = 0.125
+"""The tail beside a record that a model writes, which is worth more than half of the tail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,13 @@ class Policy:
         return Budget(self.threshold_tokens, self.max_bytes, self.max_images)
 
     def shares(
-        self, *, fixed: int, rest: int, previous: int = 0, tail: int | None = None
+        self,
+        *,
+        fixed: int,
+        rest: int,
+        previous: int = 0,
+        tail: int | None = None,
+        written: bool = False,
     ) -> Shares:
         """Return how the window is shared out.
 
@@ -165,9 +173,10 @@ class Policy:
             rest: the weight of everything else.
             previous: the weight of the summary so far, which the record has to carry on.
             tail: the most that the tail may weigh, where that is less than its usual share.
+            written: whether a model is asked for the record.
         """
         if self.fit is not None:
-            return self._shares_of_fit(self.fit, fixed)
+            return _shares_of_fit(self.fit, fixed, _FIT_TAIL_WRITTEN if written else _FIT_TAIL)
         limit = self.threshold_tokens
         tail = self.target_tokens if tail is None else min(tail, self.target_tokens)
         middle = max(rest - tail, 0)
@@ -192,20 +201,21 @@ class Policy:
         ceiling = max(floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING))
         return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)
 
-    def _shares_of_fit(self, limit: int, fixed: int) -> Shares:
-        room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
-        tail = int(room * _FIT_TAIL)
-        return Shares(
-            limit=limit,
-            tail=tail,
-            ceiling=tail,
-            record=room - tail,
-            said=0,
-            live=int(room * _FIT_LIVE),
-            pins=int(room * _FIT_PINS),
-            fewest=0,
-            strict=True,
-        )
+
+def _shares_of_fit(limit: int, fixed: int, of_tail: float) -> Shares:
+    room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
+    tail = int(room * of_tail)
+    return Shares(
+        limit=limit,
+        tail=tail,
+        ceiling=tail,
+        record=room - tail,
+        said=0,
+        live=int(room * _FIT_LIVE),
+        pins=int(room * _FIT_PINS),
+        fewest=0,
+        strict=True,
+    )
 
 
 def _demand(holds: bool, key: str, value: object, allowed: str) -> None:  # noqa: FBT001 - a condition, not a mode

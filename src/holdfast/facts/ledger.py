@@ -18,7 +18,9 @@ __all__ = ["ledger"]
 _KINDS = frozenset({Kind.PATH, Kind.URL, Kind.COMMIT, Kind.PORT, Kind.IDENTIFIER, Kind.FLAG})
 _READ = 500
 """How many of the newest statements are looked at."""
-_AROUND = 60
+_HALF = 40
+"""How many newer statements make a use count half."""
+_AROUND = 30
 """Characters on each side of a name."""
 
 
@@ -46,15 +48,15 @@ def ledger(
         return ""
     known = set(runs(present))
     found: dict[str, str] = {}
-    times: dict[str, int] = {}
-    for each in reversed(untold[-_READ:]):
+    worth: dict[str, float] = {}
+    for newer, each in enumerate(reversed(untold[-_READ:])):
         for name in _names(each.text):
-            times[name] = times.get(name, 0) + 1
+            worth[name] = worth.get(name, 0.0) + _HALF / (_HALF + newer)
             if name not in found and name.encode() not in known:
                 found[name] = _words_around(each.text, name)
     lines: dict[str, None] = {}
     told = ""
-    for name in sorted(found, key=lambda name: -times[name]):
+    for name in sorted(found, key=lambda name: -worth[name]):
         if name in told:
             continue
         line = f"- {found[name]}"

@@ -15,7 +15,6 @@ from holdfast.summary.provenance import verify
 from holdfast.summary.reader import adopt, read
 from holdfast.summary.record import Record, render
 from holdfast.summary.statements import Statement
-from holdfast.summary.turns import said_in
 from holdfast.summary.writing import write
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
     "render",
     "render_checkpoint",
     "repair",
-    "said_in",
     "trim",
     "user_words",
     "verify",

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.sentences import clip_words
+from holdfast.summary.sentences import clip_words, units
 from holdfast.summary.statements import Kind
-from holdfast.summary.written import unquoted
+from holdfast.summary.written import document_in, unquoted, without_documents
 from holdfast.transcript.effects import error_line
 from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of, plan_of
+from holdfast.transcript.plans import fields_of
 
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
@@ -81,6 +81,7 @@ _ERRORS = re.compile(
     re.MULTILINE,
 )
 """What a check prints that failed, where its exit code is not told."""
+_APPROVED = re.compile(r"\b(?:approved|accepted|agreed)\b", re.IGNORECASE)
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _TELLING = re.compile(r"\w{2}")
 _NOISE = re.compile(
@@ -107,13 +108,13 @@ class Told:
 
 
 def told(deed: Deed) -> Told | None:
-    """Return a deed in words; nothing for a plan, which is state."""
+    """Return a deed in words; nothing for steps of a plan, which are state."""
     if deed.rejected:
         named = clip_words(_NOISE.sub(" ", deed.action.target) or deed.action.tool, _COMMAND)
         return Told(Kind.RESULT, "TRIED", f"{named} - rejected by the user")
     match deed.action.family:
         case Family.PLAN:
-            return None if plan_of(deed.arguments) is not None else _call(deed)
+            return _plan(deed)
         case Family.WRITE:
             return _edit(deed)
         case Family.SHELL:
@@ -128,9 +129,20 @@ def told(deed: Deed) -> Told | None:
         case Family.WEB:
             return Told(Kind.LOOK, "FETCHED", clip_words(deed.action.target, _COMMAND))
         case Family.DELEGATE:
-            return Told(Kind.CHANGE, "DELEGATED", clip_words(deed.action.target, _COMMAND))
+            line = clip_words(deed.action.target, _COMMAND)
+            return Told(Kind.CHANGE, "DELEGATED", line, _answer(deed))
         case Family.OTHER:
             return _call(deed)
+
+
+def _plan(deed: Deed) -> Told | None:
+    """Return a plan that was written as a text, which a user may have agreed to."""
+    titles = units(deed.action.content[:_EXCERPT])
+    if not titles:
+        return None
+    said = "" if deed.ended is None else deed.ended.text[:_ANSWER]
+    agreed = " - approved by the user" if _APPROVED.search(said) else ""
+    return Told(Kind.RESULT, "PLANNED", f"{clip_words(titles[0], _COMMAND)}{agreed}")
 
 
 def short_path(path: str) -> str:
@@ -222,7 +234,9 @@ def _new_lines(content: str, old: str) -> str:
 
 def _command(deed: Deed) -> Told:
     command = deed.action.target
-    shown = clip_words(_NOISE.sub(" ", command), _COMMAND)
+    document = document_in(command)
+    bare = without_documents(command) if document else command
+    shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
     ended = deed.ended
     if ended is None:
         return Told(Kind.CHANGE, "RAN", f"{shown} - no result")
@@ -235,12 +249,14 @@ def _command(deed: Deed) -> Told:
         return Told(Kind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}")
     if ended.failed:
         return Told(Kind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
-    files = ", ".join(map(short_path, deed.action.files[:4]))
-    changed = bool(files) or _CHANGES.search(unquoted(command[:2_000])) is not None
+    files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
+    changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
         answer = key_line(ended.text)
-    detail = "" if answer in {"", "(no output)"} else _quoted(answer)
+    detail = "" if not answer or "no output)" in answer else _quoted(answer)
+    if document and not detail:
+        detail = _new_lines(document, "")
     if changed:
         # What leaves the machine is how work ends, like a commit.
         kind = Kind.RESULT if _LEAVES.search(command[:2_000]) else Kind.CHANGE
@@ -254,9 +270,12 @@ def _call(deed: Deed) -> Told:
     shown = f"{name}({clip_words(action.target, _COMMAND)})"
     if deed.failed:
         return Told(Kind.RESULT, "CALLED", f"{shown} - {_failure(deed)}")
-    answer = "" if deed.ended is None else " ".join(deed.ended.text[: 4 * _ANSWER].split())
-    detail = _quoted(clip_words(answer, _ANSWER)) if answer else ""
-    return Told(Kind.CHANGE if _ACTS.search(name) else Kind.REMARK, "CALLED", shown, detail)
+    return Told(Kind.CHANGE if _ACTS.search(name) else Kind.REMARK, "CALLED", shown, _answer(deed))
+
+
+def _answer(deed: Deed) -> str:
+    """Return the beginning of what a call answered."""
+    return "" if deed.ended is None else _quoted(" ".join(deed.ended.text[: 4 * _ANSWER].split()))
 
 
 def _failure(deed: Deed) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zlib import crc32
 
 from holdfast.summary.masking import redact_all
-from holdfast.summary.turns import said_in
 from holdfast.transcript import (
     Media,
     Message,
@@ -22,6 +21,7 @@ from holdfast.transcript import (
     Text,
     ToolCall,
     ToolResult,
+    said_in,
     seams,
 )
 from holdfast.transcript.blocks import is_observation

@@ -20,8 +20,8 @@ from holdfast.summary.record import HEADINGS, Record, last_number, number_of, re
 from holdfast.summary.sentences import Rarity, is_code, units
 from holdfast.summary.standing import SAID_AFTER, UNDER_WAY, Standing, current, is_state
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import Kind, Origin, Statement, aged, choose
-from holdfast.summary.story import USER, entry_text, read_entry, story_of
+from holdfast.summary.statements import Choice, Kind, Origin, Statement, aged
+from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
 from holdfast.transcript.toolkit import Toolkit
@@ -36,6 +36,8 @@ __all__ = ["Draft", "draft", "trim"]
 _CLOSELY = (120, 600)
 _TOKENS_A_DEED = 30
 """Tokens of the budget for each call that is read: a record has no room to tell of more."""
+_OF_BUDGET, _FEWEST_CHARACTERS = 12, 40_000
+"""Characters of what was said that are read for each token of the budget, and the fewest."""
 _FRONT, _BACK = 2_000, 1_500
 """Characters that are read of an answer."""
 _WRITTEN = 4_000
@@ -90,19 +92,22 @@ class Draft:
         room = budget - count(render(best))
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
-        tries = 0
+        tries, choice = 0, Choice(told, room)
         while room > 0 and (tries < _TRIES or not most):
             tries += 1
-            found = choose(told, room, count)
+            found = choice.statements
             record = self._written(found)
-            weight = count(render(record))
-            if most < weight <= budget:
-                best, chosen, most = record, found, weight
-            if weight <= budget and (len(found) == len(told) or budget - weight <= _CLOSE):
+            left = budget - count(render(record))
+            if left >= 0 and budget - left > most:
+                best, chosen, most = record, found, budget - left
+            if 0 <= left <= _CLOSE or (left > 0 and len(found) == len(told)):
                 break
-            left = budget - weight
-            room = room + left if left > 0 else max(room + left - 2, room // 2)
-            room = room if tries < _TRIES else room * 9 // 10
+            if left > 0:
+                choice.extend(left)
+            else:
+                room = max(room + left - 2, room // 2)
+                room = room if tries < _TRIES else room * 9 // 10
+                choice = Choice(told, room)
         return best, chosen
 
     def _written(self, chosen: Sequence[Statement]) -> Record:
@@ -116,6 +121,8 @@ class Draft:
             text = whole.text if whole is not None and is_whole else entry_text(members)
             if not is_whole and key[1] > 0 and key[0] == "actions":
                 text = f"{key[1]}. {text}"
+            elif not is_whole and key[1] > 0:
+                text = f"{text} (see {key[1] // PLACES})"
             sections[key[0]].append(text)
         answered = [str(number) for number in self.questions if ("actions", number) in entries]
         if answered:
@@ -139,7 +146,9 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     """
     fewest, most = _CLOSELY
     closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
-    turns = _masked(read_turns(job.whole, toolkit or Toolkit(), closely, job.fresh), job.redact)
+    characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
+    turns = read_turns(job.whole, toolkit or Toolkit(), closely, job.fresh, characters=characters)
+    turns = _masked(turns, job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
 

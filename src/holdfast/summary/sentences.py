@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ _WIDEST = 420
 """Characters of a unit; a longer one is parted between words."""
 _CODE = 480
 """Characters of a block of code that stays one unit."""
-_INLINE = 90
+_INLINE, _SHOWN = 90, 240
 _LAST_WORD = 8
 _LEAD = 30
 _FEW = 3
 _OF_CODE = 0.3
 """What a block of code holds: names by the dozen, most of which its file has."""
+_SHORT = 4_000
+"""Characters of a text whose units are remembered."""
 _READ = 24_000
 """Characters of one text that are looked at, two thirds of them from its front."""
 
@@ -43,17 +46,25 @@ _WORD = re.compile(r"[^\W_][\w./@#:%$€£+-]*", re.UNICODE)
 _NAME = re.compile(r"\d|_|\w[./@#:]\w|[a-z][A-Z]|[A-Z]{2}")
 
 
-def units(text: str) -> list[str]:
+def units(text: str) -> tuple[str, ...]:
     """Return the sentences, list items, table rows and blocks of code of a text, in order.
 
     A line that only announces what follows ("Changes:") is joined to it. Marks of emphasis and
     bullets are layout and left out; a unit stands on one line.
     """
+    # A message is read for its rules, its asks, its story: the same text several times.
+    return _remembered(text) if len(text) <= _SHORT else _units(text)
+
+
+def _units(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = ""
     for block in _blocks(_LINK.sub(r"\1", _ends(text))):
         line = " ".join(block.replace("**", "").split())
         if not line or _RULE.fullmatch(line):
+            if line.startswith("|") and found and " | " in found[-1]:
+                # The head of a table says what its rows are, and nothing without them.
+                announced = f"{found.pop()}:"
             continue
         heading = line.startswith("#") or (line.endswith((":", "\uff1a")) and len(line) < 90)
         line = line.lstrip("#>|").strip(" |")
@@ -61,7 +72,9 @@ def units(text: str) -> list[str]:
             announced = f"{announced} {line}".strip()
             continue
         if is_code(line):
-            found += [announced, line] if announced else [line]
+            # What a short block shows belongs to the words that announce it.
+            is_short = announced and len(line) <= _SHOWN
+            found += [f"{announced} {line}"] if is_short else [announced, line][not announced :]
             announced = ""
             continue
         parts = list(_parted(line))
@@ -70,13 +83,16 @@ def units(text: str) -> list[str]:
             parts[0] = f"{announced}{joint}{parts[0]}"
             announced = ""
         found += parts
-    return [*found, announced] if announced else found
+    return (*found, announced) if announced else tuple(found)
 
 
-def led(found: list[str]) -> list[str]:
+_remembered = lru_cache(maxsize=2048)(_units)
+
+
+def led(found: tuple[str, ...]) -> tuple[str, ...]:
     """Return units with a short beginning ("Done.", "Good catch!") joined to what it begins."""
     if len(found) > 1 and _is_short(found[0]) and not is_code(found[1]):
-        return [f"{found[0]} {found[1]}", *found[2:]]
+        return (f"{found[0]} {found[1]}", *found[2:])
     return found
 
 
@@ -178,6 +194,7 @@ class Rarity:
 
     def __init__(self, told: Iterable[str]) -> None:
         """Count the words of the units."""
+        self._worths: dict[str, float] = {}
         self._found: Counter[str] = Counter()
         for unit in told:
             self._found.update({word.casefold() for word in _WORD.findall(unit)})
@@ -199,7 +216,13 @@ class Rarity:
             if folded in seen:
                 continue
             seen.add(folded)
-            held += self._worth(word, folded, first=place == 0)
+            if place == 0:
+                held += self._worth(word, folded, first=True)
+                continue
+            worth = self._worths.get(word)
+            if worth is None:
+                worth = self._worths[word] = self._worth(word, folded, first=False)
+            held += worth
         return min(held / (len(words) + 3), 1.3)
 
     def _worth(self, word: str, folded: str, *, first: bool) -> float:

@@ -15,7 +15,7 @@ from holdfast.summary.asks import BEGUN, is_concluded, open_asks
 from holdfast.summary.claims import given_value, is_said_of
 from holdfast.summary.cues import CONSTRAINT, DROPS, GOAL, REVOKES, is_question
 from holdfast.summary.record import Record
-from holdfast.summary.sentences import clip_words, units
+from holdfast.summary.sentences import clip_words, is_code, units
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import Kind, Origin, Statement
 from holdfast.summary.story import USER, narrates
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.summary.asking import Job
     from holdfast.summary.sentences import Rarity
     from holdfast.summary.turns import Deed, Turn
+    from holdfast.summary.wording import Wording
 
 __all__ = ["SAID_AFTER", "UNDER_WAY", "Standing", "current", "is_state"]
 
@@ -75,10 +76,7 @@ class Standing:
         self._previous = Record() if job.previous is None else job.previous.record
         self._fresh = [turn for turn in turns if turn.place >= job.fresh]
         self._newest = next((turn for turn in reversed(turns) if turn.asks), None)
-
-    @property
-    def _deeds(self) -> list[Deed]:
-        return [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
+        self._deeds = [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
 
     def _alone(
         self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1
@@ -203,7 +201,9 @@ class Standing:
         last: list[str] = []
         for step in reversed(turn.steps):
             if isinstance(step, Remark):
-                said = [unit for unit in units(step.text) if not narrates(unit)]
+                said = [
+                    unit for unit in units(step.text) if not narrates(unit) and not is_code(unit)
+                ]
                 last += [f'"{clip_words(said[-1], 160)}"'] if said else []
             elif (line := told(step)) is not None and line.kind is not Kind.LOOK:
                 last.append(f"{line.verb} {clip_words(line.line, 120)}")
@@ -245,17 +245,22 @@ def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
     for at, each in enumerate(statements):
         is_users = each.label == USER or each.kind in (Kind.CONSTRAINT, Kind.VALUE)
         if is_users and each.origin is Origin.TURNS and not 0 <= each.message < fresh:
-            known = {place: statements[place].text for place in standing[-_LOOKED_AT:]}
-            gone.update(_lifted(each.text, known), _corrected(each.text, known))
+            cue, value = _lifting(each.text), given_value(each.text)
+            if cue is not None or value is not None:
+                known = {place: statements[place].text for place in standing[-_LOOKED_AT:]}
+                gone.update(_lifted(each.text, cue, known), _corrected(value, known))
         if each.kind in _STANDING and each.section != "actions":
             standing.append(at)
     return [each for at, each in enumerate(statements) if at not in gone]
 
 
-def _lifted(text: str, known: Mapping[int, str]) -> list[int]:
-    """Return which rules a user's words lift: those that have most of what the words are about."""
+def _lifting(text: str) -> Wording | None:
     words = words_in(text)
-    cue = next((cue for cue in (REVOKES, DROPS) if cue.stands_in(text, words)), None)
+    return next((cue for cue in (REVOKES, DROPS) if cue.stands_in(text, words)), None)
+
+
+def _lifted(text: str, cue: Wording | None, known: Mapping[int, str]) -> list[int]:
+    """Return which rules a user's words lift: those that have most of what the words are about."""
     if cue is None:
         return []
     about = cue.pattern.sub(" ", text)
@@ -268,9 +273,8 @@ def _lifted(text: str, known: Mapping[int, str]) -> list[int]:
     return [place for place, share in alike.items() if share == best >= _ALIKE]
 
 
-def _corrected(text: str, known: Mapping[int, str]) -> list[int]:
+def _corrected(new: tuple[str, str] | None, known: Mapping[int, str]) -> list[int]:
     """Return which statements give another value to what a user's words give a value to."""
-    new = given_value(text)
     if new is None:
         return []
     values = ((place, given_value(each)) for place, each in known.items())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MORE", "Kind", "Origin", "Statement", "aged", "choose"]
+__all__ = ["MORE", "Choice", "Kind", "Origin", "Statement", "aged"]
 
 
 MORE = "+"
@@ -113,6 +113,8 @@ class Statement:
     """The message it was taken from, where it comes from turns."""
     age: int = 0
     """How many tokens of other statements came after it."""
+    tokens: int = 0
+    """What its words weigh."""
     is_head: bool = False
     """Whether nothing of its entry is told without it."""
 
@@ -125,13 +127,14 @@ class Statement:
 
 
 def aged(statements: Sequence[Statement], count: Callable[[str], int]) -> list[Statement]:
-    """Return the statements, oldest first as given, each with what was said after it."""
+    """Return the statements, oldest first as given, weighed, each with what was said after it."""
     found: list[Statement] = []
     after = 0
     for each in reversed(statements):
-        found.append(replace(each, age=after))
+        tokens = count(each.text)
+        found.append(replace(each, age=after, tokens=tokens))
         if each.kind is not Kind.LOOK:
-            after += count(each.text)
+            after += tokens
     return found[::-1]
 
 
@@ -143,55 +146,55 @@ _OF_EARLIER = 1 / 4
 _SMALLEST = 6
 
 
-def choose(
-    statements: Sequence[Statement], budget: int, count: Callable[[str], int]
-) -> list[Statement]:
-    """Return the statements that fit the budget, the most worthy first, in the order given.
+class Choice:
+    """The statements that fit a budget, the most worthy first.
 
     What is open and how things stand comes first. Of the rest, a quarter is for what earlier
     records said, as far as they need it, since they stand for all that went before; a model that
     wrote a new one has said already what of them still counts.
     """
-    choice = _Choice(statements, budget, count)
-    ranked = sorted(range(len(statements)), key=lambda at: (-statements[at].worth(budget), -at))
-    now = [at for at in ranked if statements[at].kind in _NOW]
-    earlier = [at for at in ranked if statements[at].origin is Origin.EARLIER]
-    choice.take(now, budget)
-    if not any(each.origin is Origin.MODEL for each in statements):
-        choice.take(earlier, int(choice.left * _OF_EARLIER))
-    choice.take(ranked, budget)
-    return [statements[at] for at in sorted(choice.chosen)]
 
-
-class _Choice:
-    """The statements that were chosen so far, and the tokens that are left."""
-
-    def __init__(
-        self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
-    ) -> None:
-        self.left = budget
-        self.chosen: set[int] = set()
+    def __init__(self, statements: Sequence[Statement], budget: int) -> None:
+        """Choose among aged statements for a record of so many tokens."""
         self._statements = statements
-        self._count = count
+        self._left = budget
+        self._chosen: set[int] = set()
         self._opened: set[tuple[str, int]] = set()
         self._heads = {
             (each.section, each.entry): at for at, each in enumerate(statements) if each.is_head
         }
+        worths = [each.worth(budget) for each in statements]
+        self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
+        self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
+        if not any(each.origin is Origin.MODEL for each in statements):
+            earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
+            self._take(earlier, int(self._left * _OF_EARLIER))
+        self._take(self._ranked, budget)
 
-    def take(self, ranked: Sequence[int], most: int) -> None:
+    @property
+    def statements(self) -> list[Statement]:
+        """Return what was chosen, in the order given."""
+        return [self._statements[at] for at in sorted(self._chosen)]
+
+    def extend(self, tokens: int) -> None:
+        """Choose more for tokens that were left over."""
+        self._left += tokens
+        self._take(self._ranked, self._left)
+
+    def _take(self, ranked: Sequence[int], most: int) -> None:
         """Take statements in their order while they fit, for at most so many tokens."""
-        room = min(most, self.left)
+        room = min(most, self._left)
         for at in ranked:
             if room < _SMALLEST:
                 return
-            if at in self.chosen:
+            if at in self._chosen:
                 continue
             wanted = self._with_head(at)
             cost = self._cost(at, wanted)
             if cost <= room:
                 room -= cost
-                self.left -= cost
-                self.chosen.update(wanted)
+                self._left -= cost
+                self._chosen.update(wanted)
                 each = self._statements[at]
                 self._opened.add((each.section, each.entry))
 
@@ -201,9 +204,9 @@ class _Choice:
         head = self._heads.get((each.section, each.entry), at)
         # What a change contained is told with the change, which stands right before it.
         wanted = dict.fromkeys((head, at - 1, at) if each.label == MORE else (head, at))
-        return tuple(one for one in wanted if one == at or one not in self.chosen)
+        return tuple(one for one in wanted if one == at or one not in self._chosen)
 
     def _cost(self, at: int, wanted: Sequence[int]) -> int:
         each = self._statements[at]
-        cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
+        cost = sum(self._statements[one].tokens + _OF_STATEMENT for one in wanted)
         return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY

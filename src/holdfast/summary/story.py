@@ -19,6 +19,7 @@ from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import MORE, Kind, Origin, Statement
 from holdfast.summary.turns import Deed
+from holdfast.transcript.families import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,20 +27,35 @@ if TYPE_CHECKING:
     from holdfast.summary.sentences import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-__all__ = ["ASSISTANT", "NOTED", "USER", "entry_text", "narrates", "read_entry", "story_of"]
+__all__ = [
+    "ASSISTANT",
+    "NOTED",
+    "PLACES",
+    "USER",
+    "entry_text",
+    "narrates",
+    "read_entry",
+    "story_of",
+]
 
-USER, NOTED, ASSISTANT = "User", "Noted", "Assistant"
+USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
+_SPEAKERS = (USER, NOTED, ASSISTANT, PLAN)
 _GAP = " … "
 _OF_USER = 2.0
+_LONG = 800
+"""Characters of a message after which more of it is worth half."""
 _DECISIVE = 0.25
 _FEWEST_WORDS, _LETTERS = 5, 10
-_PLACES = 10_000
+PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
 _LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
+_BEGINNING = 80
+_SETTLES = re.compile(r"(?:i|we)(?:'ll| will) (?:use|keep|go with|stay with)\b", re.IGNORECASE)
 _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
-    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i want to|i should|now i|"
+    r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to|"
+    r"i should|now i|"
     r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run|the)|"
     r"lass mich|ich werde|jetzt|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou|"
     r"сейчас|давай|посмотр|让我|我来|我先|现在|接下来|まず|次に|では)",
@@ -49,7 +65,7 @@ _NARRATION = re.compile(
 
 def narrates(unit: str) -> bool:
     """Say whether the words only announce what the assistant does next."""
-    return _NARRATION.match(unit) is not None
+    return _NARRATION.match(unit[:_BEGINNING].replace("\u2019", "'")) is not None
 
 
 def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Statement]:
@@ -57,7 +73,16 @@ def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Stat
     works = any(turn.older or any(True for _ in turn.deeds) for turn in turns)
     for number, turn in enumerate(turns, first):
         after = turns[number - first + 1] if number - first + 1 < len(turns) else None
-        yield from _Telling(turn, number, rarity, works=works).statements(after)
+        if after is None or not _said_again(turn, after):
+            yield from _Telling(turn, number, rarity, works=works).statements(after)
+
+
+def _said_again(turn: Turn, after: Turn) -> bool:
+    """Say whether a user sent the same words again before anything came of them."""
+    if turn.reply is not None or not turn.asks or any(not deed.failed for deed in turn.deeds):
+        return False
+    words = " ".join(after.asks)
+    return all(ask.strip() in words for ask in turn.asks)
 
 
 class _Telling:
@@ -119,6 +144,7 @@ class _Telling:
             if not self._works:
                 yield from self._talk(parts, USER, self._turn.place)
                 continue
+            before = 0
             for place, unit in enumerate(parts):
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
@@ -130,7 +156,8 @@ class _Telling:
                     density = max(density, 0.8)
                 elif place > 1:
                     # Of a long message its beginning and its end say what is wanted.
-                    density *= 0.6
+                    density *= 0.6 * _LONG / (_LONG + before)
+                before += len(unit)
                 yield self._one(Kind.ASK, unit, density, USER, self._turn.place, head=head)
 
     def _talk(self, parts: Sequence[str], label: str, message: int) -> Iterator[Statement]:
@@ -156,6 +183,9 @@ class _Telling:
         if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
             density *= 0.3
         yield self._one(line.kind, line.line, density, label, deed.place)
+        if deed.action.family is Family.PLAN:
+            for unit in units(deed.action.content)[1:]:
+                yield self._one(Kind.REPLY, unit, self._rarity.density(unit), PLAN, deed.place)
         if line.detail:
             density = min(self._rarity.density(line.detail), density)
             yield self._one(Kind.DETAIL, line.detail, density, MORE, deed.place)
@@ -172,7 +202,7 @@ class _Telling:
 
     def _decision(self, unit: str, density: float, message: int) -> Statement:
         stated = self._one(Kind.DECISION, unit, density, "", message)
-        return replace(stated, section="decisions", entry=self._number * _PLACES + self._order)
+        return replace(stated, section="decisions", entry=self._number * PLACES + self._order)
 
     def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
         parts = led(units(reply.text))
@@ -210,7 +240,9 @@ def _repeated(turn: Turn) -> set[int]:
 def _decides(unit: str) -> bool:
     """Say whether a unit is a sentence that settles something; a row of a table is none."""
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
-    return is_sentence and " | " not in unit and is_decision(unit)
+    if not is_sentence or " | " in unit or not is_decision(unit):
+        return False
+    return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
 
 
 def entry_text(statements: Sequence[Statement]) -> str:
@@ -218,7 +250,7 @@ def entry_text(statements: Sequence[Statement]) -> str:
     lines: list[str] = []
     for label, run in groupby(_with_details(statements), key=lambda pair: pair[0].label):
         members = list(run)
-        if label in (USER, NOTED, ASSISTANT, ""):
+        if label in (*_SPEAKERS, ""):
             words = _joined([each for each, _ in members])
             quoted = f'"{words}"' if label == USER else words
             lines.append(f"{label}: {quoted}" if label else quoted)
@@ -278,9 +310,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
             kind = Kind.LOOK if verb in _LOOKS else Kind.CHANGE
             yield Statement(kind, words, label=f"{verb}|{tool}", density=0.7)
             continue
-        label = next(
-            (each for each in (USER, NOTED, ASSISTANT) if text.startswith(f"{each}: ")), ""
-        )
+        label = next((each for each in _SPEAKERS if text.startswith(f"{each}: ")), "")
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')
@@ -294,8 +324,8 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = Kind.VALUE
             elif section not in _KINDS and is_decision(unit):
                 kind = Kind.DECISION
-            density = rarity.density(unit)
-            yield Statement(kind, unit, label=label, density=0.4 + 0.6 * density)
+            density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
+            yield Statement(kind, unit, label=label, density=density)
 
 
 def _unjoined(words: str) -> Iterator[str]:

@@ -167,17 +167,32 @@ class Passages:
     def __init__(self, text: str) -> None:
         self._plain = _bare(text)
         self._found: dict[str, set[int]] = {}
-        for place, (found, _) in enumerate(_all_passages(text)):
-            for stem in found:
-                self._found.setdefault(stem, set()).add(place)
+        known: dict[str, list[set[int]]] = {}
+        step = _PASSAGE // 2
+        # Each word is in two passages, which overlap by half, and most words come again.
+        for at, word in enumerate(_folded(text).split()):
+            places = known.get(word)
+            if places is None:
+                stems_ = dict.fromkeys(_stems(word))
+                places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
+            for each in places:
+                each.add(at // step)
+                each.add(at // step - 1)
 
     def hold(self, statements: Sequence[str]) -> list[bool]:
         """Say of each statement whether it stands in the text."""
-        return [_bare(each) in self._plain or self._reworded(each) for each in statements]
+        return [self._holds(each) for each in statements]
 
-    def _reworded(self, statement: str) -> bool:
-        """Say whether one passage has all names and most words of the statement."""
+    def _holds(self, statement: str) -> bool:
         wanted = stems(statement)
+        there = sum(stem in self._found for stem in wanted)
+        # To look for the letters costs most, and a text without the words has not got them.
+        if there == len(wanted) and _bare(statement) in self._plain:
+            return True
+        return there >= len(wanted) * _MOST_WORDS and self._reworded(wanted)
+
+    def _reworded(self, wanted: frozenset[str]) -> bool:
+        """Say whether one passage has all names and most words of a statement."""
         if len(wanted) < _FEWEST:
             return False
         names = [each for each in wanted if any(map(str.isdigit, each))]

@@ -10,18 +10,16 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.summary.written import written_files
-from holdfast.transcript import Role, ToolCall, is_user_word
+from holdfast.summary.written import unquoted, written_files
+from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import (
-    is_command,
-    is_observation,
     is_output,
     output_in,
     shell_blocks,
-    words_typed,
 )
 from holdfast.transcript.effects import Effect, effect, effect_of_text
 from holdfast.transcript.families import Family
+from holdfast.transcript.plans import fields_of
 from holdfast.transcript.toolkit import Action, Toolkit
 
 if TYPE_CHECKING:
@@ -29,12 +27,14 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message, ToolResult
 
-__all__ = ["Deed", "Remark", "Step", "Turn", "read_turns", "said_in"]
+__all__ = ["Deed", "Remark", "Step", "Turn", "read_turns"]
 
-_WORDS = 160_000
-"""Characters of what was said that are read closely, the newest."""
 _GIST = 400
-_SKILL, _GIVEN = "base directory for this skill:", "\nARGUMENTS:"
+_CHARACTERS = 160_000
+_STEP = re.compile(r"&&|\|\||[;|\n]")
+_FINDS = re.compile(
+    r"\s*(?:sudo )?(?:(?:git )?(?:e?grep|diff)|rg|ag|ack|cmp|test|\[|which|pgrep)\s"
+)
 _INTERRUPTED = "[request interrupted by user"
 _REJECTED = re.compile(
     r"user (?:doesn't|does not|did not|didn't) want to (?:proceed|take)|rejected by (?:the )?user"
@@ -56,12 +56,22 @@ class Deed:
     @property
     def failed(self) -> bool:
         """Say whether the call is known to have failed."""
-        return self.ended is not None and self.ended.failed
+        if self.ended is None or not self.ended.failed:
+            return False
+        # What only looks for something ends with 1 where it is not there.
+        return self.ended.exit_code != 1 or not _FINDS.match(_last_step(self.action))
 
     @property
     def rejected(self) -> bool:
         """Say whether the user did not let it happen."""
         return self.ended is not None and _REJECTED.search(self.ended.text[:400]) is not None
+
+
+def _last_step(action: Action) -> str:
+    """Return the part of a command line whose exit code is that of the whole."""
+    if action.family is not Family.SHELL:
+        return ""
+    return _STEP.split(unquoted(action.target).strip())[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +110,15 @@ class Turn:
         return (step for step in self.steps if isinstance(step, Deed))
 
 
-def said_in(message: Message) -> str:
-    """Return what a user said in a message; what a program wrote in a user's name is not theirs.
-
-    Of a command it is what the user gave to it, and of a skill too, whose text is put before that.
-    """
-    if message.role is not Role.USER or not is_user_word(message):
-        return ""
-    text = message.text
-    if not text or text.isspace():
-        return ""
-    if is_observation(text):
-        typed = words_typed(text) if is_command(text) else ""
-        return "" if typed.startswith("/") else typed
-    if text[:80].lstrip().casefold().startswith(_SKILL):
-        return text.partition(_GIVEN)[2].strip()
-    return text
-
-
 def read_turns(
-    messages: Sequence[Message], toolkit: Toolkit, closely: int, gap: int = 0
+    messages: Sequence[Message],
+    toolkit: Toolkit,
+    closely: int,
+    gap: int = 0,
+    *,
+    characters: int = _CHARACTERS,
 ) -> list[Turn]:
-    """Return the turns of the messages, with at most about `closely` calls read, the newest.
+    """Return the turns of the messages, the newest read closely: so many calls, so many characters.
 
     Messages of a user that follow each other before the assistant did anything are one turn.
     What stands before the first user message is a turn without an ask; so is what follows the
@@ -154,12 +151,11 @@ def read_turns(
                 turns[-1].asks.append(words)
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
-    return _bounded([turn for turn in turns if turn.asks or turn.steps or turn.older])
+    return _bounded([turn for turn in turns if turn.asks or turn.steps or turn.older], characters)
 
 
-def _bounded(turns: list[Turn]) -> list[Turn]:
+def _bounded(turns: list[Turn], left: int) -> list[Turn]:
     """Return the turns with what was said in the newest of them; of older ones only the gist."""
-    left = _WORDS
     bounded: list[Turn] = []
     for turn in reversed(turns):
         kept: list[Step] = []
@@ -202,6 +198,10 @@ def _deeds(
         action = toolkit.action(call)
         if action.family is Family.SHELL and not action.files:
             action = replace(action, files=written_files(action.target))
+        elif action.family is Family.PLAN and isinstance(
+            plan := fields_of(call.arguments).get("plan"), str
+        ):
+            action = replace(action, content=plan)
         result = results.get(call.id)
         ended = None if result is None else effect(result, action.family)
         yield Deed(action, ended, call.arguments, index)

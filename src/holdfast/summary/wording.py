@@ -58,4 +58,4 @@ class Wording:
         """Say whether the pattern is found in the sentence, whose words these are."""
         if words is not None and self.needed.isdisjoint(words):
             return False
-        return self.pattern.search(sentence) is not None
+        return self.pattern.search(sentence.replace("\u2019", "'")) is not None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["unquoted", "written_files"]
+__all__ = ["document_in", "unquoted", "without_documents", "written_files"]
 
 _READ_OF_COMMAND = 20_000
 _DOCUMENTS = 20
@@ -45,10 +45,10 @@ def written_files(command: str) -> tuple[str, ...]:
 
 def unquoted(command: str) -> str:
     """Return a command without what it quotes or feeds to programs: messages, patterns, texts."""
-    return _QUOTED.sub(_QUOTE, _without_documents(command[:_READ_OF_COMMAND]))
+    return _QUOTED.sub(_QUOTE, without_documents(command[:_READ_OF_COMMAND]))
 
 
-def _without_documents(command: str) -> str:
+def without_documents(command: str) -> str:
     """Return the command without what it feeds to programs between `<<EOF` and `EOF`."""
     for _ in range(_DOCUMENTS):
         found = _HEREDOC.search(command)
@@ -59,6 +59,15 @@ def _without_documents(command: str) -> str:
         rest = "\n".join(lines) if closed else ""
         command = f"{command[: found.start()]} {found[2]}\n{rest}"
     return command
+
+
+def document_in(command: str) -> str:
+    """Return the first text that a command feeds to a program between `<<EOF` and `EOF`."""
+    found = _HEREDOC.search(command[:_READ_OF_COMMAND])
+    if found is None:
+        return ""
+    text = command[found.end() : _READ_OF_COMMAND]
+    return re.split(rf"^\s*{re.escape(found[1])}\s*$", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def _edited(bare: str) -> Iterator[str]:

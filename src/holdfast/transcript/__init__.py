@@ -29,6 +29,7 @@ from holdfast.transcript.structure import (
     newest_reply,
     newest_user,
     open_calls,
+    said_in,
     seams,
     turns,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "newest_user",
     "one_line",
     "open_calls",
+    "said_in",
     "seams",
     "shape",
     "turns",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from holdfast.transcript.blocks import is_command, is_observation, is_output, words_typed
 from holdfast.transcript.parts import Recalled, Role, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ __all__ = [
     "newest_reply",
     "newest_user",
     "open_calls",
+    "said_in",
     "seams",
     "turns",
 ]
 
 _NOT_SAID = (Summary, Recalled)
+_SKILL, _GIVEN = "base directory for this skill:", "\nARGUMENTS:"
 
 
 def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
@@ -88,9 +91,32 @@ def is_user_word(message: Message) -> bool:
     )
 
 
+def said_in(message: Message) -> str:
+    """Return what a user said in a message; what a program wrote in a user's name is not theirs.
+
+    Of a command it is what the user gave to it, and of a skill too, whose text is put before that.
+    """
+    if not is_user_word(message):
+        return ""
+    text = message.text
+    if not text or text.isspace():
+        return ""
+    if is_observation(text):
+        typed = words_typed(text) if is_command(text) else ""
+        return "" if typed.startswith("/") else typed
+    if text[:80].lstrip().casefold().startswith(_SKILL):
+        return text.partition(_GIVEN)[2].strip()
+    return text
+
+
 def newest_user(transcript: Sequence[Message]) -> int | None:
-    """Return the index of the newest message that a user really sent."""
-    return _newest(transcript, is_user_word)
+    """Return the index of the newest message that a user really sent.
+
+    Agents hand over skills and notices in a user's name; one of those is meant only where no user
+    said anything. The output of a command that an assistant wrote as text is its user's message.
+    """
+    said = _newest(transcript, _is_sent)
+    return _newest(transcript, is_user_word) if said is None else said
 
 
 def newest_reply(transcript: Sequence[Message]) -> int | None:
@@ -120,6 +146,14 @@ def _newest(transcript: Sequence[Message], wanted: Callable[[Message], bool]) ->
         (index for index in range(len(transcript) - 1, -1, -1) if wanted(transcript[index])),
         None,
     )
+
+
+def _is_sent(message: Message) -> bool:
+    """Say whether a user sent words, output or something without a word, such as a picture."""
+    if not is_user_word(message):
+        return False
+    text = message.text
+    return not text.strip() or is_output(text) or bool(said_in(message))
 
 
 def _only_thinks(message: Message) -> bool:
