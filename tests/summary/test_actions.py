@@ -82,11 +82,11 @@ def test_commands_that_only_look_are_looks(command: str) -> None:
     assert line_of(exchange("bash", "ok", command=command)).kind is Kind.LOOK
 
 
-def test_the_files_that_a_command_writes_are_named() -> None:
+def test_the_files_that_a_command_writes_are_named_once() -> None:
     line = line_of(exchange("bash", "", command="python gen.py > src/table.py"))
     assert (line.kind, line.line) == (
         Kind.CHANGE,
-        "python gen.py > src/table.py (writes src/table.py)",
+        "python gen.py > src/table.py",
     )
 
 

@@ -183,7 +183,8 @@ def test_every_section_is_made_from_what_happened() -> None:
     assert "Assistant: The billing service is set up." in record.actions[0]
     assert "Directory: /work" in record.state
     assert any("FAIL: test_charge" in entry for entry in record.blocked)
-    assert record.decisions == ("We decided to use SQLite because it needs no server of its own.",)
+    decided = "We decided to use SQLite because it needs no server of its own. (see 1)"
+    assert record.decisions == (decided,)
     assert any("2" in entry for entry in record.resolved)
     assert [entry.partition(" - ")[0] for entry in record.files] == [
         "src/billing.py",

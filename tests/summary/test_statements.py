@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.statements import Kind, Origin, Statement, aged, choose
+from holdfast.summary.statements import Choice, Kind, Origin, Statement, aged
 from tests.summary.material import count
 
 SECTIONS = ("actions", "constraints", "decisions", "critical", "state")
@@ -32,10 +32,14 @@ def statements(draw: st.DrawFn) -> list[Statement]:
             )
             for order in range(draw(st.integers(1, 5)))
         ]
-    return aged(found, count)
+    return aged(found)
 
 
 BUDGETS = st.integers(0, 2_000) | st.integers(0, 1_000_000)
+
+
+def choose(told: list[Statement], budget: int) -> list[Statement]:
+    return Choice(told, budget, count).statements
 
 
 def entry_of(statement: Statement) -> tuple[str, int]:
@@ -46,19 +50,19 @@ def entry_of(statement: Statement) -> tuple[str, int]:
 def test_what_is_chosen_never_weighs_more_than_the_budget(
     told: list[Statement], budget: int
 ) -> None:
-    assert sum(count(each.text) for each in choose(told, budget, count)) <= budget
+    assert sum(count(each.text) for each in choose(told, budget)) <= budget
 
 
 @given(statements(), BUDGETS)
 def test_what_is_chosen_keeps_its_order_and_comes_once(told: list[Statement], budget: int) -> None:
     places = [id(each) for each in told]
-    chosen = [places.index(id(each)) for each in choose(told, budget, count)]
+    chosen = [places.index(id(each)) for each in choose(told, budget)]
     assert chosen == sorted(set(chosen))
 
 
 @given(statements(), BUDGETS)
 def test_nothing_of_an_entry_is_told_without_its_head(told: list[Statement], budget: int) -> None:
-    chosen = choose(told, budget, count)
+    chosen = choose(told, budget)
     heads = {entry_of(each) for each in told if each.is_head}
     told_heads = {entry_of(each) for each in chosen if each.is_head}
     assert {entry_of(each) for each in chosen} & heads == told_heads
@@ -66,21 +70,21 @@ def test_nothing_of_an_entry_is_told_without_its_head(told: list[Statement], bud
 
 @given(statements())
 def test_with_room_for_all_everything_is_chosen(told: list[Statement]) -> None:
-    assert choose(told, 1_000_000, count) == told
+    assert choose(told, 1_000_000) == told
 
 
 @given(statements(), BUDGETS)
 def test_the_same_statements_and_room_give_the_same_choice(
     told: list[Statement], budget: int
 ) -> None:
-    assert choose(told, budget, count) == choose(list(told), budget, count)
+    assert choose(told, budget) == choose(list(told), budget)
 
 
 @given(statements(), st.integers(0, 500))
 def test_what_is_left_out_does_not_fit_beside_what_is_chosen(
     told: list[Statement], budget: int
 ) -> None:
-    chosen = choose(told, budget, count)
+    chosen = choose(told, budget)
     used = sum(count(each.text) + 2 for each in chosen) + 6 * len(set(map(entry_of, chosen)))
     opened = set(map(entry_of, chosen))
     heads = {entry_of(each): count(each.text) + 2 for each in told if each.is_head}
@@ -94,6 +98,33 @@ def test_what_is_left_out_does_not_fit_beside_what_is_chosen(
         assert used + cost > budget or budget - used < 6
 
 
+@given(statements(), st.integers(0, 500), st.integers(0, 500))
+def test_room_that_is_found_later_is_used_and_never_exceeded(
+    told: list[Statement], budget: int, more: int
+) -> None:
+    choice = Choice(told, budget, count)
+    before = choice.statements
+    choice.extend(more)
+    after = choice.statements
+    assert set(map(id, before)) <= set(map(id, after))
+    assert sum(count(each.text) for each in after) <= budget + more
+
+
+@given(statements(), st.integers(1, 500), st.integers(1, 500))
+def test_what_is_given_up_frees_tokens_and_leaves_no_answer_without_its_ask(
+    told: list[Statement], budget: int, over: int
+) -> None:
+    choice = Choice(told, budget, count)
+    before = choice.statements
+    choice.shrink(over)
+    after = choice.statements
+    assert len(after) < len(before) or not before
+    heads = {entry_of(each) for each in told if each.is_head}
+    assert {entry_of(each) for each in after} & heads <= {
+        entry_of(each) for each in after if each.is_head
+    }
+
+
 @pytest.mark.parametrize("kind", [Kind.OPEN, Kind.STATE])
 def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
     story = [
@@ -101,8 +132,8 @@ def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
         for at in range(1, 60)
     ]
     now = Statement(kind, "Branch: fix/login", "state", -1)
-    told = aged([now, *story], count)
-    assert now.text in [each.text for each in choose(told, 60, count)]
+    told = aged([now, *story])
+    assert now.text in [each.text for each in choose(told, 60)]
 
 
 def test_rules_and_values_outlast_narration_and_looking_around() -> None:
@@ -113,7 +144,7 @@ def test_rules_and_values_outlast_narration_and_looking_around() -> None:
         for at in range(1, 200)
         for kind in (Kind.LOOK, Kind.REMARK, Kind.DETAIL)
     ]
-    texts = [each.text for each in choose(aged([rule, value, *noise], count), 120, count)]
+    texts = [each.text for each in choose(aged([rule, value, *noise]), 120)]
     assert {rule.text, value.text} <= set(texts)
 
 
@@ -122,7 +153,7 @@ def test_the_newer_of_two_alike_is_told_where_one_fits() -> None:
         Statement(Kind.CHANGE, f"src/part_{at}.py was changed for the retry", "actions", at)
         for at in range(1, 80)
     ]
-    chosen = choose(aged(told, count), 120, count)
+    chosen = choose(aged(told), 120)
     assert chosen[-1].text == told[-1].text
     assert chosen[0].entry > 40
 
@@ -136,7 +167,7 @@ def test_what_earlier_records_said_keeps_a_part_of_the_room() -> None:
         Statement(Kind.ASK, f"Now ship part {at} of it, please.", "actions", at)
         for at in range(60, 200)
     ]
-    chosen = choose(aged([*earlier, *turns], count), 600, count)
+    chosen = choose(aged([*earlier, *turns]), 600)
     origins = [each.origin for each in chosen]
     assert origins.count(Origin.EARLIER) >= 5
     assert origins.count(Origin.TURNS) >= origins.count(Origin.EARLIER)
@@ -147,7 +178,7 @@ def test_what_a_model_wrote_goes_before_what_the_turns_tell() -> None:
         Kind.DETAIL, "The cache was the cause.", "critical", -1, origin=Origin.MODEL
     )
     turns = [Statement(Kind.ASK, f"Do part {at}.", "actions", at) for at in range(1, 90)]
-    assert written.text in [each.text for each in choose(aged([written, *turns], count), 40, count)]
+    assert written.text in [each.text for each in choose(aged([written, *turns]), 40)]
 
 
 @given(st.sampled_from(Kind), st.floats(0, 3), st.integers(0, 10**6), st.integers(0, 10**6))
@@ -158,5 +189,5 @@ def test_worth_never_rises_with_age(kind: Kind, density: float, age: int, budget
 
 
 def test_age_is_what_was_said_afterwards() -> None:
-    told = aged([Statement(Kind.ASK, "x" * 40), Statement(Kind.ASK, "y" * 80)], count)
+    told = aged([Statement(Kind.ASK, "x" * 40), Statement(Kind.ASK, "y" * 80)])
     assert [each.age for each in told] == [20, 0]

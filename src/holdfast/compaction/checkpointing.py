@@ -16,7 +16,7 @@ from holdfast.summary.statements import Kind
 from holdfast.transcript import said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from holdfast.compaction.means import Means
     from holdfast.compaction.plan import Plan
@@ -53,6 +53,8 @@ class Told:
 
     draft: Draft
     live: LiveState
+    count: Callable[[str], int]
+    """Weighs words, each once: a window may be built several times."""
 
 
 def record_room(shares: Shares) -> int:
@@ -73,7 +75,7 @@ def compose(
         around: Their words, whose names need no listing.
         budget: The most that the summary may weigh.
     """
-    count, shares = means.scale.text, plan.shares
+    count, shares = told.count, plan.shares
     draft = told.draft
     live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     note = _note(plan, means, draft)
@@ -91,6 +93,10 @@ def compose(
     present = "\n".join((written, *said, live, around))
     untold = _without(draft.told(shown), chosen)
     proof = ledger(untold, present=present, budget=proof_room, count=count)
+    spare = proof_room - count(proof)
+    if shares.strict and spare > _JOINTS:
+        # Where few names are left to tell, the record takes what they do not need.
+        record, _ = draft.record(room + spare, count, shown)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
     return Summarized(means.redact(text), written)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.assemble import assemble
@@ -78,7 +79,7 @@ def fold(plan: Plan, draft: Draft, means: Means, live: LiveState) -> Fold:
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale, told = means.scale, Told(draft, live)
+    scale, told = means.scale, Told(draft, live, cache(means.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, means), told, means, goal)
     if plan.shares.strict and (built.weight > goal or not built.summary.text):
@@ -120,9 +121,11 @@ def _build(frame: _Frame, told: Told, means: Means, goal: int) -> _Built:
     scale, shares = means.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
-    fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + scale.text(SYSTEM_NOTE)
+    note = scale.text(SYSTEM_NOTE) if frame.head else 0
+    fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
     floor = 0 if shares.strict else LEAST
     wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
+    wish = goal if shares.strict else wish
     # A summary is worth more than an oversized exchange, whose results can be cut; but where the
     # window is under its limit, the summary has to be shorter than what it stands for.
     is_over = frame.plan.weight > shares.limit

@@ -6,12 +6,13 @@ somebody used the name last: a command that was run, a sentence that was said.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.facts.rules import Kind, read_run, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ledger"]
 
@@ -20,8 +21,8 @@ _READ = 500
 """How many of the newest statements are looked at."""
 _HALF = 40
 """How many newer statements make a use count half."""
-_AROUND = 30
-"""Characters on each side of a name."""
+_WHOLE, _AROUND = 90, 30
+"""Characters of a text that is told whole; of a longer one, those on each side of a name."""
 
 
 class Used(Protocol):
@@ -69,15 +70,16 @@ def ledger(
     return "\n".join(lines)
 
 
-def _names(text: str) -> Iterator[str]:
-    for run in dict.fromkeys(runs(text)):
-        for fact in read_run(run):
-            if fact.kind in _KINDS and len(fact.text) > 3:
-                yield fact.text
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, ...]:
+    facts = (fact for run in dict.fromkeys(runs(text)) for fact in read_run(run))
+    return tuple(fact.text for fact in facts if fact.kind in _KINDS and len(fact.text) > 3)
 
 
 def _words_around(text: str, name: str) -> str:
     """Return the name with a few words on each side of it, cut between words."""
+    if len(text) <= _WHOLE:
+        return " ".join(text.split())
     at = text.find(name)
     start, end = max(at - _AROUND, 0), min(at + len(name) + _AROUND, len(text))
     if start:

@@ -8,7 +8,7 @@ no longer told as holding.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,25 +89,23 @@ class Draft:
         """Return the record of at most `budget` tokens, and the statements that it makes."""
         told = [each for each in self.told(shown) if each.section in HEADINGS]
         best, chosen, most = Record(), list[Statement](), 0
-        room = budget - count(render(best))
+        choice = Choice(told, budget - count(render(best)), count)
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
-        tries, choice = 0, Choice(told, room)
-        while room > 0 and (tries < _TRIES or not most):
+        tries = 0
+        while tries < _TRIES or not most:
             tries += 1
             found = choice.statements
             record = self._written(found)
             left = budget - count(render(record))
             if left >= 0 and budget - left > most:
                 best, chosen, most = record, found, budget - left
-            if 0 <= left <= _CLOSE or (left > 0 and len(found) == len(told)):
+            if not found or 0 <= left <= _CLOSE or (left > 0 and len(found) == len(told)):
                 break
             if left > 0:
                 choice.extend(left)
             else:
-                room = max(room + left - 2, room // 2)
-                room = room if tries < _TRIES else room * 9 // 10
-                choice = Choice(told, room)
+                choice.shrink(-left)
         return best, chosen
 
     def _written(self, chosen: Sequence[Statement]) -> Record:
@@ -148,9 +146,20 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
     characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
     turns = read_turns(job.whole, toolkit or Toolkit(), closely, job.fresh, characters=characters)
-    turns = _masked(turns, job.redact)
+    turns = _masked(_said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
+
+
+def _said_once(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns without those whose words were sent again before anything came of them."""
+    pairs = zip_longest(turns, turns[1:])
+    return [turn for turn, after in pairs if after is None or turn.steps or not _again(turn, after)]
+
+
+def _again(turn: Turn, after: Turn) -> bool:
+    words = " ".join(after.asks)
+    return bool(turn.asks) and not turn.older and all(ask.strip() in words for ask in turn.asks)
 
 
 def _masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
@@ -223,7 +232,7 @@ class _Drafting:
             each if each.text == text else replace(each, text=text)
             for each, text in zip(statements, texts, strict=True)
         ]
-        told = aged(self._focused(_fewer_rules(masked)), self._job.count)
+        told = aged(self._focused(_fewer_rules(masked)))
         questions = tuple(self._questions(first))
         return Draft(tuple(told), self._wholes, questions, outdated)
 
@@ -385,7 +394,7 @@ def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
             found = parted(entry, section, rarity, ids)
             wholes[section, found[0].entry] = Whole(entry, len(found))
             statements += [replace(each, origin=Origin.MODEL) for each in found]
-    return Draft(tuple(aged(statements, count)), wholes).record(budget, count)[0]
+    return Draft(tuple(aged(statements)), wholes).record(budget, count)[0]
 
 
 def _uncovered(statements: Sequence[Statement], answer: Said) -> Iterator[Statement]:

@@ -46,14 +46,14 @@ _WORD = re.compile(r"[^\W_][\w./@#:%$€£+-]*", re.UNICODE)
 _NAME = re.compile(r"\d|_|\w[./@#:]\w|[a-z][A-Z]|[A-Z]{2}")
 
 
-def units(text: str) -> tuple[str, ...]:
+def units(text: str) -> list[str]:
     """Return the sentences, list items, table rows and blocks of code of a text, in order.
 
     A line that only announces what follows ("Changes:") is joined to it. Marks of emphasis and
     bullets are layout and left out; a unit stands on one line.
     """
     # A message is read for its rules, its asks, its story: the same text several times.
-    return _remembered(text) if len(text) <= _SHORT else _units(text)
+    return list(_remembered(text) if len(text) <= _SHORT else _units(text))
 
 
 def _units(text: str) -> tuple[str, ...]:
@@ -89,10 +89,10 @@ def _units(text: str) -> tuple[str, ...]:
 _remembered = lru_cache(maxsize=2048)(_units)
 
 
-def led(found: tuple[str, ...]) -> tuple[str, ...]:
+def led(found: list[str]) -> list[str]:
     """Return units with a short beginning ("Done.", "Good catch!") joined to what it begins."""
     if len(found) > 1 and _is_short(found[0]) and not is_code(found[1]):
-        return (f"{found[0]} {found[1]}", *found[2:])
+        return [f"{found[0]} {found[1]}", *found[2:]]
     return found
 
 

@@ -7,6 +7,7 @@ the messages that stay in the window, is told as history or not at all.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,10 @@ class Standing:
         self._previous = Record() if job.previous is None else job.previous.record
         self._fresh = [turn for turn in turns if turn.place >= job.fresh]
         self._newest = next((turn for turn in reversed(turns) if turn.asks), None)
-        self._deeds = [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
+
+    @cached_property
+    def _deeds(self) -> list[Deed]:
+        return [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
 
     def _alone(
         self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1

@@ -112,9 +112,7 @@ class Statement:
     message: int = -1
     """The message it was taken from, where it comes from turns."""
     age: int = 0
-    """How many tokens of other statements came after it."""
-    tokens: int = 0
-    """What its words weigh."""
+    """How many tokens of other statements came after it, about."""
     is_head: bool = False
     """Whether nothing of its entry is told without it."""
 
@@ -126,24 +124,25 @@ class Statement:
         return worth * self.density * (1.0 + self.age / max(budget, 1)) ** -fading
 
 
-def aged(statements: Sequence[Statement], count: Callable[[str], int]) -> list[Statement]:
-    """Return the statements, oldest first as given, weighed, each with what was said after it."""
-    found: list[Statement] = []
-    after = 0
-    for each in reversed(statements):
-        tokens = count(each.text)
-        found.append(replace(each, age=after, tokens=tokens))
-        if each.kind is not Kind.LOOK:
-            after += tokens
-    return found[::-1]
-
-
 _OF_ENTRY = 6
 _OF_STATEMENT = 2
 """Tokens that numbers, labels and joints cost beside the words."""
 _OF_EARLIER = 1 / 4
 """The share of a record that is kept for what earlier ones said."""
 _SMALLEST = 6
+_CHARACTERS, _MOST_CHARACTERS = 4, 9
+"""Characters of a token as a rule, and more than it has in a sentence of any language."""
+
+
+def aged(statements: Sequence[Statement]) -> list[Statement]:
+    """Return the statements, oldest first as given, each with what was said after it."""
+    found: list[Statement] = []
+    after = 0
+    for each in reversed(statements):
+        found.append(replace(each, age=after // _CHARACTERS))
+        if each.kind is not Kind.LOOK:
+            after += len(each.text)
+    return found[::-1]
 
 
 class Choice:
@@ -154,22 +153,26 @@ class Choice:
     wrote a new one has said already what of them still counts.
     """
 
-    def __init__(self, statements: Sequence[Statement], budget: int) -> None:
+    def __init__(
+        self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
+    ) -> None:
         """Choose among aged statements for a record of so many tokens."""
         self._statements = statements
-        self._left = budget
+        self._count = count
         self._chosen: set[int] = set()
+        self._taken: list[tuple[int, ...]] = []
         self._opened: set[tuple[str, int]] = set()
         self._heads = {
             (each.section, each.entry): at for at, each in enumerate(statements) if each.is_head
         }
         worths = [each.worth(budget) for each in statements]
         self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
-        self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
+        left = self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
         if not any(each.origin is Origin.MODEL for each in statements):
             earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
-            self._take(earlier, int(self._left * _OF_EARLIER))
-        self._take(self._ranked, budget)
+            share = int(left * _OF_EARLIER)
+            left -= share - self._take(earlier, share)
+        self._take(self._ranked, left)
 
     @property
     def statements(self) -> list[Statement]:
@@ -178,25 +181,32 @@ class Choice:
 
     def extend(self, tokens: int) -> None:
         """Choose more for tokens that were left over."""
-        self._left += tokens
-        self._take(self._ranked, self._left)
+        self._take(self._ranked, tokens)
 
-    def _take(self, ranked: Sequence[int], most: int) -> None:
-        """Take statements in their order while they fit, for at most so many tokens."""
-        room = min(most, self._left)
+    def shrink(self, tokens: int) -> None:
+        """Give up what was chosen last until so many tokens are free, at most half of it."""
+        fewest = len(self._taken) // 2
+        while tokens > 0 and len(self._taken) > fewest:
+            for at in self._taken.pop():
+                self._chosen.remove(at)
+                tokens -= self._count(self._statements[at].text)
+
+    def _take(self, ranked: Sequence[int], room: int) -> int:
+        """Take statements in their order while they fit, and return how many tokens are left."""
         for at in ranked:
             if room < _SMALLEST:
-                return
-            if at in self._chosen:
+                break
+            each = self._statements[at]
+            if at in self._chosen or len(each.text) > room * _MOST_CHARACTERS:
                 continue
             wanted = self._with_head(at)
             cost = self._cost(at, wanted)
             if cost <= room:
                 room -= cost
-                self._left -= cost
                 self._chosen.update(wanted)
-                each = self._statements[at]
+                self._taken.append(wanted)
                 self._opened.add((each.section, each.entry))
+        return room
 
     def _with_head(self, at: int) -> tuple[int, ...]:
         """Return a statement with what it needs: an answer to nothing tells nothing."""
@@ -208,5 +218,5 @@ class Choice:
 
     def _cost(self, at: int, wanted: Sequence[int]) -> int:
         each = self._statements[at]
-        cost = sum(self._statements[one].tokens + _OF_STATEMENT for one in wanted)
+        cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
         return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY

@@ -73,16 +73,7 @@ def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Stat
     works = any(turn.older or any(True for _ in turn.deeds) for turn in turns)
     for number, turn in enumerate(turns, first):
         after = turns[number - first + 1] if number - first + 1 < len(turns) else None
-        if after is None or not _said_again(turn, after):
-            yield from _Telling(turn, number, rarity, works=works).statements(after)
-
-
-def _said_again(turn: Turn, after: Turn) -> bool:
-    """Say whether a user sent the same words again before anything came of them."""
-    if turn.reply is not None or not turn.asks or any(not deed.failed for deed in turn.deeds):
-        return False
-    words = " ".join(after.asks)
-    return all(ask.strip() in words for ask in turn.asks)
+        yield from _Telling(turn, number, rarity, works=works).statements(after)
 
 
 class _Telling:

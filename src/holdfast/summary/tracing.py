@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -195,15 +195,14 @@ class Passages:
         """Say whether one passage has all names and most words of a statement."""
         if len(wanted) < _FEWEST:
             return False
-        names = [each for each in wanted if any(map(str.isdigit, each))]
-        places: Counter[int] = Counter()
-        for stem in wanted:
-            places.update(self._found.get(stem, ()))
-        enough = len(wanted) * _MOST_WORDS
-        return any(
-            times >= enough and all(place in self._found.get(name, ()) for name in names)
-            for place, times in places.most_common(3)
-        )
+        places = sorted((self._found.get(each, set()) for each in wanted), key=len)
+        fewest = ceil(len(wanted) * _MOST_WORDS)
+        # A passage that has that many of them has one of the rarest.
+        likely = set[int]().union(*places[: len(wanted) - fewest + 1])
+        for name in wanted:
+            if any(map(str.isdigit, name)):
+                likely &= self._found.get(name, set())
+        return any(sum(place in each for each in places) >= fewest for place in likely)
 
 
 def _bare(text: str) -> str:

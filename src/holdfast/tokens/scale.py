@@ -52,6 +52,8 @@ SUMMARY_TOKENS = 125
 _RECALLED_TOKENS = 32
 """The tags and the note that the wire puts around recalled memory."""
 
+_PIECE = 2_000
+"""Characters of a text that an estimate looks at whole."""
 _CALL_TOKENS = 8
 _RESULT_TOKENS = 6
 _SEALED_CHARACTERS_PER_TOKEN = 5
@@ -140,6 +142,13 @@ class Scale:
             raw = self.counter.count(text)
         return raw if self.ratio == 1.0 else round(raw * self.ratio)
 
+    def summary(self, text: str) -> int:
+        """Return the tokens of a summary's words, as they weigh in a message.
+
+        What is written to fit is counted whole: an estimate from samples is off by a twentieth.
+        """
+        return round(_in_pieces(text, self.counter.count) * self.ratio)
+
     def at(self, ratio: float) -> Scale:
         """Return a scale for another ratio that knows what this one has weighed so far."""
         scale = Scale(self.counter, ratio=ratio, image_tokens=self._image_tokens)
@@ -192,7 +201,7 @@ def _weight(part: _Rare, count: Callable[[str], int], image_tokens: int) -> int:
         case Recalled(text):
             return _RECALLED_TOKENS + count(text)
         case Summary(text):
-            return SUMMARY_TOKENS + count(text)
+            return SUMMARY_TOKENS + _in_pieces(text, count)
         case Thinking(text, signature):
             return count(text) if text else _sealed(signature or "")
         case Media():
@@ -201,6 +210,10 @@ def _weight(part: _Rare, count: Callable[[str], int], image_tokens: int) -> int:
             return count(readable) + _sealed(json.dumps(value, default=str))
         case _:
             assert_never(part)
+
+
+def _in_pieces(text: str, count: Callable[[str], int]) -> int:
+    return sum(count(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE))
 
 
 def load_of(messages: Iterable[Message], scale: Scale) -> Load:
