@@ -1,12 +1,10 @@
 """Which statements fit: never more than the budget, the worthiest, an ask with its answer."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.statements import Choice, Kind, Origin, Statement, aged
+from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from tests.summary.material import count
 
 SECTIONS = ("actions", "constraints", "decisions", "critical", "state")
@@ -32,7 +30,7 @@ def statements(draw: st.DrawFn) -> list[Statement]:
             )
             for order in range(draw(st.integers(1, 5)))
         ]
-    return aged(found)
+    return found
 
 
 BUDGETS = st.integers(0, 2_000) | st.integers(0, 1_000_000)
@@ -132,7 +130,7 @@ def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
         for at in range(1, 60)
     ]
     now = Statement(kind, "Branch: fix/login", "state", -1)
-    told = aged([now, *story])
+    told = [now, *story]
     assert now.text in [each.text for each in choose(told, 60)]
 
 
@@ -144,7 +142,7 @@ def test_rules_and_values_outlast_narration_and_looking_around() -> None:
         for at in range(1, 200)
         for kind in (Kind.LOOK, Kind.REMARK, Kind.DETAIL)
     ]
-    texts = [each.text for each in choose(aged([rule, value, *noise]), 120)]
+    texts = [each.text for each in choose([rule, value, *noise], 120)]
     assert {rule.text, value.text} <= set(texts)
 
 
@@ -153,7 +151,7 @@ def test_the_newer_of_two_alike_is_told_where_one_fits() -> None:
         Statement(Kind.CHANGE, f"src/part_{at}.py was changed for the retry", "actions", at)
         for at in range(1, 80)
     ]
-    chosen = choose(aged(told), 120)
+    chosen = choose(told, 120)
     assert chosen[-1].text == told[-1].text
     assert chosen[0].entry > 40
 
@@ -167,7 +165,7 @@ def test_what_earlier_records_said_keeps_a_part_of_the_room() -> None:
         Statement(Kind.ASK, f"Now ship part {at} of it, please.", "actions", at)
         for at in range(60, 200)
     ]
-    chosen = choose(aged([*earlier, *turns]), 600)
+    chosen = choose([*earlier, *turns], 600)
     origins = [each.origin for each in chosen]
     assert origins.count(Origin.EARLIER) >= 5
     assert origins.count(Origin.TURNS) >= origins.count(Origin.EARLIER)
@@ -178,16 +176,10 @@ def test_what_a_model_wrote_goes_before_what_the_turns_tell() -> None:
         Kind.DETAIL, "The cache was the cause.", "critical", -1, origin=Origin.MODEL
     )
     turns = [Statement(Kind.ASK, f"Do part {at}.", "actions", at) for at in range(1, 90)]
-    assert written.text in [each.text for each in choose(aged([written, *turns]), 40)]
+    assert written.text in [each.text for each in choose([written, *turns], 40)]
 
 
-@given(st.sampled_from(Kind), st.floats(0, 3), st.integers(0, 10**6), st.integers(0, 10**6))
-def test_worth_never_rises_with_age(kind: Kind, density: float, age: int, budget: int) -> None:
-    young = Statement(kind, "x", density=density)
-    old = replace(young, age=age)
-    assert 0 <= old.worth(budget) <= young.worth(budget)
-
-
-def test_age_is_what_was_said_afterwards() -> None:
-    told = aged([Statement(Kind.ASK, "x" * 40), Statement(Kind.ASK, "y" * 80)])
-    assert [each.age for each in told] == [20, 0]
+@given(st.sampled_from(Kind), st.floats(0, 3), st.floats(0, 10**6))
+def test_worth_never_rises_with_age(kind: Kind, density: float, age: float) -> None:
+    statement = Statement(kind, "x", density=density)
+    assert 0 <= statement.worth(age) <= statement.worth(0)

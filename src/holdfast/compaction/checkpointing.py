@@ -28,7 +28,8 @@ __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
-_OF_LEDGER = 0.09
+_OF_LEDGER, _AMPLE = 0.09, 1_500
+"""The share of the ledger, and tokens of a summary from which on it has all of it."""
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -80,14 +81,16 @@ def compose(
     live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     note = _note(plan, means, draft)
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
-    room = int(left * (1 - _OF_LEDGER))
+    # In a small window a sentence says more than a name.
+    of_ledger = _OF_LEDGER * min(1.0, budget / _AMPLE)
+    room = int(left * (1 - of_ledger))
     if not shares.strict:
         room = min(record_room(shares), room)
     record, chosen = draft.record(room, count, shown)
     if not record:
         return Summarized()
     written = render(record)
-    proof_room = int((budget - left + count(written)) * _OF_LEDGER) - _JOINTS
+    proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
     left -= count(written) + max(proof_room, 0)
     said = _said(plan, means, written, draft.outdated, min(shares.said, left - _JOINTS))
     present = "\n".join((written, *said, live, around))

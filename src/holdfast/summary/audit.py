@@ -89,9 +89,12 @@ def parted_by(
     statements: Sequence[Statement], window: str
 ) -> tuple[list[Statement], list[Statement]]:
     """Return the statements that stand in a window, and those that do not."""
-    held = Passages(window).hold([each.text for each in statements])
-    kept = [each for each, there in zip(statements, held, strict=True) if there]
-    return kept, [each for each, there in zip(statements, held, strict=True) if not there]
+    passages = Passages(window)
+    kept: list[Statement] = []
+    lost: list[Statement] = []
+    for each in statements:
+        (kept if passages.hold(each.text) else lost).append(each)
+    return kept, lost
 
 
 def compared(

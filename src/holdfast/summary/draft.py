@@ -20,7 +20,7 @@ from holdfast.summary.record import HEADINGS, Record, last_number, number_of, re
 from holdfast.summary.sentences import Rarity, is_code, units
 from holdfast.summary.standing import SAID_AFTER, UNDER_WAY, Standing, current, is_state
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import Choice, Kind, Origin, Statement, aged
+from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
@@ -36,7 +36,7 @@ __all__ = ["Draft", "draft", "trim"]
 _CLOSELY = (120, 600)
 _TOKENS_A_DEED = 30
 """Tokens of the budget for each call that is read: a record has no room to tell of more."""
-_OF_BUDGET, _FEWEST_CHARACTERS = 12, 40_000
+_OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 """Characters of what was said that are read for each token of the budget, and the fewest."""
 _FRONT, _BACK = 2_000, 1_500
 """Characters that are read of an answer."""
@@ -92,7 +92,7 @@ class Draft:
         choice = Choice(told, budget - count(render(best)), count)
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
-        tries = 0
+        tries, close = 0, max(_CLOSE, budget // 100)
         while tries < _TRIES or not most:
             tries += 1
             found = choice.statements
@@ -100,7 +100,7 @@ class Draft:
             left = budget - count(render(record))
             if left >= 0 and budget - left > most:
                 best, chosen, most = record, found, budget - left
-            if not found or 0 <= left <= _CLOSE or (left > 0 and len(found) == len(told)):
+            if not found or 0 <= left <= close or (left > 0 and len(found) == len(told)):
                 break
             if left > 0:
                 choice.extend(left)
@@ -232,7 +232,7 @@ class _Drafting:
             each if each.text == text else replace(each, text=text)
             for each, text in zip(statements, texts, strict=True)
         ]
-        told = aged(self._focused(_fewer_rules(masked)))
+        told = self._focused(_fewer_rules(masked))
         questions = tuple(self._questions(first))
         return Draft(tuple(told), self._wholes, questions, outdated)
 
@@ -361,7 +361,9 @@ class _Drafting:
         if not wanted:
             return list(statements)
         return [
-            replace(each, density=each.density * factor) if wanted & stems(each.text) else each
+            replace(each, density=each.density * factor)
+            if any(map(each.text.casefold().__contains__, wanted))
+            else each
             for each in statements
         ]
 
@@ -394,7 +396,7 @@ def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
             found = parted(entry, section, rarity, ids)
             wholes[section, found[0].entry] = Whole(entry, len(found))
             statements += [replace(each, origin=Origin.MODEL) for each in found]
-    return Draft(tuple(aged(statements)), wholes).record(budget, count)[0]
+    return Draft(tuple(statements), wholes).record(budget, count)[0]
 
 
 def _uncovered(statements: Sequence[Statement], answer: Said) -> Iterator[Statement]:

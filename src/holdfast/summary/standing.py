@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SAID_AFTER", "UNDER_WAY", "Standing", "current", "is_state"]
 
-_TASK = 600
+_TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
+"""Characters of the task: the most, the fewest, and those for each token of the record."""
 _LAST_STEPS = 3
 _NEWEST_FAILURES, _NEWEST_FILES = 4, 6
 _SHORT_INPUT = 40
@@ -102,9 +103,12 @@ class Standing:
         if is_concluded(turn):
             return
         words = turn.asks[-1]
-        shown = (
-            words if len(words) <= _TASK else f"{clip_words(words, _TASK // 2)} (and more, below)"
-        )
+        # It stands below word for word; in a small record it must not take the room of the rest.
+        width = min(_TASK, max(_SHORTEST_TASK, int(self._job.budget * _TASK_OF_BUDGET)))
+        if len(words) > width:
+            shown = f"{clip_words(words, width // 2)} (and more, below)"
+        else:
+            shown = words
         yield self._alone(Kind.OPEN, shown, "task")
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None

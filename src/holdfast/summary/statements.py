@@ -7,14 +7,16 @@ statements are what the audit asks for afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MORE", "Choice", "Kind", "Origin", "Statement", "aged"]
+__all__ = ["MORE", "Choice", "Kind", "Origin", "Statement"]
 
 
 MORE = "+"
@@ -93,6 +95,7 @@ class Origin(StrEnum):
     """The summarizer's answer for these turns."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One thing that a record can say."""
@@ -111,17 +114,15 @@ class Statement:
     origin: Origin = Origin.TURNS
     message: int = -1
     """The message it was taken from, where it comes from turns."""
-    age: int = 0
-    """How many tokens of other statements came after it, about."""
     is_head: bool = False
     """Whether nothing of its entry is told without it."""
 
-    def worth(self, budget: int) -> float:
-        """Return what it is worth per token in a record of so many tokens."""
+    def worth(self, age: float) -> float:
+        """Return what it is worth per token, by how many times the record's size was said since."""
         if self.origin is Origin.MODEL:
             return _OF_MODEL * self.density
         worth, fading = _WEIGHTS[self.kind]
-        return worth * self.density * (1.0 + self.age / max(budget, 1)) ** -fading
+        return worth * self.density * (1.0 + age) ** -fading
 
 
 _OF_ENTRY = 6
@@ -132,17 +133,6 @@ _OF_EARLIER = 1 / 4
 _SMALLEST = 6
 _CHARACTERS, _MOST_CHARACTERS = 4, 9
 """Characters of a token as a rule, and more than it has in a sentence of any language."""
-
-
-def aged(statements: Sequence[Statement]) -> list[Statement]:
-    """Return the statements, oldest first as given, each with what was said after it."""
-    found: list[Statement] = []
-    after = 0
-    for each in reversed(statements):
-        found.append(replace(each, age=after // _CHARACTERS))
-        if each.kind is not Kind.LOOK:
-            after += len(each.text)
-    return found[::-1]
 
 
 class Choice:
@@ -156,7 +146,7 @@ class Choice:
     def __init__(
         self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
     ) -> None:
-        """Choose among aged statements for a record of so many tokens."""
+        """Choose among statements, the oldest first, for a record of so many tokens."""
         self._statements = statements
         self._count = count
         self._chosen: set[int] = set()
@@ -165,7 +155,7 @@ class Choice:
         self._heads = {
             (each.section, each.entry): at for at, each in enumerate(statements) if each.is_head
         }
-        worths = [each.worth(budget) for each in statements]
+        worths = _worths(statements, budget)
         self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
         left = self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
         if not any(each.origin is Origin.MODEL for each in statements):
@@ -220,3 +210,15 @@ class Choice:
         each = self._statements[at]
         cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
         return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY
+
+
+def _worths(statements: Sequence[Statement], budget: int) -> list[float]:
+    """Return what each statement is worth per token: less, the more was told after it."""
+    size = max(budget, 1) * _CHARACTERS
+    after = 0
+    found: list[float] = []
+    for each in reversed(statements):
+        found.append(each.worth(after / size))
+        if each.kind is not Kind.LOOK:
+            after += len(each.text)
+    return found[::-1]

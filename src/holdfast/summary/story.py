@@ -13,7 +13,7 @@ from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import is_check, told
-from holdfast.summary.claims import is_value
+from holdfast.summary.claims import is_standing_rule, is_value
 from holdfast.summary.cues import is_acknowledgement, is_decision, is_question
 from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
@@ -137,6 +137,8 @@ class _Telling:
                 continue
             before = 0
             for place, unit in enumerate(parts):
+                if place and self._turn.is_far and not (is_standing_rule(unit) or is_value(unit)):
+                    continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
                 if head:
@@ -196,7 +198,7 @@ class _Telling:
         return replace(stated, section="decisions", entry=self._number * PLACES + self._order)
 
     def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
-        parts = led(units(reply.text))
+        parts = led(units(reply.text))[: 1 if self._turn.is_far else None]
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return

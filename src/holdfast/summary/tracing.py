@@ -169,7 +169,7 @@ class Passages:
         self._found: dict[str, set[int]] = {}
         known: dict[str, list[set[int]]] = {}
         step = _PASSAGE // 2
-        # Each word is in two passages, which overlap by half, and most words come again.
+        # A passage is a stretch of words and the one after it; most words come again.
         for at, word in enumerate(_folded(text).split()):
             places = known.get(word)
             if places is None:
@@ -177,13 +177,9 @@ class Passages:
                 places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
             for each in places:
                 each.add(at // step)
-                each.add(at // step - 1)
 
-    def hold(self, statements: Sequence[str]) -> list[bool]:
-        """Say of each statement whether it stands in the text."""
-        return [self._holds(each) for each in statements]
-
-    def _holds(self, statement: str) -> bool:
+    def hold(self, statement: str) -> bool:
+        """Say whether a statement stands in the text."""
         wanted = stems(statement)
         there = sum(stem in self._found for stem in wanted)
         # To look for the letters costs most, and a text without the words has not got them.
@@ -196,13 +192,16 @@ class Passages:
         if len(wanted) < _FEWEST:
             return False
         places = sorted((self._found.get(each, set()) for each in wanted), key=len)
+        names = [self._found.get(each, set()) for each in wanted if any(map(str.isdigit, each))]
         fewest = ceil(len(wanted) * _MOST_WORDS)
         # A passage that has that many of them has one of the rarest.
-        likely = set[int]().union(*places[: len(wanted) - fewest + 1])
-        for name in wanted:
-            if any(map(str.isdigit, name)):
-                likely &= self._found.get(name, set())
-        return any(sum(place in each for each in places) >= fewest for place in likely)
+        rare = set[int]().union(*(names[:1] or places[: len(wanted) - fewest + 1]))
+        return any(
+            sum(at in each or at + 1 in each for each in places) >= fewest
+            and all(at in each or at + 1 in each for each in names)
+            for place in rare
+            for at in (place - 1, place)
+        )
 
 
 def _bare(text: str) -> str:

@@ -97,6 +97,8 @@ class Turn:
     """How many calls of this turn were not read."""
     interrupted: bool = False
     """Whether the user stopped the assistant."""
+    is_far: bool = False
+    """Whether so much was said since that only the gist of it is told."""
 
     @property
     def reply(self) -> Remark | None:
@@ -157,20 +159,23 @@ def read_turns(
 def _bounded(turns: list[Turn], left: int) -> list[Turn]:
     """Return the turns with what was said in the newest of them; of older ones only the gist."""
     bounded: list[Turn] = []
+    far = left * 2 // 3
     for turn in reversed(turns):
         kept: list[Step] = []
         for place, step in enumerate(reversed(turn.steps)):
             if isinstance(step, Deed):
                 kept.append(step)
                 continue
-            if left > 0:
+            # What is said on the way is told of the newest turns alone.
+            if left > (far if place else 0):
                 kept.append(step)
             elif place == 0:
                 kept.append(Remark(step.text[:_GIST], step.place))
             left -= len(step.text)
-        asks = [words[:_GIST] for words in turn.asks] if left <= 0 else turn.asks
+        is_far = left <= 0
+        asks = [words[:_GIST] for words in turn.asks] if is_far else turn.asks
         left -= sum(map(len, asks))
-        bounded.append(replace(turn, asks=asks, steps=kept[::-1]))
+        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
     return bounded[::-1]
 
 
