@@ -28,8 +28,9 @@ __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
-_OF_LEDGER, _AMPLE = 0.09, 1_500
-"""The share of the ledger, and tokens of a summary from which on it has all of it."""
+_OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.09, 0.03, 1_500
+"""The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
+it has all of it."""
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -81,8 +82,8 @@ def compose(
     live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     note = _note(plan, means, draft)
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
-    # In a small window a sentence says more than a name.
-    of_ledger = _OF_LEDGER * min(1.0, budget / _AMPLE)
+    # In a small window a sentence says more than a name, and so does what a model wrote.
+    of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)
     room = int(left * (1 - of_ledger))
     if not shares.strict:
         room = min(record_room(shares), room)

@@ -45,7 +45,7 @@ _TASK = 600
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
-_COVERED = 0.6
+_COVERED = 0.8
 """How much of a statement a model's answer has, from which on it need not be told again."""
 _PASTED = 2_000
 _TRIES, _CLOSE = 4, 16

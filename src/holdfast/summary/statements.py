@@ -158,7 +158,9 @@ class Choice:
         worths = _worths(statements, budget)
         self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
         left = self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
-        if not any(each.origin is Origin.MODEL for each in statements):
+        if written := [at for at in self._ranked if statements[at].origin is Origin.MODEL]:
+            left = self._take(written, left)
+        else:
             earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
             share = int(left * _OF_EARLIER)
             left -= share - self._take(earlier, share)

@@ -296,7 +296,7 @@ _KINDS = {
 
 def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
     """Yield the statements of an entry that a record has, whoever wrote it."""
-    for line in entry.split("\n"):
+    for line in _lines(entry):
         text = line.strip()
         if done := _TOOL.match(text):
             verb, words, tool = done.groups()
@@ -319,6 +319,21 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = Kind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
             yield Statement(kind, unit, label=label, density=density)
+
+
+def _lines(entry: str) -> Iterator[str]:
+    """Yield the lines of an entry, and a block of code as one."""
+    held: list[str] = []
+    for line in entry.split("\n"):
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        if held or is_fence:
+            held.append(line)
+        if not held:
+            yield line
+        elif is_fence and len(held) > 1:
+            yield "\n".join(held)
+            held = []
+    yield from held
 
 
 def _unjoined(words: str) -> Iterator[str]:
