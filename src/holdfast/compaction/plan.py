@@ -252,11 +252,31 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
         floor = len(plan.bare.transcript) - policy.protect_last_n
         protected = max(min(protected, floor), plan.cut.head)
     if plan.bare.previous is None and _lightest(plan.measured, protected) <= policy.target_tokens:
-        pruned = prune(plan.bare.transcript, means.describe, protected=protected)
-        window = replace(pruned, transcript=repair(pruned.transcript))
+        window = _shortened(plan, means, protected)
         if window.counts.any and means.scale.total(window.transcript) <= policy.target_tokens:
-            return Enough(window)
+            return Enough(_least_shortened(plan, window, policy, means))
     return replace(plan, window=_window(plan, means, protected=protected))
+
+
+def _shortened(plan: Plan, means: Means, protected: int) -> PrunedTranscript:
+    pruned = prune(plan.bare.transcript, means.describe, protected=protected)
+    return replace(pruned, transcript=repair(pruned.transcript))
+
+
+def _least_shortened(
+    plan: Plan, window: PrunedTranscript, policy: Policy, means: Means
+) -> PrunedTranscript:
+    """Return the window with only as much old output shortened as a fit of that size needs."""
+    it = plan.measured
+    if policy.fit is None or len(window.transcript) != len(it.transcript):
+        return window
+    over = it.weight() - policy.fit
+    for at, (whole, short) in enumerate(zip(it.weights, window.transcript, strict=True)):
+        if over <= 0:
+            fuller = _shortened(plan, means, at)
+            return fuller if means.scale.total(fuller.transcript) <= policy.fit else window
+        over -= whole - means.scale.weigh(short)
+    return window
 
 
 def _lightest(it: Measured, protected: int) -> int:
