@@ -114,3 +114,24 @@ def test_the_images_of_the_newest_user_message_stay_however_many() -> None:
     newest = Message(Role.USER, (Text("compare these"), *pictures))
     decision = decide((user("hi"), assistant("hi"), newest), Policy(max_images=20), MEANS)
     assert decision == Nothing("nothing lies between head and tail")
+
+
+def test_a_fit_shortens_the_oldest_output_and_no_more_than_it_needs() -> None:
+    chat = (
+        user("read all of it"),
+        *(
+            message
+            for number in range(20)
+            for message in step(str(number), output=f"{number} {'words ' * 400}")
+        ),
+        user("and now?"),
+    )
+    scale = Scale()
+    fit = scale.total(chat) * 3 // 4
+    plan = decide(chat, Policy(fit=fit), Means(scale=scale, redact=redact))
+    assert isinstance(plan, Enough)
+    window = plan.window.transcript
+    assert 0.9 * fit < scale.total(window) <= fit
+    shortened = [at for at, (old, new) in enumerate(zip(chat, window, strict=True)) if old != new]
+    whole = [at for at in range(len(chat)) if chat[at].results and at not in shortened]
+    assert max(shortened) < min(whole)

@@ -100,3 +100,9 @@ def test_no_line_is_without_words_and_none_comes_twice(used: list[str], budget: 
 def test_any_words_make_a_ledger_that_fits(used: list[str], budget: int) -> None:
     lines = ledger([Words(each) for each in used], present="", budget=budget, count=len)
     assert len(lines) <= budget
+
+
+def test_names_that_were_used_lately_come_first() -> None:
+    old = [f"moved load_part_{at} of the mill" for at in range(200)]
+    lines = listed(*old, "renamed save_config", budget=40)
+    assert lines == ["- renamed save_config"]

@@ -199,3 +199,37 @@ def test_any_deed_is_told_on_lines_of_bounded_length(
     assert len(line.line) < 700
     assert len(line.detail) < 400
     assert "\n" not in line.line.replace("\r", "\n") + line.detail
+
+
+def test_a_search_that_finds_nothing_did_not_fail() -> None:
+    empty = "Process exited with code 1\nOutput:\n"
+    assert line_of(exchange("bash", empty, command="rg -n 'wat|old' src")).kind is Kind.LOOK
+    assert deed_of(exchange("bash", empty, command="cd src && grep -c x y")).failed is False
+    assert deed_of(exchange("bash", empty, command="grep x y && make all")).failed
+    assert deed_of(exchange("bash", "Exit code 2\nno such file", command="grep x y")).failed
+
+
+def test_a_text_that_a_command_feeds_to_a_program_is_told_by_its_beginning() -> None:
+    command = "cat <<'EOF' > src/turns.py\nimport mill\nprint(mill.turns)\nEOF\npython src/turns.py"
+    line = line_of(exchange("bash", "", command=command))
+    assert (line.kind, line.line) == (Kind.CHANGE, "cat > src/turns.py python src/turns.py")
+    assert line.detail == "import mill print(mill.turns)"
+
+
+def test_a_written_plan_tells_its_title_and_that_a_user_agreed() -> None:
+    plan = "# Plan: count the boats\n\n## Verification\n\nRun the mill by hand."
+    agreed = line_of(exchange("ExitPlanMode", "User has approved your plan.", plan=plan))
+    assert (agreed.kind, agreed.verb) == (Kind.RESULT, "PLANNED")
+    assert agreed.line.startswith("Plan: count the boats")
+    assert agreed.line.endswith(" - approved by the user")
+    assert not line_of(exchange("ExitPlanMode", "ok", plan=plan)).line.endswith("user")
+
+
+def test_steps_of_a_plan_are_state_and_no_action() -> None:
+    assert told(deed_of(exchange("TaskCreate", "Task #1 created", subject="Count"))) is None
+    assert told(deed_of(exchange("TaskUpdate", "ok", taskId="1", status="completed"))) is None
+
+
+def test_what_a_sub_agent_reported_is_told_with_its_task() -> None:
+    line = line_of(exchange("Task", "Approved: the port is 8443.", description="Review the port"))
+    assert (line.verb, line.detail) == ("DELEGATED", '"Approved: the port is 8443."')

@@ -686,3 +686,28 @@ def test_an_action_is_never_cut_through_its_number() -> None:
     for budget in range(FRAME, FRAME + 60):
         actions = trim(record, budget, count).actions
         assert {number_of(entry) for entry in actions} <= {123456, 123457}
+
+
+def test_words_that_were_sent_again_are_told_once() -> None:
+    ask = "Please add logging to the importer of invoices."
+    record = told([user(ask), user(f"{ask} And to the exporter."), assistant("Both log now.")])
+    assert len(record.actions) == 1
+    turns = [user(ask), assistant("Which one?"), user(ask), assistant("Done.")]
+    assert len(told(turns).actions) == 2
+
+
+def test_a_task_is_short_in_a_small_record() -> None:
+    ask = "Count the boats of the north basin again, and of the south one too. " * 6
+    turns = [user(ask), *exchange("Read", "x", file_path="a.py")]
+    (short,) = told(turns, budget=300).task
+    (whole,) = told(turns).task
+    assert len(short) < 120 < len(whole)
+    assert short.endswith("(and more, below)")
+
+
+def test_all_that_a_model_wrote_goes_before_what_the_turns_tell_beside_it() -> None:
+    turns = [user(f"Mend part {at} of the mill, please") for at in range(60)]
+    code = "`" + "x = mill.turn(1); " * 8 + "`"
+    answer = Record(files=(f"src/mill.py - changed:\n```\n{code[1:-1]}\n```",))
+    record = record_of(job(turns, budget=260), answer)
+    assert "x = mill.turn(1)" in " ".join(record.files)

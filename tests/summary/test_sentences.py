@@ -137,3 +137,21 @@ def test_a_text_of_megabytes_is_parted_at_once(text: str) -> None:
     started = time.process_time()
     units(text * (8_000_000 // len(text)))
     assert time.process_time() - started < 2
+
+
+def test_the_head_of_a_table_is_told_with_its_first_row() -> None:
+    table = "| Metric | Ours |\n|---|---|\n| lines | 627 |\n| files | 6 |"
+    assert units(table) == ["Metric | Ours: lines | 627", "files | 6"]
+
+
+def test_a_short_block_of_code_is_told_with_what_announces_it() -> None:
+    block = "Committed the change to the mill:\n\n```\n" + "0975fbe Mend the mill " * 6 + "\n```"
+    (unit,) = units(block)
+    assert unit.startswith("Committed the change to the mill: `0975fbe Mend the mill")
+
+
+def test_items_keep_the_numbers_that_users_answer_with() -> None:
+    assert units("Next steps:\n1. Mend the mill.\n2) Count the boats.") == [
+        "Next steps: 1. Mend the mill.",
+        "2) Count the boats.",
+    ]

@@ -128,3 +128,13 @@ def test_files_that_commands_wrote_are_changed(command: str) -> None:
 def test_an_edit_that_failed_changed_no_file() -> None:
     failed = exchange("Edit", "Error: no match", file_path="a.py", new_string="x", failed=True)
     assert file_notes(Files(deeds(failed))) == []
+
+
+def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
+    done = deeds(
+        exchange("bash", "", command="cat > scratch/try.py <<EOF\nx\nEOF"),
+        exchange("Edit", "ok", file_path="src/mill.py", new_string="x"),
+        exchange("bash", "", command="python scratch/try.py && rm -rf scratch/"),
+    )
+    assert file_notes(Files(done)) == [("src/mill.py - changed", True)]
+    assert state_lines(done)["Changed"] == "src/mill.py"

@@ -182,3 +182,40 @@ def test_what_a_change_contained_is_never_told_of_another_change() -> None:
     assert "src/b.py: retries = 2" in entry_text(told)
     assert "retries = 2" not in entry_text([changes[0], details[1]])
     assert "retries = 1" not in entry_text([details[0], changes[1]])
+
+
+def test_what_a_plan_says_is_told_beside_its_title() -> None:
+    plan = "# Plan: count the boats\n\nVerify by hand with `make count` in the north basin."
+    (entry,) = entries([user("Plan it"), *exchange("ExitPlanMode", "approved", plan=plan)])
+    assert "\nPlan: Verify by hand with `make count` in the north basin." in f"\n{entry}"
+    (again,) = {
+        each.label for each in read_entry("Plan: Verify by hand.", "actions", rarity_of([]))
+    }
+    assert again == "Plan"
+
+
+def test_what_an_assistant_is_about_to_do_decides_nothing() -> None:
+    told = story(
+        [
+            user("Mend it"),
+            assistant("I\u2019m reading the file again because it may have changed since."),
+            *exchange("Read", "x", file_path="a.py"),
+            assistant("I'll use SQLite for the index because it needs no server at all."),
+            *exchange("Read", "x", file_path="b.py"),
+        ]
+    )
+    decided = [each.text for each in told if each.section == "decisions"]
+    assert decided == ["I'll use SQLite for the index because it needs no server at all."]
+
+
+def test_of_a_long_message_later_sentences_count_less() -> None:
+    long = " ".join(f"Part {at} of basin {at} has a boat." for at in range(90))
+    told = [each for each in story([user(long), *exchange("Read", "x", file_path="a.py")])]
+    asks = [each.density for each in told if each.label == "User"]
+    assert asks[-1] > asks[60] < asks[2] / 2
+
+
+def test_a_block_of_code_in_an_entry_stays_one_statement() -> None:
+    code = "- src/a.py\n  ```go\n  func a() {\n    return 1\n  }\n  ```\n  and more of it"
+    texts = [each.text for each in read_entry(code, "files", rarity_of([]))]
+    assert texts == ["src/a.py", "`func a() { return 1 }`", "and more of it"]

@@ -66,3 +66,15 @@ def test_the_last_error_line_names_the_error() -> None:
 def test_the_error_of_an_answer_is_that_of_its_last_line_that_has_one(lines: list[str]) -> None:
     alone = [found for line in lines if (found := error_line(line))]
     assert error_line("\n".join(lines)) == (alone[-1] if alone else "")
+
+
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        "Chunk ID: 7a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n",
+        "Exit code: 0\nWall time: 0 seconds\nTotal output lines: 3\nOutput:\n",
+    ],
+)
+def test_what_stands_above_an_output_is_not_part_of_it(preamble: str) -> None:
+    assert effect_of_text(f"{preamble}three boats") == Effect("three boats", 0)
+    assert effect_of_text("Process the boats\nOutput:\nx").text == "Process the boats\nOutput:\nx"

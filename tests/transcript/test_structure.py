@@ -2,6 +2,7 @@
 
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.transcript import (
+    Media,
     Message,
     Role,
     Summary,
@@ -73,3 +74,22 @@ def test_a_turn_begins_with_a_user_message() -> None:
     assert turns(transcript) == (range(1), range(1, 3), range(3, 4))
     assert turns(()) == ()
     assert turns((user("a"),)) == (range(1),)
+
+
+def test_what_an_agent_writes_in_a_users_name_is_not_the_newest_word_of_a_user() -> None:
+    skill = user("Base directory for this skill: /s\n\n# How to review\n\nRead it all.")
+    notice = user("<task-notification>done</task-notification>")
+    assert newest_user((user("review it"), assistant("ok"), skill, notice)) == 0
+    assert newest_user((assistant("hi"), skill)) == 1
+    given = user("Base directory for this skill: /s\n\ntext\nARGUMENTS: the parser")
+    assert newest_user((user("a"), given)) == 1
+
+
+def test_the_output_of_a_command_written_as_text_is_a_users_message() -> None:
+    output = user("<returncode>0</returncode>\n<output>ok</output>")
+    assert newest_user((user("mend it"), assistant("run"), output)) == 2
+
+
+def test_a_picture_without_a_word_is_a_users_message() -> None:
+    picture = Message(Role.USER, (Media("image", "image/png", "aGk="),))
+    assert newest_user((user("look"), assistant("at what?"), picture)) == 2

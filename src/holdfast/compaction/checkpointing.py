@@ -28,7 +28,7 @@ __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
-_OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.09, 0.03, 1_500
+_OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
 _JOINTS = 12

@@ -21,7 +21,7 @@ _READ = 500
 """How many of the newest statements are looked at."""
 _HALF = 40
 """How many newer statements make a use count half."""
-_WHOLE, _AROUND = 90, 30
+_WHOLE, _AROUND = 160, 60
 """Characters of a text that is told whole; of a longer one, those on each side of a name."""
 
 

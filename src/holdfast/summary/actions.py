@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.sentences import clip_words, units
+from holdfast.summary.sentences import clip_words
 from holdfast.summary.statements import Kind
 from holdfast.summary.written import document_in, unquoted, without_documents
 from holdfast.transcript.effects import error_line
@@ -137,12 +137,12 @@ def told(deed: Deed) -> Told | None:
 
 def _plan(deed: Deed) -> Told | None:
     """Return a plan that was written as a text, which a user may have agreed to."""
-    titles = units(deed.action.content[:_EXCERPT])
-    if not titles:
+    title = deed.action.content.strip().partition("\n")[0].strip("# ")
+    if not title:
         return None
     said = "" if deed.ended is None else deed.ended.text[:_ANSWER]
     agreed = " - approved by the user" if _APPROVED.search(said) else ""
-    return Told(Kind.RESULT, "PLANNED", f"{clip_words(titles[0], _COMMAND)}{agreed}")
+    return Told(Kind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{agreed}")
 
 
 def short_path(path: str) -> str:
@@ -247,7 +247,7 @@ def _command(deed: Deed) -> Told:
         failed, line = verdict(deed)
         said = f" {_quoted(line)}" if line else ""
         return Told(Kind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}")
-    if ended.failed:
+    if deed.failed:
         return Told(Kind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
     files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
     changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None

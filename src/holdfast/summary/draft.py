@@ -18,7 +18,7 @@ from holdfast.summary.cues import is_question
 from holdfast.summary.masking import redact_all
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.sentences import Rarity, is_code, units
-from holdfast.summary.standing import SAID_AFTER, UNDER_WAY, Standing, current, is_state
+from holdfast.summary.standing import SAID_AFTER, Standing, current, is_state, is_under_way
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
@@ -295,7 +295,7 @@ class _Drafting:
             if not entry.startswith(SAID_AFTER) and " ".join(entry.split()) not in heard:
                 yield f'User: "{entry}"'
         for entry in self._previous.in_progress:
-            if not entry.startswith(UNDER_WAY) and BEGUN not in entry:
+            if not is_under_way(entry) and BEGUN not in entry:
                 yield f"Then under way: {entry}"
         yield from (f"Stood then: {entry}" for entry in self._previous.state if not is_state(entry))
         for words in self._job.previous.said if self._job.previous else ():

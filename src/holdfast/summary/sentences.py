@@ -37,7 +37,8 @@ _GOES_ON = re.compile(
     r"(?:^|[\s(])(?:\d{1,3}|[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Sr|Sra|Dra|Hr|Fr|Mme|vs|ca"
     r"|Inc|Ltd|Jr|e\.g|i\.e|z\.B|bzw|etc)\.$"
 )
-_ITEM = re.compile(r"^\s{0,24}(?:[-*•+]|\d{1,3}[.)])\s+")
+# The number of an item stays: users answer with it.
+_ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 # Where a link leads on this machine is in its words mostly, and costs more than they do.
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
 _RULE = re.compile(r"[\s|:+=_*-]*")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.summary.turns import Deed, Turn
     from holdfast.summary.wording import Wording
 
-__all__ = ["SAID_AFTER", "UNDER_WAY", "Standing", "current", "is_state"]
+__all__ = ["SAID_AFTER", "Standing", "current", "is_state", "is_under_way"]
 
 _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 """Characters of the task: the most, the fewest, and those for each token of the record."""
@@ -40,7 +40,9 @@ _LAST_STEPS = 3
 _NEWEST_FAILURES, _NEWEST_FILES = 4, 6
 _SHORT_INPUT = 40
 _ALIKE = 0.5
-UNDER_WAY = "The newest request is being worked on"
+UNDER_WAY = "The newest request, which stands below, is being worked on"
+_WAS_UNDER_WAY = "The newest request is being worked on"
+"""How a record of versions before began the same."""
 _SAME = 0.75
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
@@ -64,6 +66,11 @@ _STATES = (
 def is_state(line: str) -> bool:
     """Say whether a line of an earlier record tells what commands showed."""
     return line.partition(": ")[0] in _STATES
+
+
+def is_under_way(entry: str) -> bool:
+    """Say whether an entry of an earlier record tells what was done last about its task."""
+    return entry.startswith((UNDER_WAY, _WAS_UNDER_WAY))
 
 
 class Standing:

@@ -33,6 +33,9 @@ _COMMITS = re.compile(r"\bgit\b[^;&|\n]{0,80}\bcommit\b[^;&|\n]{0,80}")
 _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
 _PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
+_DELETES = re.compile(
+    r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+((?:-{1,2}[\w-]+\s+)*)([^;&|\n)]{1,400})"
+)
 _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
@@ -78,7 +81,9 @@ class Files:
             self._record(action.target[:2_000], deed.ended.text[:4_000] if deed.ended else "")
 
     def _record(self, command: str, answer: str) -> None:
-        """Follow what a command did to the history of the repository."""
+        """Follow what a command deleted, and did to the history of the repository."""
+        for _, deleted in _DELETES.findall(command):
+            self._delete(deleted.split())
         for added in _ADDS.findall(command):
             self._staged += added.split()
         if found := _COMMITS.search(command):
@@ -95,6 +100,11 @@ class Files:
             self.uncommitted.clear()
         if _PUSHES.search(command):
             self.unpushed.clear()
+
+    def _delete(self, names: Sequence[str]) -> None:
+        for files in (self.touched, self.uncommitted, self.unchecked):
+            for path in [path for path in files if _is_among(path, names)]:
+                del files[path]
 
 
 def _is_among(path: str, staged: Sequence[str]) -> bool:

@@ -177,7 +177,7 @@ class _Telling:
             density *= 0.3
         yield self._one(line.kind, line.line, density, label, deed.place)
         if deed.action.family is Family.PLAN:
-            for unit in units(deed.action.content)[1:]:
+            for unit in units(deed.action.content.strip().partition("\n")[2]):
                 yield self._one(Kind.REPLY, unit, self._rarity.density(unit), PLAN, deed.place)
         if line.detail:
             density = min(self._rarity.density(line.detail), density)
@@ -186,11 +186,10 @@ class _Telling:
     def _remark(self, remark: Remark) -> Iterator[Statement]:
         for unit in units(remark.text):
             density = self._rarity.density(unit)
-            if narrates(unit):
-                density *= 0.25
             if density > _DECISIVE and _decides(unit):
                 yield self._decision(unit, density, remark.place)
             else:
+                density *= 0.25 if narrates(unit) else 1.0
                 yield self._one(Kind.REMARK, unit, density, NOTED, remark.place)
 
     def _decision(self, unit: str, density: float, message: int) -> Statement:
