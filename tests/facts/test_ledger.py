@@ -106,3 +106,20 @@ def test_names_that_were_used_lately_come_first() -> None:
     old = [f"moved load_part_{at} of the mill" for at in range(200)]
     lines = listed(*old, "renamed save_config", budget=40)
     assert lines == ["- renamed save_config"]
+
+
+def test_what_the_ledger_before_had_stays_also_where_it_is_used_right_now() -> None:
+    line = Words("tools/check_ledger.sh --strict - in order")
+    around = "RAN tools/check_ledger.sh --strict"
+    kept = ledger([], present="", budget=400, count=len, earlier=[line], around=around)
+    assert kept == "- tools/check_ledger.sh --strict - in order"
+    assert ledger([line], present="", budget=400, count=len, around=around) == ""
+    assert ledger([], present=around, budget=400, count=len, earlier=[line]) == ""
+
+
+def test_what_was_used_often_goes_before_what_was_used_once_and_lately() -> None:
+    often = [Words("ran tools/check.sh for the mill") for _ in range(3)]
+    once = [Words(f"read src/part_{at}.py of the mill") for at in range(100)]
+    assert ledger([*often, *once], present="", budget=36, count=len) == (
+        "- ran tools/check.sh for the mill"
+    )

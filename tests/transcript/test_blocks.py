@@ -104,9 +104,3 @@ def test_a_command_is_what_it_was_given_or_its_name() -> None:
 @given(st.text(alphabet="<>/ \naskil", max_size=80) | st.text(max_size=80))
 def test_nothing_is_made_up(text: str) -> None:
     assert words_typed(text) in text
-
-
-def test_a_demonstration_that_an_agent_puts_first_is_not_what_a_user_said() -> None:
-    shown = "Here is a demonstration of how to correctly accomplish this task.\nISSUE: boats"
-    assert is_observation(shown)
-    assert not is_observation("Here is a demonstration of the fault that I see.")

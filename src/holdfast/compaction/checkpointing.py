@@ -94,9 +94,18 @@ def compose(
     proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
     left -= count(written) + max(proof_room, 0)
     said = _said(plan, means, written, draft.outdated, min(shares.said, left - _JOINTS))
-    present = "\n".join((written, *said, live, around))
+    present = "\n".join((written, *said, live))
     untold = _without(draft.told(shown), chosen)
-    proof = ledger(untold, present=present, budget=proof_room, count=count)
+    earlier = [each for each in untold if each.section == "evidence"]
+    untold = [each for each in untold if each.section != "evidence"]
+    proof = ledger(
+        untold,
+        present=present,
+        budget=proof_room,
+        count=count,
+        earlier=earlier,
+        around=around,
+    )
     spare = proof_room - count(proof)
     if shares.strict and spare > _JOINTS:
         # Where few names are left to tell, the record takes what they do not need.

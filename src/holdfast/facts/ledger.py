@@ -19,8 +19,10 @@ __all__ = ["ledger"]
 _KINDS = frozenset({Kind.PATH, Kind.URL, Kind.COMMIT, Kind.PORT, Kind.IDENTIFIER, Kind.FLAG})
 _READ = 500
 """How many of the newest statements are looked at."""
+_OFTEN = 2.0
+"""As how many uses a line of the ledger before counts."""
 _HALF = 40
-"""How many newer statements make a use count half."""
+"""How many newer statements take half of what a use counts more for being new."""
 _WHOLE, _AROUND = 160, 60
 """Characters of a text that is told whole; of a longer one, those on each side of a name."""
 
@@ -35,25 +37,36 @@ class Used(Protocol):
 
 
 def ledger(
-    untold: Sequence[Used], *, present: str, budget: int, count: Callable[[str], int]
+    untold: Sequence[Used],
+    *,
+    present: str,
+    budget: int,
+    count: Callable[[str], int],
+    earlier: Sequence[Used] = (),
+    around: str = "",
 ) -> str:
-    """Return lines that hold the names which `present` lacks, within a budget.
+    """Return lines that hold the names which a window lacks, within a budget.
 
     Args:
         untold: What was said and done and is not told, oldest first.
-        present: Everything that the window shows.
+        present: Everything that the summary tells.
         budget: The most that the lines may weigh.
         count: Weighs them.
+        earlier: The lines of the ledger before this one. What stood there was used often, and
+            stays also where it is used again right now: what stands around the summary goes on.
+        around: What stands around the summary.
     """
     if budget <= 0:
         return ""
     known = set(runs(present))
+    shown = known | set(runs(around))
+    read = [*((each, _OFTEN) for each in earlier), *((each, 1.0) for each in untold[-_READ:])]
     found: dict[str, str] = {}
     worth: dict[str, float] = {}
-    for newer, each in enumerate(reversed(untold[-_READ:])):
+    for newer, (each, uses) in enumerate(reversed(read)):
         for name in _names(each.text):
-            worth[name] = worth.get(name, 0.0) + _HALF / (_HALF + newer)
-            if name not in found and name.encode() not in known:
+            worth[name] = worth.get(name, 0.0) + uses + 0.5 * _HALF / (_HALF + newer)
+            if name not in found and name.encode() not in (shown if uses == 1.0 else known):
                 found[name] = _words_around(each.text, name)
     lines: dict[str, None] = {}
     told = ""
@@ -73,7 +86,8 @@ def ledger(
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, ...]:
     facts = (fact for run in dict.fromkeys(runs(text)) for fact in read_run(run))
-    return tuple(fact.text for fact in facts if fact.kind in _KINDS and len(fact.text) > 3)
+    names = (fact.text for fact in facts if fact.kind in _KINDS and len(fact.text) > 3)
+    return tuple(dict.fromkeys(names))
 
 
 def _words_around(text: str, name: str) -> str:

@@ -298,7 +298,7 @@ class _Drafting:
             if not is_under_way(entry) and BEGUN not in entry:
                 yield f"Then under way: {entry}"
         yield from (f"Stood then: {entry}" for entry in self._previous.state if not is_state(entry))
-        for words in self._job.previous.said if self._job.previous else ():
+        for words in reversed(self._job.previous.said) if self._job.previous else ():
             # What of their rules and values still holds, the record tells.
             if kept := " ".join(unit for unit in units(words) if not is_said_of(unit)):
                 yield f'User: "{kept}"'

@@ -60,7 +60,7 @@ def verify_against(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...
     task = check.task(record.task)
     pending = tuple(check.pending(entry) for entry in record.pending)
     others = {
-        name: tuple(check.claim(entry) for entry in entries)
+        name: tuple(check.claims(entry) for entry in entries)
         for name, entries in record.sections()
         if name not in {"task", "pending"}
     }
@@ -105,8 +105,12 @@ class _Check:
             return ""
         return self._marked(entry)
 
-    def claim(self, entry: str) -> str:
-        """Return an entry of any section; what it says of the user must be traceable."""
+    def claims(self, entry: str) -> str:
+        """Return an entry of any section; what its lines say of the user must be traceable."""
+        checked = ((line, self._claim(line)) for line in entry.split("\n"))
+        return "\n".join(found for line, found in checked if found or not line)
+
+    def _claim(self, entry: str) -> str:
         if NOT_FOUND in entry:
             return entry
         if APPROVAL_CLAIM.search(entry):

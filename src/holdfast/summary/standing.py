@@ -165,7 +165,8 @@ class Standing:
     def _opening(self) -> str:
         """Return what was asked first; rules and values are no goal, a word or two hardly."""
         opening = ""
-        for ask in (ask for turn in self._turns for ask in turn.asks[:1]):
+        # Of several messages in a row the last says what is wanted; examples may stand before it.
+        for ask in (ask for turn in self._turns for ask in turn.asks[-1:]):
             parts = [unit for unit in units(ask) if not is_said_of(unit)]
             opening = " ".join(parts[:2]) or opening
             if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:

@@ -45,7 +45,6 @@ _INJECTED = (
     "<user-prompt-submit-hook>",
     "[request interrupted by user",
     "caveat: the messages below were generated",
-    "here is a demonstration of how to correctly accomplish this task",
     "# agents.md instructions",
     "this is the gemini cli. we are setting up the context",
     "this is the qwen code. we are setting up the context",
