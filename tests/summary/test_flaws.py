@@ -62,7 +62,7 @@ def test_a_record_with_nothing_in_it_never_replaces_turns() -> None:
 
 def test_a_repair_asks_again_and_says_what_was_wrong() -> None:
     ask = Ask("PROMPT", 1_300, "update", 2, 5)
-    again = repair(ask, "nonsense", "it was empty")
+    again = repair(ask, "it was empty")
     assert again.prompt.startswith("PROMPT\n\nAn earlier answer to this could not be used: it was")
     assert (again.purpose, again.max_tokens, again.step, again.steps) == ("repair", 1_300, 2, 5)
 

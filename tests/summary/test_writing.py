@@ -151,7 +151,7 @@ def test_no_request_exceeds_the_window(
     previous = Checkpoint(Record(critical=("word " * 900,), actions=("x" * 9_000,)))
 
     def answer(ask: Ask) -> str:
-        for each in (ask, repair(ask, "", "it had none of the headings")):
+        for each in (ask, repair(ask, "it had none of the headings")):
             assert count(each.prompt) * SAFETY + each.max_tokens <= window
         # As many words as the answer may have, which is more than the record may.
         return render(Record(goal=("long " * (each.max_tokens // 2),), files=("f " * 60,)))

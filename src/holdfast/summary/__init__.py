@@ -8,11 +8,10 @@ from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Jo
 from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
-from holdfast.summary.draft import Draft, draft, trim
+from holdfast.summary.draft import Draft, draft
 from holdfast.summary.flaws import problem, repair
 from holdfast.summary.masking import redact_all
-from holdfast.summary.provenance import verify
-from holdfast.summary.reader import adopt, read
+from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
 from holdfast.summary.statements import Statement
 from holdfast.summary.writing import write
@@ -37,14 +36,11 @@ __all__ = [
     "derive_focus",
     "draft",
     "problem",
-    "read",
     "read_checkpoint",
     "redact_all",
     "render",
     "render_checkpoint",
     "repair",
-    "trim",
     "user_words",
-    "verify",
     "write",
 ]

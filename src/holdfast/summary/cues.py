@@ -26,8 +26,6 @@ __all__ = [
     "is_acknowledgement",
     "is_decision",
     "is_question",
-    "is_rule",
-    "sentences",
 ]
 
 CONSTRAINT = Wording(
@@ -131,18 +129,6 @@ _BRIEF = 60
 
 # The query of an address asks nothing.
 _ASKS = re.compile(r"\?(?![\w&=%/-])")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])|\n+")
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of the text, without bullets and blank ones."""
-    parts = (part.strip().lstrip("-*•> ").strip() for part in _SENTENCE_END.split(text))
-    return [part for part in parts if part]
-
-
-def is_rule(sentence: str) -> bool:
-    """Say whether a user's sentence states a rule; a question asks about one."""
-    return CONSTRAINT.stands_in(sentence, words_in(sentence)) and not is_question(sentence)
 
 
 def is_acknowledgement(text: str) -> bool:

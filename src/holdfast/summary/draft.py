@@ -41,7 +41,6 @@ _OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 _FRONT, _BACK = 2_000, 1_500
 """Characters that are read of an answer."""
 _WRITTEN = 4_000
-_TASK = 600
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
@@ -51,9 +50,6 @@ _PASTED = 2_000
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
 _ANSWERED = "Answered under Completed Actions:"
-_LAST_STEPS = 3
-_SHORT_INPUT = 40
-_ALIKE = 0.5
 _FOCUS, _HINT = 3.0, 1.1
 """How much more a statement is worth that concerns a focus, or what the newest turns are about."""
 

@@ -64,10 +64,9 @@ def problem_of(text: str, record: Record | None, request: str = "") -> str | Non
     return None
 
 
-def repair(ask: Ask, text: str, problem: str) -> Ask:
+def repair(ask: Ask, problem: str) -> Ask:
     """Return the ask once more, with what was wrong with its answer.
 
     The faulty text is not sent back: the room for it may not exist.
     """
-    del text
     return replace(ask, prompt=f"{ask.prompt}\n\n{repair_note(problem)}", purpose="repair")

@@ -18,7 +18,7 @@ from holdfast.summary.flaws import problem_of
 from holdfast.summary.masking import redact_all
 from holdfast.summary.merging import merged
 from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
-from holdfast.summary.provenance import Heard, verify_against
+from holdfast.summary.provenance import Heard, verify
 from holdfast.summary.reader import reading
 from holdfast.summary.record import Record, last_number, render
 from holdfast.transcript.toolkit import flat
@@ -129,7 +129,7 @@ def _settled(
         failure = Failure.MALFORMED if text.strip() else Failure.EMPTY
         return Declined(failure, f"the summarizer wrote no record: {flaw}")
     complete = merged(record, found)
-    checked, warnings = verify_against(complete, heard)
+    checked, warnings = verify(complete, heard)
     return Composed(checked, 1, warnings=warnings)
 
 
