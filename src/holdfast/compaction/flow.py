@@ -41,9 +41,9 @@ from holdfast.tokens import Load, load_of
 
 if TYPE_CHECKING:
     from holdfast.compaction.live import LiveState
-    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.prune import PrunedTranscript
+    from holdfast.compaction.request import Means
     from holdfast.transcript import Transcript
 
 __all__ = ["Flow", "compaction"]

@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.assemble import assemble, with_note
 from holdfast.compaction.cut import cut, head_ends, measured, must_stay, system_end
+from holdfast.compaction.fold import assemble, with_note
 from holdfast.compaction.plan import leanest
 from holdfast.compaction.policy import Shares
-from holdfast.compaction.prune import PrunedTranscript, prune
+from holdfast.compaction.prune import PrunedTranscript, prune, truncate
 from holdfast.compaction.repair import ensure_valid, repair
 from holdfast.compaction.report import Abandoned, Cuts, Pruned, Report, Unchanged
-from holdfast.compaction.truncate import truncate
 from holdfast.tokens import load_of
 from holdfast.transcript import Role
 
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.cut import Measured
     from holdfast.compaction.flow import Flow
-    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
+    from holdfast.compaction.request import Means
     from holdfast.transcript import Message, Transcript
 
 __all__ = ["LEFT_OUT", "truncation"]
