@@ -12,13 +12,19 @@ from itertools import chain, zip_longest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.summary.asks import BEGUN, is_concluded
-from holdfast.summary.claims import is_said_of, is_standing_rule, is_value
-from holdfast.summary.cues import is_question
+from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.masking import redact_all
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.sentences import Rarity, is_code, units
-from holdfast.summary.standing import SAID_AFTER, UNDER_WAY, Standing, current, is_state
+from holdfast.summary.standing import (
+    BEGUN,
+    SAID_AFTER,
+    UNDER_WAY,
+    Standing,
+    current,
+    is_concluded,
+    is_state,
+)
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
