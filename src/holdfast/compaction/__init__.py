@@ -9,11 +9,10 @@ page), then `triggers` (when it begins and stops) and `truncation` (the same wit
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
 from holdfast.compaction.plan import Decision, Enough, Impossible, Nothing, Plan, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, Policy, Shares
+from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
 from holdfast.compaction.report import (
     Abandoned,
     CompactionReport,
-    Cuts,
     Folded,
     Outcome,
     Pruned,
@@ -38,7 +37,6 @@ __all__ = [
     "Abandoned",
     "Cause",
     "CompactionReport",
-    "Cuts",
     "Decision",
     "Enough",
     "Flow",
@@ -58,7 +56,6 @@ __all__ = [
     "PrunedCounts",
     "Report",
     "Request",
-    "Shares",
     "SummaryReport",
     "Unchanged",
     "advice",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from holdfast.summary import Draft
     from holdfast.transcript import Transcript
 
-__all__ = ["Fold", "assemble", "fold", "with_note", "words_of"]
+__all__ = ["Fold", "assemble", "fold", "noted", "with_note", "words_of"]
 
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
@@ -185,7 +185,7 @@ def assemble(
     rest = _joined(kept, tail)
     if not summary:
         return (*head, *rest)
-    opening = tuple(_noted(head))
+    opening = noted(head)
     part = Summary(summary)
     before = opening[-1].role if opening else Role.SYSTEM
     after = rest[0] if rest else None
@@ -224,12 +224,13 @@ def _takes_summary(before: Role, after: Message) -> bool:
     )
 
 
-def _noted(head: Sequence[Message]) -> list[Message]:
-    noted = list(head)
-    system = [index for index, message in enumerate(noted) if message.role is Role.SYSTEM]
-    if system:
-        noted[system[-1]] = with_note(noted[system[-1]])
-    return noted
+def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:
+    """Return the head with the note in its last system message."""
+    messages = list(head)
+    system = [index for index, message in enumerate(messages) if message.role is Role.SYSTEM]
+    for index in system[-1:]:
+        messages[index] = with_note(messages[index], note)
+    return tuple(messages)
 
 
 def _joined(kept: Sequence[Message], tail: Sequence[Message]) -> Transcript:

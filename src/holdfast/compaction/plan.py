@@ -35,6 +35,7 @@ __all__ = [
     "Impossible",
     "Nothing",
     "Plan",
+    "answer_to_fit",
     "decide",
     "grow",
     "leanest",
@@ -169,7 +170,7 @@ def decide(
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
     smallest = scale.total(leanest(it, means))
-    if policy.fit is not None and (answer := _answer_to_fit(policy.fit, before, smallest)):
+    if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     fixed = it.weight(0, head) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS + it.task
@@ -202,7 +203,7 @@ def leanest(it: Measured, means: Means) -> Transcript:
     )
 
 
-def _answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
+def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
     """Return why a fit needs no plan: it is reached already, or it cannot be."""
     if before <= fit:
         return Nothing(f"it fits already: {before:,} of {fit:,} tokens")

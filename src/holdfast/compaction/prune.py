@@ -162,7 +162,8 @@ class _Stale:
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"
-        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *_not_text(result)))
+        others = (piece for piece in result.content if not isinstance(piece, Text))
+        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *others))
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""
@@ -176,10 +177,6 @@ class _Stale:
 def _sketch(text: str) -> _Sketch:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
     return len(text), text[:_ENDS], text[-_ENDS:]
-
-
-def _not_text(result: ToolResult) -> tuple[Content, ...]:
-    return tuple(part for part in result.content if not isinstance(part, Text))
 
 
 def _is_long(arguments: str) -> bool:
@@ -304,20 +301,12 @@ class Truncated:
 
 
 def truncate(
-    messages: Sequence[Message],
-    budget: int,
-    scale: Scale,
-    stored: Mapping[str, int] = _NOT_STORED,
+    messages: Sequence[Message], budget: int, scale: Scale, stored: Mapping[str, int] = _NOT_STORED
 ) -> Truncated:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
-    Only tool results give way: the words of users and of the model are never truncated.
-
-    Args:
-        messages: What has to fit.
-        budget: What it may weigh, in tokens.
-        scale: Weighs it.
-        stored: Where the store has a result whole, as message ids by call id.
+    Only tool results give way: the words of users and of the model are never truncated. Where the
+    store has a result whole (`stored` has message ids by call id), a pointer to it is left.
     """
     kept = list(messages)
     over = scale.total(kept) - budget
@@ -335,7 +324,8 @@ def truncate(
             break
         share = max(weight - over, _SMALLEST) / weight
         before = scale.weigh(kept[index])
-        kept[index] = _cut(kept[index], share, stored)
+        parts = tuple(_cut(part, share, stored) for part in kept[index].parts)
+        kept[index] = replace(kept[index], parts=parts)
         over -= before - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
@@ -362,11 +352,7 @@ def pointer_to(message_id: int | str) -> str:
     )
 
 
-def _cut(message: Message, share: float, stored: Mapping[str, int]) -> Message:
-    return replace(message, parts=tuple(_cut_part(part, share, stored) for part in message.parts))
-
-
-def _cut_part(part: Part, share: float, stored: Mapping[str, int]) -> Part:
+def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
     if not isinstance(part, ToolResult):
         return part
     pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""

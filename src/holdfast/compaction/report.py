@@ -92,6 +92,16 @@ class Report:
             return 0.0
         return 1 - self.tokens_after / self.tokens_before
 
+    @classmethod
+    def unchanged(cls, messages: int, tokens: int) -> Report:
+        """Return the figures of a pass that left so many messages and tokens as they were."""
+        return cls(
+            tokens_before=tokens,
+            tokens_after=tokens,
+            messages_before=messages,
+            messages_after=messages,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Folded:
@@ -209,15 +219,12 @@ class CompactionReport(Mapping[str, object]):
         }
 
     def __getitem__(self, key: str) -> object:
-        """Return one value of the JSON report."""
         return self.as_json()[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the keys of the JSON report."""
         return iter(self.as_json())
 
     def __len__(self) -> int:
-        """Return how many keys the JSON report has."""
         return len(self.as_json())
 
 
@@ -232,16 +239,16 @@ def feedback(report: CompactionReport) -> tuple[str, ...]:
 
 def _happened(report: CompactionReport) -> Iterator[str]:
     figures = report.figures
-    size = f"{_messages(figures.messages_before)}, about {figures.tokens_before:,} tokens"
+    size = _messages(figures.messages_before)
     match report.result:
         case Folded() | Pruned():
             yield from _sizes(figures)
         case Unchanged(reason=reason):
             yield f"Nothing was compressed: {_bare(reason)}."
-            yield f"The conversation is as it was: {size}."
+            yield f"The conversation is as it was: {size}, about {figures.tokens_before:,} tokens."
         case Abandoned(reason=reason):
             yield f"The compression was given up: {_bare(reason)}."
-            yield f"The conversation is as it was: {_messages(figures.messages_before)}."
+            yield f"The conversation is as it was: {size}."
         case _:
             assert_never(report.result)
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState
-from holdfast.summary import redact_all
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from holdfast.compaction.policy import Policy
     from holdfast.tokens import Scale
@@ -63,10 +62,6 @@ class Means:
     """Names of the host's tools that bring back what was folded."""
     before_folding: Callable[[Transcript], str] | None = None
     """Sees the messages that are about to be folded; what it returns joins the record."""
-
-    def mask(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the texts redacted."""
-        return redact_all(texts, self.redact)
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one line about a call and how it went, redacted like everything derived."""

@@ -11,7 +11,6 @@ from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
 from holdfast.summary.draft import Draft, draft
-from holdfast.summary.masking import redact_all
 from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
 from holdfast.summary.statements import Statement
@@ -38,7 +37,6 @@ __all__ = [
     "draft",
     "problem",
     "read_checkpoint",
-    "redact_all",
     "render",
     "render_checkpoint",
     "repair",
