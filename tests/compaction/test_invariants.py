@@ -17,8 +17,7 @@ from holdfast.compaction import (
     Unchanged,
     compaction,
 )
-from holdfast.compaction.plan import SYSTEM_NOTE
-from holdfast.compaction.previous import without_summaries
+from holdfast.compaction.plan import SYSTEM_NOTE, without_summaries
 from holdfast.redaction import redact
 from holdfast.summary import Answer, Ask, Declined, Failure, Written
 from holdfast.tokens import Scale

@@ -5,14 +5,25 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.prune import LONG, prune
+from holdfast.compaction.prune import (
+    LONG,
+    Truncated,
+    WithoutMedia,
+    prune,
+    truncate,
+    without_old_media,
+)
 from holdfast.compaction.report import PrunedCounts
 from holdfast.testing.builders import assistant, call, step, tool, user
-from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
+from holdfast.tokens import Scale
+from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.transcript.toolkit import Toolkit
 
 KIT = Toolkit().describe
 LONG_TEXT = "\n".join(f"line {number} of the listing" for number in range(40))
+
+SCALE = Scale()
+HUGE = "\n".join(f"{number}: the build printed another line" for number in range(2_000))
 
 
 def texts(messages: tuple[Message, ...]) -> list[str]:
@@ -115,3 +126,106 @@ def test_messages_that_will_be_folded_are_counted_and_not_rewritten() -> None:
     assert pruned.counts == PrunedCounts(summarised=2)
     assert pruned.transcript[:3] == transcript[:3]
     assert texts(pruned.transcript)[1] == "[bash: make (40 lines)]"
+
+
+def test_historical_media_becomes_a_placeholder() -> None:
+    picture = Media(media_type="image/png", data="A" * 4096)
+    old = Message(Role.USER, (Text("look"), picture))
+    shot = Message(Role.TOOL, (ToolResult("a", (Text("shot"), picture)),))
+    new = Message(Role.USER, (Text("and this"), picture))
+    transcript = (old, assistant("", call("a")), shot, new, assistant("ok"))
+    pruned = without_old_media(transcript)
+    assert pruned.count == 2
+    assert pruned.transcript == (
+        Message(Role.USER, (Text("look"), Text("[image image/png, 4 kB: not in the window]"))),
+        transcript[1],
+        Message(
+            Role.TOOL,
+            (ToolResult("a", (Text("shot"), Text("[image image/png, 4 kB: not in the window]"))),),
+        ),
+        new,
+        transcript[4],
+    )
+
+
+def test_what_tools_showed_last_in_the_running_turn_stays() -> None:
+    def shot(id_: str, piece: Media | Text) -> Message:
+        return Message(Role.TOOL, (ToolResult(id_, (piece,)),))
+
+    picture = Media(data="A")
+    gone = Text("[image of an earlier turn, 1 kB: not in the window]")
+    calls = (assistant("", call("a")), assistant("", call("b"), call("c")))
+    transcript = (
+        user("go"),
+        calls[0],
+        shot("a", picture),
+        calls[1],
+        shot("b", picture),
+        shot("c", picture),
+        assistant("hm"),
+    )
+    assert without_old_media(transcript).transcript == (
+        user("go"),
+        calls[0],
+        shot("a", gone),
+        calls[1],
+        shot("b", picture),
+        shot("c", picture),
+        assistant("hm"),
+    )
+
+
+def test_pinned_messages_keep_their_media() -> None:
+    pinned = Message(Role.USER, (Text("the design"), Media(data="A")), pinned=True)
+    newer = Message(Role.USER, (Text("another"), Media(data="B")))
+    assert without_old_media((pinned, newer)) == WithoutMedia((pinned, newer), 0)
+
+
+def test_what_fits_is_left_alone() -> None:
+    messages = (user("hi"), tool("a", "short"))
+    assert truncate(messages, 1_000, SCALE) == Truncated(messages, 0)
+
+
+def test_the_heaviest_result_is_cut_in_the_middle_until_it_fits() -> None:
+    messages = (user("words " * 50), tool("a", HUGE), tool("b", "small"))
+    cropped = truncate(messages, 2_000, SCALE)
+    assert cropped.count == 1
+    assert SCALE.total(cropped.messages) <= 2_000
+    text = cropped.messages[1].results[0].text
+    assert text.startswith("0: the build")
+    assert text.endswith("1999: the build printed another line")
+    assert "characters left out here" in text
+    assert cropped.messages[0] is messages[0]
+    assert cropped.messages[2] is messages[2]
+
+
+def test_several_results_give_way_one_after_the_other() -> None:
+    messages = (tool("a", HUGE), tool("b", HUGE))
+    cropped = truncate(messages, 600, SCALE)
+    assert cropped.count == 2
+    assert SCALE.total(cropped.messages) <= 600
+
+
+def test_words_of_users_and_of_the_model_are_never_truncated() -> None:
+    messages = (user(HUGE), assistant(HUGE))
+    assert truncate(messages, 100, SCALE) == Truncated(messages, 0)
+
+
+def test_a_result_that_cannot_be_small_enough_says_what_was_left_out() -> None:
+    cropped = truncate((user(HUGE), tool("a", "x" * 400 + " 1 2 3" * 40)), 10, SCALE)
+    assert "left out here" in cropped.messages[1].results[0].text
+
+
+def test_words_beside_a_result_in_one_message_stay() -> None:
+    mixed = Message(Role.TOOL, (ToolResult("a", (Text(HUGE),)), Text("and these words")))
+    (cropped,) = truncate((mixed,), 500, SCALE).messages
+    assert cropped.parts[1] == Text("and these words")
+    assert SCALE.weigh(cropped) <= 500
+
+
+def test_what_stands_for_a_picture_in_a_result_that_is_cut_stays() -> None:
+    picture = Text("[image image/png, 3 bytes: not in the window]")
+    result = ToolResult("c", (Text("line\n" * 5_000), picture))
+    (cut,) = truncate([Message(Role.TOOL, (result,))], 10, Scale()).messages
+    assert cut.results[0].content[1:] == (picture,)
+    assert len(cut.results[0].text) < 1_000

@@ -7,7 +7,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from holdfast.compaction import Abandoned, Means, Outcome, Policy, Pruned, Unchanged
-from holdfast.compaction.assemble import with_note
+from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT, truncation
 from holdfast.redaction import redact

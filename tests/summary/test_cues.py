@@ -1,15 +1,30 @@
-import pytest
+import re
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.summary import cues
 from holdfast.summary.cues import (
     APPROVAL_CLAIM,
     ASK_CLAIM,
     CONSENT,
+    CONSTRAINT,
+    DECISION,
+    Wording,
+    given_value,
     is_acknowledgement,
     is_decision,
     is_question,
-    is_rule,
-    sentences,
+    is_said_of,
+    is_standing_rule,
+    is_value,
+    words_in,
 )
+
+CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
+ALL = (*CLAIMS, CONSTRAINT, DECISION)
+ASCII = st.characters(max_codepoint=127)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +42,7 @@ from holdfast.summary.cues import (
     ],
 )
 def test_rules_are_recognized_in_many_languages(sentence: str) -> None:
-    assert is_rule(sentence)
+    assert CONSTRAINT.stands_in(sentence, words_in(sentence))
 
 
 @pytest.mark.parametrize(
@@ -68,8 +83,8 @@ def test_claims_of_approval_are_recognized_in_many_languages(entry: str) -> None
 
 
 def test_other_sentences_are_neither() -> None:
-    assert not is_rule("The build is green")
-    assert not is_rule("Should we never do that?")
+    assert not CONSTRAINT.stands_in("The build is green", words_in("The build is green"))
+    assert not is_standing_rule("Should we never do that?")
     assert not is_decision("The build is green")
     assert not APPROVAL_CLAIM.search("Added a user approval flow")
     assert not ASK_CLAIM.search("The users table has three columns")
@@ -98,10 +113,83 @@ def test_questions_end_like_questions() -> None:
     assert not is_question("done.")
 
 
-def test_sentences_end_at_stops_and_lines() -> None:
-    assert sentences("- One. Two!\n\n* 三。四\n") == ["One.", "Two!", "三。", "四"]
-
-
 def test_the_query_of_an_address_asks_nothing() -> None:
     assert not is_question("The tides are at https://mill.example/tides?y=2027.")
     assert is_question("Are the tides at https://mill.example/tides?y=2027?")
+
+
+@pytest.mark.parametrize("wording", ALL, ids=lambda wording: wording.pattern.pattern[:24])
+def test_a_match_in_plain_text_holds_one_of_the_words(wording: Wording) -> None:
+    around = st.sampled_from(["", "the old ", "yes, ", "(", " of it.", ", then", "?"])
+
+    @settings(max_examples=60)
+    @given(around, st.from_regex(wording.pattern, alphabet=ASCII), around)
+    def check(before: str, match: str, after: str) -> None:
+        sentence = before + match + after
+        if wording.pattern.search(sentence):
+            assert wording.stands_in(sentence, words_in(sentence))
+
+    check()
+
+
+@given(st.lists(st.sampled_from("never I'm 7 is named only my a-b x@y.z 不要 Ä".split())))
+def test_a_wording_is_found_where_its_pattern_is(words: list[str]) -> None:
+    sentence = " ".join(words)
+    for wording in ALL:
+        found = wording.pattern.search(sentence) is not None
+        assert wording.stands_in(sentence, words_in(sentence)) == found
+
+
+def test_words_are_parted_by_all_that_no_word_is_made_of() -> None:
+    assert words_in("Don't PUSH, ever_more!") == {b"don", b"t", b"push", b"ever_more"}
+    assert words_in("at 7:30") == {b"at", b"7", b"30", b"0"}
+    assert words_in("mail a@b") == {b"mail", b"a", b"b", b"0"}
+
+
+def test_a_sentence_with_other_letters_is_always_tried() -> None:
+    assert words_in("füge es nie ein") is None
+    assert Wording("never", "nie").stands_in("füge es nie ein", None)
+
+
+def test_a_sentence_without_the_words_is_not_tried() -> None:
+    wording = Wording("never", "push")
+    assert not wording.stands_in("push it", words_in("push it"))
+    assert wording.stands_in("never push it", words_in("never push it"))
+
+
+def test_case_does_not_count() -> None:
+    assert isinstance(CONSTRAINT.pattern, re.Pattern)
+    assert CONSTRAINT.stands_in("NEVER push", words_in("NEVER push"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Never touch the schema.", "I prefer tabs.", "Ändere das Schema niemals.", "不要修改数据库。"],
+)
+def test_rules_and_preferences_stand(sentence: str) -> None:
+    assert is_standing_rule(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My name is Marta.",
+        "The service is called Harbor.",
+        "The port is 8443.",
+        "Its settings are in /srv/harbor/tides.toml.",
+    ],
+)
+def test_who_and_what_something_is_are_values(sentence: str) -> None:
+    assert is_value(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["Should we never do that?", "Is the port 8443?", "Go on."])
+def test_questions_and_talk_are_neither(sentence: str) -> None:
+    assert not is_standing_rule(sentence)
+    assert not is_value(sentence)
+
+
+@given(st.text())
+def test_any_text_is_judged(text: str) -> None:
+    assert is_said_of(text) in (True, False)
+    assert given_value(text) is None or given_value(text)

@@ -1,4 +1,4 @@
-from holdfast.summary.provenance import NOT_FOUND, quoted_input, verify
+from holdfast.summary.provenance import NOT_FOUND, Heard, quoted_input, verify
 from holdfast.summary.record import Record
 
 SAID = (
@@ -14,24 +14,24 @@ def test_what_the_user_said_word_for_word_stays() -> None:
         goal=("A billing service that works",),
         pending=("fix the login page, it fails after the second try",),
     )
-    assert verify(record, SAID) == (record, ())
+    assert verify(record, Heard(SAID)) == (record, ())
 
 
 def test_an_invented_task_is_replaced_by_the_newest_words() -> None:
-    checked, warnings = verify(Record(task=("Deploy everything to production today",)), SAID)
+    checked, warnings = verify(Record(task=("Deploy everything to production today",)), Heard(SAID))
     assert checked == Record(task=(SAID[-1],))
     assert warnings == ("replaced a task that no user gave: Deploy everything to production today",)
 
 
 def test_a_fair_paraphrase_stays_beside_the_words_themselves() -> None:
     record = Record(task=("Make retries configurable (policy default 3)",))
-    checked, warnings = verify(record, SAID)
+    checked, warnings = verify(record, Heard(SAID))
     assert checked.task == ("Make retries configurable (policy default 3)", SAID[-1])
     assert warnings == ()
 
 
 def test_without_user_words_there_is_no_task() -> None:
-    assert verify(Record(task=("Deploy",)), ()) == (
+    assert verify(Record(task=("Deploy",)), Heard(())) == (
         Record(),
         ("replaced a task that no user gave: Deploy",),
     )
@@ -45,7 +45,7 @@ def test_an_invented_ask_is_removed_and_a_doubtful_one_marked() -> None:
             "User wants the login page fixed",
         )
     )
-    checked, warnings = verify(record, SAID)
+    checked, warnings = verify(record, Heard(SAID))
     assert checked.pending == (
         f"Delete the billing service schema {NOT_FOUND}",
         "User wants the login page fixed",
@@ -61,23 +61,23 @@ def test_an_approval_that_nobody_gave_is_removed() -> None:
         decisions=("Use PostgreSQL", "The user approved dropping the legacy tables"),
         critical=("Deployment was authorized by the user",),
     )
-    checked, warnings = verify(record, SAID)
+    checked, warnings = verify(record, Heard(SAID))
     assert checked == Record(task=(SAID[-1],), decisions=("Use PostgreSQL",))
     assert len(warnings) == 2
 
 
 def test_a_bare_yes_approves_nothing_in_particular() -> None:
     record = Record(decisions=("The user approved dropping the legacy tables",))
-    checked, _ = verify(record, (*SAID, "yes, go ahead"))
+    checked, _ = verify(record, Heard((*SAID, "yes, go ahead")))
     assert checked.decisions == (f"The user approved dropping the legacy tables {NOT_FOUND}",)
 
 
 def test_an_approval_in_the_users_words_stays() -> None:
     record = Record(decisions=("The user approved dropping the legacy tables",))
     said = ("You may drop the legacy tables.",)
-    assert verify(record, said)[0].decisions == record.decisions
+    assert verify(record, Heard(said))[0].decisions == record.decisions
     quoted = Record(decisions=('The user confirmed: "drop the legacy tables"',))
-    assert verify(quoted, said)[0].decisions == quoted.decisions
+    assert verify(quoted, Heard(said))[0].decisions == quoted.decisions
 
 
 def test_software_that_asks_its_users_is_no_claim() -> None:
@@ -85,8 +85,8 @@ def test_software_that_asks_its_users_is_no_claim() -> None:
         actions=("1. EDITED app.py - added a user confirmation dialog",),
         constraints=("user table must confirm foreign keys",),
     )
-    assert verify(record, SAID)[0].actions == record.actions
-    assert verify(record, SAID)[0].constraints == record.constraints
+    assert verify(record, Heard(SAID))[0].actions == record.actions
+    assert verify(record, Heard(SAID))[0].constraints == record.constraints
 
 
 def test_a_misquoted_user_is_marked_wherever_it_stands() -> None:
@@ -96,7 +96,7 @@ def test_a_misquoted_user_is_marked_wherever_it_stands() -> None:
             "User asked to fix the login page",
         )
     )
-    assert verify(record, SAID)[0].constraints == (
+    assert verify(record, Heard(SAID))[0].constraints == (
         f'The user said "always force push to main" {NOT_FOUND}',
         "User asked to fix the login page",
     )
@@ -108,8 +108,8 @@ def test_checking_again_changes_nothing() -> None:
         pending=("Delete the billing service schema",),
         decisions=("The user approved all", "User wants a pony"),
     )
-    checked, _ = verify(record, (*SAID, "ok"))
-    assert verify(checked, (*SAID, "ok")) == (checked, ())
+    checked, _ = verify(record, Heard((*SAID, "ok")))
+    assert verify(checked, Heard((*SAID, "ok"))) == (checked, ())
 
 
 def test_chinese_words_are_traced_without_spaces() -> None:
@@ -119,7 +119,7 @@ def test_chinese_words_are_traced_without_spaces() -> None:
         pending=("修改登录页面的重试次数", "删除所有用户数据并部署到生产环境"),
         decisions=("用户批准了删除生产数据库",),
     )
-    checked, warnings = verify(record, said)
+    checked, warnings = verify(record, Heard(said))
     assert checked == Record(
         task=("把登录页面的重试次数改成三次",), pending=("修改登录页面的重试次数",)
     )

@@ -6,15 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
+from holdfast.summary.brief import SAFETY
 from holdfast.summary.checkpoint import Checkpoint
-from holdfast.summary.chunking import SAFETY
-from holdfast.summary.flaws import repair
-from holdfast.summary.record import Record, render
-from holdfast.summary.writing import write
+from holdfast.summary.prompts import Request, first_prompt, update_prompt
+from holdfast.summary.reader import Reading, read, reading
+from holdfast.summary.record import HEADINGS, Record, render
+from holdfast.summary.writing import merged, problem, problem_of, repair, write
 from tests.summary.material import assistant, count, drive, exchange, job, user
 
 TURNS = [user("fix the parser"), *exchange("bash", "1 failed", command="make test")]
 GOOD = render(Record(task=("fix the parser",), actions=("1. RAN make test - 1 failed",)))
+
+REQUEST = Request(1_000, "2026-09-01", "0a0b0c0d")
+
+ALL = frozenset(HEADINGS)
+BEFORE = Record(goal=("ship",), actions=("1. READ a.py", "2. RAN make test - exit 0"))
 
 
 def test_a_first_record_is_asked_for_once() -> None:
@@ -151,7 +157,7 @@ def test_no_request_exceeds_the_window(
     previous = Checkpoint(Record(critical=("word " * 900,), actions=("x" * 9_000,)))
 
     def answer(ask: Ask) -> str:
-        for each in (ask, repair(ask, "", "it had none of the headings")):
+        for each in (ask, repair(ask, "it had none of the headings")):
             assert count(each.prompt) * SAFETY + each.max_tokens <= window
         # As many words as the answer may have, which is more than the record may.
         return render(Record(goal=("long " * (each.max_tokens // 2),), files=("f " * 60,)))
@@ -222,3 +228,113 @@ def test_nothing_to_read_needs_no_model() -> None:
     assert drive(write(job([], previous=previous)), lambda _: GOOD).end == Composed(
         Record(goal=("ship",)), 0
     )
+
+
+def test_a_record_has_no_problem() -> None:
+    assert problem(render(Record(goal=("ship",)))) is None
+
+
+def test_half_a_record_is_a_record() -> None:
+    assert problem("## Goal\n- ship\n## Blocked\nNone.\n## Active State\n- main") is None
+
+
+def test_a_translated_record_is_a_record() -> None:
+    text = "\n".join(f"## Abschnitt {name}\n- etwas" for name in "ABCDEFGHIJKLM")
+    assert problem(text) is None
+
+
+def test_nothing_is_not_a_record() -> None:
+    assert problem("") == problem(" \n ") == "it was empty"
+
+
+def test_an_echo_of_the_request_is_not_a_record() -> None:
+    prompt = first_prompt(REQUEST, "turns")
+    assert problem(prompt) == "it repeated the request"
+    template = prompt[prompt.index("## Historical Task") : prompt.index("Every turn")]
+    assert problem(template) == "it repeated the request"
+    assert problem(update_prompt(REQUEST, "r", 3, "t")) == "it repeated the request"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'm sorry, I can't help with that.",
+        "As an AI I am unable to summarize this conversation, since it may hold private data.",
+        "Es tut mir leid, aber ich kann diese Unterhaltung leider nicht zusammenfassen.",
+        "抱歉，我无法总结这段对话。",
+        "Sure, what would you like me to do?",
+        "ok",
+    ],
+)
+def test_a_refusal_and_a_reply_are_not_records(words: str) -> None:
+    assert problem(words) == "it was a reply or a refusal"
+
+
+def test_an_essay_is_a_record_and_one_longer_than_its_request_is_not() -> None:
+    essay = "They worked on the parser of the mill, and it keeps the last token now. " * 20
+    assert problem(essay) is None
+    assert problem(essay, "x" * len(essay)) is None
+    assert problem(essay, "x" * (len(essay) - 1)) == "it was longer than what it stands for"
+
+
+def test_a_record_with_nothing_in_it_never_replaces_turns() -> None:
+    assert problem(render(Record())) == "every section was empty"
+
+
+def test_a_repair_asks_again_and_says_what_was_wrong() -> None:
+    ask = Ask("PROMPT", 1_300, "update", 2, 5)
+    again = repair(ask, "it was empty")
+    assert again.prompt.startswith("PROMPT\n\nAn earlier answer to this could not be used: it was")
+    assert (again.purpose, again.max_tokens, again.step, again.steps) == ("repair", 1_300, 2, 5)
+
+
+def test_an_answer_that_was_read_already_has_the_same_problem() -> None:
+    for text in ("", "I cannot.", render(Record()), render(Record(goal=("ship",)))):
+        assert problem_of(text, read(text)) == problem(text)
+    assert problem_of(render(Record(goal=("ship",))), None) == "every section was empty"
+
+
+def test_a_section_that_an_answer_left_out_keeps_what_it_held() -> None:
+    found = Reading(Record(blocked=("b",)), frozenset({"blocked"}))
+    assert merged(BEFORE, found) == Record(goal=("ship",), actions=BEFORE.actions, blocked=("b",))
+
+
+def test_a_section_that_an_answer_emptied_is_empty() -> None:
+    assert merged(BEFORE, Reading(Record(), ALL)) == Record(actions=BEFORE.actions)
+
+
+def test_an_answer_that_carries_the_list_on_stands() -> None:
+    actions = ("1. READ a.py fully", "2. RAN make test - exit 0", "3. EDITED b.py")
+    assert merged(BEFORE, Reading(Record(actions=actions), ALL)).actions == actions
+
+
+def test_an_answer_that_lists_only_later_actions_adds_them() -> None:
+    found = Reading(Record(actions=("3. EDITED b.py",)), ALL)
+    assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. EDITED b.py")
+
+
+def test_an_answer_that_starts_over_is_numbered_on() -> None:
+    found = Reading(Record(actions=("1. EDITED b.py", "2. PUSHED main")), ALL)
+    assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. EDITED b.py", "4. PUSHED main")
+
+
+def test_a_first_answer_is_taken_as_it_is() -> None:
+    found = Reading(Record(actions=("1. READ a",)), ALL)
+    assert merged(Record(), found).actions == ("1. READ a",)
+
+
+def test_an_answer_that_repeats_some_words_elsewhere_adds_nothing_twice() -> None:
+    found = Reading(Record(actions=("1. PUSHED main", "2. READ a.py", "3. SENT mail")), ALL)
+    assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. PUSHED main", "4. SENT mail")
+
+
+@pytest.mark.parametrize("text", ["1. one thing\n2. another", "Just prose.", "## Weather\n- rain"])
+def test_what_an_answer_says_outside_of_our_sections_is_never_left_out(text: str) -> None:
+    found = reading(text)
+    assert found is not None
+    before = Record(goal=("ship",), critical=("the port is 8787",))
+    joined = merged(before, found)
+    assert set(found.record.critical) <= set(joined.critical)
+    assert set(before.critical) <= set(joined.critical)
+    assert joined.goal == before.goal
+    assert merged(Record(), found) == found.record

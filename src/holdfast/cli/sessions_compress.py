@@ -11,7 +11,7 @@ from holdfast.cli.finding import find_leaf
 from holdfast.cli.flags import setting_flags, summarizer_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import silence_log
-from holdfast.compaction.feedback import feedback
+from holdfast.compaction.report import feedback
 from holdfast.wiring.live_sessions import live_session_of
 
 __all__ = ["compress_command"]

@@ -1,21 +1,18 @@
 """Compaction: a transcript goes in, a smaller valid one comes out, and nothing is left unsaid.
 
-Read in this order: `policy` (the knobs and their arithmetic), `report` (the outcomes), `previous`
-(what an earlier pass left), `means`, `prune`, `truncate`, `cut`, `plan` (the decision as a value),
-`live`, `said`, `checkpointing` (what the summary says), `assemble`, `repair`, `fold` (the window),
-`proof`, `flow` (the algorithm on one page), then `request`, `result`, `progress` and `pressure`.
+Read in this order: `policy` (the knobs and their arithmetic), `request` (what a pass is given),
+`report` (the outcomes), `prune`, `cut`, `plan` (the decision as a value), `live` and
+`checkpointing` (what the summary says), `repair`, `fold` (the window), `flow` (the algorithm on one
+page), then `triggers` (when it begins and stops) and `truncation` (the same with no summary).
 """
 
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
-from holdfast.compaction.means import Means
 from holdfast.compaction.plan import Decision, Enough, Impossible, Nothing, Plan, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, Policy, Shares
-from holdfast.compaction.pressure import Preflight, Pressure, due, hygiene_due
-from holdfast.compaction.progress import Cause, Progress, advice
+from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
 from holdfast.compaction.report import (
     Abandoned,
-    Cuts,
+    CompactionReport,
     Folded,
     Outcome,
     Pruned,
@@ -24,15 +21,22 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.request import Request
-from holdfast.compaction.result import CompactionReport
+from holdfast.compaction.request import Means, Request
+from holdfast.compaction.triggers import (
+    Cause,
+    Preflight,
+    Pressure,
+    Progress,
+    advice,
+    due,
+    hygiene_due,
+)
 
 __all__ = [
     "SMALLEST_WINDOW",
     "Abandoned",
     "Cause",
     "CompactionReport",
-    "Cuts",
     "Decision",
     "Enough",
     "Flow",
@@ -52,7 +56,6 @@ __all__ = [
     "PrunedCounts",
     "Report",
     "Request",
-    "Shares",
     "SummaryReport",
     "Unchanged",
     "advice",

@@ -18,9 +18,9 @@ from holdfast.transcript import said_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from holdfast.compaction.means import Means
     from holdfast.compaction.plan import Plan
     from holdfast.compaction.policy import Shares
+    from holdfast.compaction.request import Means
     from holdfast.summary import Draft, Statement
 
 __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]

@@ -37,13 +37,13 @@ from holdfast.summary import (
     user_words,
     write,
 )
-from holdfast.tokens import Load, load_of
+from holdfast.tokens import load_of
 
 if TYPE_CHECKING:
     from holdfast.compaction.live import LiveState
-    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.prune import PrunedTranscript
+    from holdfast.compaction.request import Means
     from holdfast.transcript import Transcript
 
 __all__ = ["Flow", "compaction"]
@@ -86,7 +86,9 @@ def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
         return Abandoned(plan.source, _untouched(plan.source, means), reason)
     built = fold(plan, source.draft, means, _with_notes(plan, means, live))
     load = load_of(built.transcript, means.scale)
-    bulky = tuple(f"the window is still over a limit: {each}" for each in _bulk(load, policy))
+    # Tokens are judged by the plan; here only bytes and images can be over their limits.
+    over = replace(policy.budget, tokens=load.tokens).exceeded(load)
+    bulky = tuple(f"the window is still over a limit: {each}" for each in over)
     return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
 
 
@@ -98,16 +100,8 @@ def _with_notes(plan: Plan, means: Means, live: LiveState) -> LiveState:
     return replace(live, remembered=(noted,) if noted else ())
 
 
-def _bulk(load: Load, policy: Policy) -> tuple[str, ...]:
-    """Return where bytes and images are over their limits; tokens are judged by the plan."""
-    return replace(policy.budget, tokens=load.tokens).exceeded(load)
-
-
 def _untouched(transcript: Transcript, means: Means) -> Report:
-    weight, size = means.scale.total(transcript), len(transcript)
-    return Report(
-        tokens_before=weight, tokens_after=weight, messages_before=size, messages_after=size
-    )
+    return Report.unchanged(len(transcript), means.scale.total(transcript))
 
 
 def _pruned(
@@ -166,24 +160,24 @@ def _summarize(
 
 
 def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
-    before = plan.weight
-    after = means.scale.total(built.transcript)
-    report = _report(built.plan, source, built, weights=(before, after))
+    before, after = plan.weight, means.scale.total(built.transcript)
+    report = _report(built.plan, source, built, after)
+    nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)
     if after >= before:
         reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
-        return Unchanged(plan.source, _nothing_gained(report), reason)
+        return Unchanged(plan.source, replace(nothing, warnings=report.warnings), reason)
     if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
         reason = "a record would be no shorter than the few messages that it stands for"
-        return Unchanged(plan.source, replace(_nothing_gained(report), warnings=()), reason)
+        return Unchanged(plan.source, nothing, reason)
     ensure_valid(built.transcript, plan.bare.transcript)
     return Folded(built.transcript, report)
 
 
-def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int]) -> Report:
-    before, after = weights
+def _report(plan: Plan, source: _Source, built: Fold, after: int) -> Report:
     places = plan.bare.places
+    missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
-        tokens_before=before,
+        tokens_before=plan.weight,
         tokens_after=after,
         messages_before=len(plan.source),
         messages_after=len(built.transcript),
@@ -199,28 +193,15 @@ def _report(plan: Plan, source: _Source, built: Fold, *, weights: tuple[int, int
         pruned=replace(plan.window.counts, truncated=built.truncated),
         summary=replace(source.report, tokens=built.summary_tokens),
         audit=built.audit,
-        warnings=(*source.warnings, *_missing(built), *_excess(after, plan.shares.limit)),
+        warnings=(
+            *source.warnings,
+            *(() if built.summary_tokens else (missing,)),
+            *_excess(after, plan.shares.limit),
+        ),
     )
-
-
-def _missing(built: Fold) -> tuple[str, ...]:
-    if built.summary_tokens:
-        return ()
-    return ("there was no room for a summary: nothing stands for what was folded",)
 
 
 def _excess(tokens: int, limit: int) -> tuple[str, ...]:
     if tokens <= limit:
         return ()
     return (f"the window is still over its limit: {tokens:,} of {limit:,} tokens",)
-
-
-def _nothing_gained(report: Report) -> Report:
-    return Report(
-        tokens_before=report.tokens_before,
-        tokens_after=report.tokens_before,
-        messages_before=report.messages_before,
-        messages_after=report.messages_before,
-        summary=report.summary,
-        warnings=report.warnings,
-    )

@@ -1,4 +1,7 @@
-"""Put a record where the middle was, with proof of what it kept. Pure, and sized by arithmetic."""
+"""Build the window: head, a record where the middle was, tail, with proof of what the record kept.
+
+Pure, and sized by arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,36 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.assemble import assemble
 from holdfast.compaction.checkpointing import LEAST, Summarized, Told, compose
 from holdfast.compaction.cut import must_stay
 from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest
-from holdfast.compaction.repair import repair
-from holdfast.compaction.truncate import truncate
-from holdfast.compaction.words import words_of
+from holdfast.compaction.prune import truncate
+from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
-from holdfast.transcript import newest_user
+from holdfast.transcript import (
+    Message,
+    Recalled,
+    Role,
+    Summary,
+    Synthetic,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    newest_user,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from holdfast.compaction.live import LiveState
-    from holdfast.compaction.means import Means
     from holdfast.compaction.plan import Plan
+    from holdfast.compaction.request import Means
     from holdfast.summary import Draft
     from holdfast.transcript import Transcript
 
-__all__ = ["Fold", "fold"]
+__all__ = ["Fold", "assemble", "fold", "noted", "with_note", "words_of"]
 
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
@@ -159,3 +173,87 @@ def _frame_without_tail(plan: Plan, means: Means) -> _Frame:
     kept = leanest(plan.measured, means)[head:]
     shown = frozenset((*range(head), *must_stay(plan.measured)))
     return _Frame(plan, plan.window.transcript[:head], kept, (), shown, squeezed=True)
+
+
+def assemble(
+    head: Sequence[Message], summary: str, kept: Sequence[Message], tail: Sequence[Message]
+) -> Transcript:
+    """Return the parts as one transcript in which roles alternate at the joints.
+
+    Where there is no room for a summary there is none for the note in the system prompt either.
+    """
+    rest = _joined(kept, tail)
+    if not summary:
+        return (*head, *rest)
+    opening = noted(head)
+    part = Summary(summary)
+    before = opening[-1].role if opening else Role.SYSTEM
+    after = rest[0] if rest else None
+    if after and _takes_summary(before, after):
+        return (*opening, replace(after, parts=(part, *after.parts)), *rest[1:])
+    role = Role.USER
+    if before is Role.USER and not (after and after.role is Role.ASSISTANT):
+        role = Role.ASSISTANT
+    return (*opening, Message(role, (part,), synthetic=Synthetic.SUMMARY), *rest)
+
+
+def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
+    """Return the system message with the note at its end, once."""
+    if any(isinstance(part, Text) and note in part.text for part in message.parts):
+        return message
+    last = message.parts[-1] if message.parts else None
+    if isinstance(last, Text) and len(message.parts) == 1 and message.form in ("", "string"):
+        noted = replace(last, text=f"{last.text}\n\n{note}")
+        return replace(message, parts=(noted,))
+    return replace(message, parts=(*message.parts, Text(note)))
+
+
+def _takes_summary(before: Role, after: Message) -> bool:
+    """Say whether the summary goes into the front of the message that follows it.
+
+    A user message after the summary would make two neighbors of one role. After a user message
+    in the head no role is left when an assistant follows; but thinking must stay first in its
+    message, so such a message does not take it.
+    """
+    if after.role is Role.USER:
+        return before is not Role.USER
+    return (
+        before is Role.USER
+        and after.role is Role.ASSISTANT
+        and not any(isinstance(piece, Thinking) for piece in after.parts)
+    )
+
+
+def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:
+    """Return the head with the note in its last system message."""
+    messages = list(head)
+    system = [index for index, message in enumerate(messages) if message.role is Role.SYSTEM]
+    for index in system[-1:]:
+        messages[index] = with_note(messages[index], note)
+    return tuple(messages)
+
+
+def _joined(kept: Sequence[Message], tail: Sequence[Message]) -> Transcript:
+    """Merge user messages that became neighbors because what stood between them was folded."""
+    joined: list[Message] = []
+    for message in (*kept, *tail[:1]):
+        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
+            joined[-1] = merged(joined[-1], message)
+        else:
+            joined.append(message)
+    return (*joined, *tail[1:])
+
+
+def words_of(messages: Iterable[Message]) -> str:
+    """Return everything in the messages that a fact may stand in."""
+    pieces: list[str] = []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text(text) | Summary(text) | Recalled(text) | ToolCall(arguments=text):
+                    pieces.append(text)
+                case ToolResult():
+                    pieces.append(part.text)
+                case _:
+                    pass
+    return "\n".join(pieces)

@@ -6,7 +6,7 @@ calls that changed them and from what the host reports.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import ToolCall, ToolResult
@@ -61,18 +61,8 @@ class LiveState:
 
     def over(self, older: LiveState) -> LiveState:
         """Return this state, with the older one showing wherever this says nothing."""
-        return LiveState(
-            goal=self.goal or older.goal,
-            rules=self.rules or older.rules,
-            plan=self.plan or older.plan,
-            approvals=self.approvals or older.approvals,
-            agents=self.agents or older.agents,
-            processes=self.processes or older.processes,
-            skills=self.skills or older.skills,
-            remembered=self.remembered or older.remembered,
-            directory=self.directory or older.directory,
-            branch=self.branch or older.branch,
-        )
+        names = (field.name for field in fields(self))
+        return LiveState(**{name: getattr(self, name) or getattr(older, name) for name in names})
 
 
 def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) -> LiveState:
@@ -138,11 +128,13 @@ def render_live(state: LiveState) -> str:
     for name, label in _LABELS.items():
         value = cast("str | tuple[str, ...]", getattr(state, name))
         entries = (value,) if isinstance(value, str) else value
-        lines += [f"- {label}: {_indented(entry)}" for entry in entries if entry]
+        # Further lines are indented, so that a text of several reads as one entry, word for word.
+        entries = (entry.replace("\n", f"\n{_CONTINUED}") for entry in entries if entry)
+        lines += [f"- {label}: {entry}" for entry in entries]
     if state.plan:
         done = sum(item.is_done for item in state.plan)
         lines.append(f"- Plan: {done} of {len(state.plan)} done")
-        lines += [f"  - [{item.status}] {_one_line(item.text)}" for item in state.plan]
+        lines += [f"  - [{item.status}] {' '.join(item.text.split())}" for item in state.plan]
     return "\n".join(lines)
 
 
@@ -171,12 +163,3 @@ def read_live(text: str) -> LiveState:
 
 def _once(entries: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for entry in entries if entry))
-
-
-def _indented(text: str) -> str:
-    """Return a text of several lines so that it reads as one entry, word for word."""
-    return text.replace("\n", f"\n{_CONTINUED}")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

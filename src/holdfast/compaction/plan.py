@@ -1,6 +1,7 @@
 """The decision, as a value: what would be kept, folded and pruned, and why.
 
-A plan can be printed, compared and thrown away; the dry run is free.
+A plan can be printed, compared and thrown away; the dry run is free. It is made of a transcript
+without summaries: what an earlier compaction left becomes state, not a turn.
 """
 
 from __future__ import annotations
@@ -9,47 +10,96 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.cut import (
-    Cut,
-    Measured,
-    cut,
-    head_ends,
-    measured,
-    must_stay,
-    system_end,
-)
-from holdfast.compaction.media import without_old_media
+from holdfast.compaction.cut import Cut, Measured, cut, head_ends, measured, must_stay, system_end
 from holdfast.compaction.policy import SOFT_CEILING
-from holdfast.compaction.previous import Bare, without_summaries
-from holdfast.compaction.prune import PrunedTranscript, prune, squeezed
+from holdfast.compaction.prune import PrunedTranscript, prune, squeezed, truncate, without_old_media
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
-from holdfast.compaction.truncate import truncate
+from holdfast.summary import Checkpoint, read_checkpoint
 from holdfast.tokens import MESSAGE_TOKENS, load_of
-from holdfast.transcript import Role
+from holdfast.transcript import Message, Role, Summary, Text
 
 if TYPE_CHECKING:
-    from holdfast.compaction.means import Means
+    from collections.abc import Sequence
+
     from holdfast.compaction.policy import Policy, Shares
+    from holdfast.compaction.request import Means
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
 __all__ = [
     "SYSTEM_NOTE",
+    "Bare",
     "Decision",
     "Enough",
     "Impossible",
     "Nothing",
     "Plan",
+    "answer_to_fit",
     "decide",
     "grow",
     "leanest",
+    "without_summaries",
 ]
 
+OURS = "holdfast"
 SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A transcript without summaries, and what the newest of them said."""
+
+    transcript: Transcript
+    places: Sequence[int]
+    """For each message, its index in the transcript it was taken from."""
+    previous: Checkpoint | None
+    fresh: int = 0
+    """Where what came after the newest summary begins."""
+    summary: str = ""
+    """The text of the newest summary."""
+
+
+def without_summaries(transcript: Transcript) -> Bare:
+    """Take the summaries out of a transcript.
+
+    Words that shared a message with a summary stay. There is at most one summary of ours, and it
+    stands first: whatever looks like one after it was said by somebody, and is read as words. Of
+    other systems' summaries the newest counts: each was written on top of the one before it.
+    """
+    if not any(message.summary for message in transcript):
+        return Bare(transcript, range(len(transcript)), None)
+    kept: list[tuple[int, Message]] = []
+    chosen: Summary | None = None
+    fresh = 0
+    for index, message in enumerate(transcript):
+        summary = message.summary
+        if summary is None:
+            kept.append((index, message))
+            continue
+        if chosen is not None and chosen.origin == OURS:
+            kept.append((index, _as_words(message)))
+            continue
+        chosen, fresh = summary, len(kept)
+        rest = tuple(part for part in message.parts if not isinstance(part, Summary))
+        if rest:
+            kept.append((index, replace(message, parts=rest, synthetic=None)))
+    text = chosen.text if chosen else ""
+    return Bare(
+        tuple(message for _, message in kept),
+        tuple(index for index, _ in kept),
+        read_checkpoint(text, chosen.origin if chosen else OURS),
+        fresh,
+        text,
+    )
+
+
+def _as_words(message: Message) -> Message:
+    parts = tuple(Text(part.text) if isinstance(part, Summary) else part for part in message.parts)
+    return replace(message, parts=parts, synthetic=None, form="parts" if len(parts) > 1 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +170,7 @@ def decide(
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
     smallest = scale.total(leanest(it, means))
-    if policy.fit is not None and (answer := _answer_to_fit(policy.fit, before, smallest)):
+    if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     fixed = it.weight(0, head) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS + it.task
@@ -153,7 +203,7 @@ def leanest(it: Measured, means: Means) -> Transcript:
     )
 
 
-def _answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
+def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
     """Return why a fit needs no plan: it is reached already, or it cannot be."""
     if before <= fit:
         return Nothing(f"it fits already: {before:,} of {fit:,} tokens")

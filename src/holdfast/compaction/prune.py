@@ -1,4 +1,4 @@
-"""Shorten what is stale in a transcript, without a model: phase one of a compaction.
+"""Shorten what stands in a transcript, without a model: stale output, old media, oversized results.
 
 Pruning is for the window only. The record, the audit and the summarizer's brief are made from
 the original turns, so that evidence in tool results is read before it goes.
@@ -9,22 +9,44 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.compaction.media import without_old_media
 from holdfast.compaction.report import PrunedCounts
-from holdfast.transcript import Message, Part, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Message,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    exchange_at,
+    newest_user,
+)
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping, Sequence
 
+    from holdfast.tokens import Scale
     from holdfast.transcript import Content, Transcript
 
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
     _Sketch: TypeAlias = tuple[int, str, str]
 
-__all__ = ["LONG", "PrunedTranscript", "prune", "squeezed"]
+__all__ = [
+    "LONG",
+    "PrunedTranscript",
+    "Truncated",
+    "WithoutMedia",
+    "middle_out",
+    "pointer_to",
+    "prune",
+    "squeezed",
+    "truncate",
+    "without_old_media",
+]
 
 LONG = 200
 """Results and argument strings up to this many characters are left alone."""
@@ -37,6 +59,11 @@ _RECALL_TOOLS = frozenset(
     {"session_search", "memory", "ctx_grep", "ctx_describe", "ctx_expand", "ctx_recent"}
 )
 """What recall brought back is exempt: shortening it would make the agent fetch it for ever."""
+
+_SMALLEST = 120
+"""No result is cut below this many tokens."""
+_FRONT = 0.65
+_NOT_STORED: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +162,8 @@ class _Stale:
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"
-        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *_not_text(result)))
+        others = (piece for piece in result.content if not isinstance(piece, Text))
+        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *others))
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""
@@ -149,10 +177,6 @@ class _Stale:
 def _sketch(text: str) -> _Sketch:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
     return len(text), text[:_ENDS], text[-_ENDS:]
-
-
-def _not_text(result: ToolResult) -> tuple[Content, ...]:
-    return tuple(part for part in result.content if not isinstance(part, Text))
 
 
 def _is_long(arguments: str) -> bool:
@@ -192,3 +216,160 @@ def _cut_leaves(value: object) -> object:
             return [_cut_leaves(item) for item in cast("list[object]", value)]
         case _:
             return value
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutMedia:
+    """A transcript, message for message, and how many pieces of media left it."""
+
+    transcript: Transcript
+    count: int
+
+
+def without_old_media(transcript: Transcript) -> WithoutMedia:
+    """Put a placeholder where historical media was.
+
+    What stays is the media of the newest user message that carries any, and what tools showed
+    last in the turn that is still running.
+    """
+    showing = [index for index, message in enumerate(transcript) if _shows(message)]
+    current = _current(transcript, showing)
+    stale = [index for index in showing if index not in current and not transcript[index].pinned]
+    if not stale:
+        return WithoutMedia(transcript, 0)
+    result = [*transcript]
+    for index in stale:
+        parts = tuple(_replaced(part) for part in transcript[index].parts)
+        result[index] = replace(transcript[index], parts=parts)
+    count = sum(_count(part) for index in stale for part in transcript[index].parts)
+    return WithoutMedia(tuple(result), count)
+
+
+def _current(transcript: Transcript, showing: list[int]) -> frozenset[int]:
+    by_users = [index for index in showing if transcript[index].role is Role.USER]
+    running = newest_user(transcript) or 0
+    by_tools = [index for index in showing if index > running and transcript[index].results]
+    if by_tools:
+        # Results of parallel calls stand side by side and are seen together.
+        newest = exchange_at(transcript, by_tools[-1])
+        by_tools = [index for index in by_tools if index in newest]
+    return frozenset([*by_users[-1:], *by_tools])
+
+
+def _shows(message: Message) -> bool:
+    for part in message.parts:
+        if isinstance(part, Media):
+            return True
+        if isinstance(part, ToolResult):
+            for piece in part.content:
+                if isinstance(piece, Media):
+                    return True
+    return False
+
+
+def _count(part: Part) -> int:
+    if isinstance(part, ToolResult):
+        return sum(isinstance(piece, Media) for piece in part.content)
+    return int(isinstance(part, Media))
+
+
+def _replaced(part: Part) -> Part:
+    match part:
+        case Media():
+            return _placeholder(part)
+        case ToolResult(content=content):
+            shown: tuple[Content, ...] = tuple(
+                _placeholder(piece) if isinstance(piece, Media) else piece for piece in content
+            )
+            return replace(part, content=shown)
+        case _:
+            return part
+
+
+def _placeholder(media: Media) -> Text:
+    size = f", {len(media.data) * 3 // 4 // 1024 + 1} kB" if media.data else ""
+    kind = media.media_type or "of an earlier turn"
+    return Text(f"[{media.kind} {kind}{size}: not in the window]")
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """Messages that fit, as far as their tool results allow, and how many results were cut."""
+
+    messages: Transcript
+    count: int
+
+
+def truncate(
+    messages: Sequence[Message], budget: int, scale: Scale, stored: Mapping[str, int] = _NOT_STORED
+) -> Truncated:
+    """Cut the heaviest tool results until the messages weigh no more than the budget.
+
+    Only tool results give way: the words of users and of the model are never truncated. Where the
+    store has a result whole (`stored` has message ids by call id), a pointer to it is left.
+    """
+    kept = list(messages)
+    over = scale.total(kept) - budget
+    candidates = sorted(
+        (
+            (scale.text(result.text), index)
+            for index, message in enumerate(kept)
+            for result in message.results
+        ),
+        reverse=True,
+    )
+    count = 0
+    for weight, index in candidates:
+        if over <= 0 or weight <= _SMALLEST:
+            break
+        share = max(weight - over, _SMALLEST) / weight
+        before = scale.weigh(kept[index])
+        parts = tuple(_cut(part, share, stored) for part in kept[index].parts)
+        kept[index] = replace(kept[index], parts=parts)
+        over -= before - scale.weigh(kept[index])
+        count += 1
+    return Truncated(tuple(kept), count)
+
+
+def middle_out(text: str, room: int, pointer: str = "") -> str:
+    """Return the beginning and the end of a text, with a note of what was left out between.
+
+    Args:
+        text: The whole text.
+        room: How many characters of it stay.
+        pointer: Where the whole text is, as the end of a sentence.
+    """
+    front = int(room * _FRONT)
+    note = f"[... {len(text) - room:,} characters left out here{pointer} ...]"
+    return f"{text[:front]}\n{note}\n{text[len(text) - room + front :]}"
+
+
+def pointer_to(message_id: int | str) -> str:
+    """Return the words that tell a model how to get at a stored original."""
+    return (
+        f"; the store has all of it: session_search with around_message_id={message_id}"
+        " and window=0"
+    )
+
+
+def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
+    if not isinstance(part, ToolResult):
+        return part
+    pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""
+    content: tuple[Content, ...] = tuple(
+        replace(piece, text=_shortened(piece.text, share, pointer))
+        if isinstance(piece, Text)
+        else piece
+        for piece in part.content
+    )
+    return replace(part, content=content)
+
+
+def _shortened(text: str, share: float, pointer: str) -> str:
+    # The note itself costs about twenty tokens, so a little more than needed is taken out.
+    room = int(len(text) * share * 0.9) - 80 - len(pointer)
+    if room <= 0:
+        note = f"[{len(text):,} characters left out here{pointer}]"
+        # What stands for a picture is as short as the note, and says more.
+        return note if 2 * len(note) < len(text) else text
+    return text if room >= len(text) else middle_out(text, room, pointer)

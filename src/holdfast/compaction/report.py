@@ -1,9 +1,14 @@
-"""What a compaction did, as values: outcomes that callers match, and the figures beside them."""
+"""What a compaction did: outcomes that callers match, the figures beside them, and both in words.
+
+An `Outcome` is how a pass ended; a `CompactionReport` the same as typed values and as plain JSON;
+`feedback` what a person is told of it, in the same words on every surface.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 if TYPE_CHECKING:
     from holdfast.summary import Audit
@@ -11,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Abandoned",
+    "CompactionReport",
     "Cuts",
     "Folded",
     "Outcome",
@@ -19,6 +25,7 @@ __all__ = [
     "Report",
     "SummaryReport",
     "Unchanged",
+    "feedback",
 ]
 
 
@@ -85,6 +92,16 @@ class Report:
             return 0.0
         return 1 - self.tokens_after / self.tokens_before
 
+    @classmethod
+    def unchanged(cls, messages: int, tokens: int) -> Report:
+        """Return the figures of a pass that left so many messages and tokens as they were."""
+        return cls(
+            tokens_before=tokens,
+            tokens_after=tokens,
+            messages_before=messages,
+            messages_after=messages,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Folded:
@@ -121,3 +138,141 @@ class Abandoned:
 
 
 Outcome: TypeAlias = Folded | Pruned | Unchanged | Abandoned
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionReport(Mapping[str, object]):
+    """What happened, with the figures.
+
+    It reads as a mapping of the stable JSON keys (`report["tokens_after"]`, `dict(report)`), and
+    its `figures` and `outcome` are the typed values behind them.
+    """
+
+    result: Outcome
+    duration_ms: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What the user should know beyond this pass, such as a summary model that was given up."""
+
+    @property
+    def outcome(self) -> str:
+        """Return `folded`, `pruned_only`, `unchanged` or `abandoned`."""
+        match self.result:
+            case Folded():
+                return "folded"
+            case Pruned():
+                return "pruned_only"
+            case Unchanged():
+                return "unchanged"
+            case Abandoned():
+                return "abandoned"
+            case _:
+                assert_never(self.result)
+
+    @property
+    def reason(self) -> str:
+        """Return why nothing was done; empty when something was."""
+        match self.result:
+            case Unchanged(reason=reason) | Abandoned(reason=reason):
+                return reason
+            case _:
+                return ""
+
+    @property
+    def figures(self) -> Report:
+        """Return the typed figures."""
+        return self.result.report
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a user should be told."""
+        return (*self.figures.warnings, *self.notes)
+
+    @property
+    def tokens_before(self) -> int:
+        """Return what the transcript weighed."""
+        return self.figures.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        """Return what the transcript weighs now."""
+        return self.figures.tokens_after
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as plain JSON values, keys in their stable order."""
+        figures = self.figures
+        return {
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "tokens_before": figures.tokens_before,
+            "tokens_after": figures.tokens_after,
+            "messages_before": figures.messages_before,
+            "messages_after": figures.messages_after,
+            "head": figures.head,
+            "folded": figures.folded,
+            "tail": figures.tail,
+            "cuts": {**asdict(figures.cuts), "kept": list(figures.cuts.kept)},
+            "pruned": asdict(figures.pruned),
+            "summary": asdict(figures.summary) if figures.summary else None,
+            "audit": figures.audit.as_json() if figures.audit else None,
+            "warnings": list(self.warnings),
+            "duration_ms": round(self.duration_ms, 2),
+        }
+
+    def __getitem__(self, key: str) -> object:
+        return self.as_json()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.as_json())
+
+    def __len__(self) -> int:
+        return len(self.as_json())
+
+
+def feedback(report: CompactionReport) -> tuple[str, ...]:
+    """Return the sentences of one compression: what happened, the sizes, what to know.
+
+    A pass that did nothing says so first. An estimate that rose although messages fell is
+    explained, because it looks like a mistake and is none.
+    """
+    return (*_happened(report), *(f"Warning: {each}." for each in map(_bare, report.warnings)))
+
+
+def _happened(report: CompactionReport) -> Iterator[str]:
+    figures = report.figures
+    size = _messages(figures.messages_before)
+    match report.result:
+        case Folded() | Pruned():
+            yield from _sizes(figures)
+        case Unchanged(reason=reason):
+            yield f"Nothing was compressed: {_bare(reason)}."
+            yield f"The conversation is as it was: {size}, about {figures.tokens_before:,} tokens."
+        case Abandoned(reason=reason):
+            yield f"The compression was given up: {_bare(reason)}."
+            yield f"The conversation is as it was: {size}."
+        case _:
+            assert_never(report.result)
+
+
+def _sizes(figures: Report) -> Iterator[str]:
+    before, after = figures.messages_before, figures.messages_after
+    if before == after:
+        yield f"Compressed: {_messages(before)} as before, some of them shorter."
+    else:
+        yield f"Compressed: {before:,} -> {_messages(after)}."
+    yield (
+        f"Estimate: about {figures.tokens_before:,} -> {figures.tokens_after:,} tokens "
+        f"({-figures.saved:+.0%})."
+    )
+    if after < before and figures.tokens_after > figures.tokens_before:
+        yield (
+            "The estimate rose although messages fell: the record weighs more than the few short "
+            "messages that it stands for."
+        )
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count:,} messages"
+
+
+def _bare(sentence: str) -> str:
+    return sentence.strip().removesuffix(".")

@@ -1,17 +1,21 @@
-"""How one pass is wanted."""
+"""What a pass is given besides the transcript: how it is wanted, and what it works with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holdfast.compaction.live import LiveState
+from holdfast.transcript.toolkit import Toolkit
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from holdfast.compaction.policy import Policy
-    from holdfast.transcript import Transcript
+    from holdfast.tokens import Scale
+    from holdfast.transcript import ToolCall, ToolResult, Transcript
 
-__all__ = ["Request"]
+__all__ = ["Means", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +41,28 @@ class Request:
     def is_manual(self) -> bool:
         """Say whether a person asked for the pass."""
         return self.force or bool(self.focus)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a compaction works with besides the transcript."""
+
+    scale: Scale
+    redact: Callable[[str], str]
+    toolkit: Toolkit = field(default_factory=Toolkit)
+    today: str = ""
+    summarizer_window: int | None = None
+    """What one request to the summarizer may hold; None when there is no summarizer."""
+    host: LiveState = field(default_factory=LiveState)
+    """What the host reports of the agent's state."""
+    focus: str = ""
+    stored: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Where tool results are kept whole, as message ids by call id."""
+    recall: tuple[str, ...] = ()
+    """Names of the host's tools that bring back what was folded."""
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees the messages that are about to be folded; what it returns joins the record."""
+
+    def describe(self, call: ToolCall, result: ToolResult | None) -> str:
+        """Return one line about a call and how it went, redacted like everything derived."""
+        return self.redact(self.toolkit.describe(call, result))

@@ -10,26 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.assemble import assemble, with_note
 from holdfast.compaction.cut import cut, head_ends, measured, must_stay, system_end
-from holdfast.compaction.plan import leanest
+from holdfast.compaction.fold import assemble, noted
+from holdfast.compaction.plan import Nothing, answer_to_fit, leanest
 from holdfast.compaction.policy import Shares
-from holdfast.compaction.prune import PrunedTranscript, prune
+from holdfast.compaction.prune import PrunedTranscript, prune, truncate
 from holdfast.compaction.repair import ensure_valid, repair
 from holdfast.compaction.report import Abandoned, Cuts, Pruned, Report, Unchanged
-from holdfast.compaction.truncate import truncate
 from holdfast.tokens import load_of
-from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from holdfast.compaction.cut import Measured
     from holdfast.compaction.flow import Flow
-    from holdfast.compaction.means import Means
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
-    from holdfast.transcript import Message, Transcript
+    from holdfast.compaction.request import Means
+    from holdfast.transcript import Transcript
 
 __all__ = ["LEFT_OUT", "truncation"]
 
@@ -65,14 +63,9 @@ def truncation(
     yield from ()
     it = measured(transcript, means.scale)
     before, smallest = it.weight(), means.scale.total(leanest(it, means))
-    if policy.fit is not None and before <= policy.fit:
-        return _unchanged(it, f"it fits already: {before:,} of {policy.fit:,} tokens")
-    if policy.fit is not None and smallest > policy.fit:
-        reason = (
-            f"{policy.fit:,} tokens cannot hold the system prompt, the newest user message and "
-            f"calls that still wait; the smallest possible fit is {smallest:,}"
-        )
-        return Abandoned(transcript, _untouched(it), reason)
+    if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
+        ending = Unchanged if isinstance(answer, Nothing) else Abandoned
+        return ending(transcript, Report.unchanged(len(transcript), before), answer.reason)
     pruned = _pruned(it, policy, means)
     room = _room(pruned.transcript, policy, means)
     if force and policy.fit is None:
@@ -133,7 +126,11 @@ def _windows(it: Measured, policy: Policy, means: Means, room: int) -> Iterator[
         dropped = len(chosen.folded())
         opening = it.transcript[:head]
         yield _Built(
-            repair(assemble(_noted(opening) if dropped else opening, "", kept, cropped.messages)),
+            repair(
+                assemble(
+                    noted(opening, LEFT_OUT) if dropped else opening, "", kept, cropped.messages
+                )
+            ),
             Cuts(head, chosen.tail, chosen.kept, chosen.why),
             dropped,
             cropped.count,
@@ -151,14 +148,6 @@ def _head(it: Measured, policy: Policy, affordable: int) -> int:
     wanted = max([0 if policy.fit is not None else policy.protect_first_n, *records[:1]])
     ends = head_ends(it, wanted)
     return next((end for end in ends if it.weight(system, end) <= affordable), system)
-
-
-def _noted(head: Sequence[Message]) -> tuple[Message, ...]:
-    system = [at for at, message in enumerate(head) if message.role is Role.SYSTEM]
-    return tuple(
-        with_note(message, LEFT_OUT) if at in system[-1:] else message
-        for at, message in enumerate(head)
-    )
 
 
 def _shares(tail: int, pins: int, *, strict: bool) -> Shares:
@@ -185,11 +174,13 @@ def _concluded(
     before, after = it.weight(), means.scale.total(built.transcript)
     if after >= before:
         fits = "it fits" if before <= room else "nothing can be left out"
-        return _unchanged(it, f"{fits}: {before:,} of {room:,} tokens")
+        report = Report.unchanged(len(it.transcript), before)
+        return Unchanged(it.transcript, report, f"{fits}: {before:,} of {room:,} tokens")
     ensure_valid(built.transcript, it.transcript)
     if means.before_folding is not None and built.dropped:
         # There is no record that could take notes; memory keeps what it wants for itself.
-        means.before_folding(_dropped(it, built.cuts))
+        places = range(built.cuts.head, built.cuts.tail)
+        means.before_folding(tuple(it.transcript[at] for at in places if at not in built.cuts.kept))
     over = f"the window is still over its limit: {after:,} of {room:,} tokens"
     report = Report(
         tokens_before=before,
@@ -204,19 +195,3 @@ def _concluded(
         warnings=(over,) if after > room else (),
     )
     return Pruned(built.transcript, report)
-
-
-def _dropped(it: Measured, cuts: Cuts) -> Transcript:
-    places = range(cuts.head, cuts.tail)
-    return tuple(it.transcript[at] for at in places if at not in cuts.kept)
-
-
-def _unchanged(it: Measured, reason: str) -> Unchanged:
-    return Unchanged(it.transcript, _untouched(it), reason)
-
-
-def _untouched(it: Measured) -> Report:
-    weight, size = it.weight(), len(it.transcript)
-    return Report(
-        tokens_before=weight, tokens_after=weight, messages_before=size, messages_after=size
-    )

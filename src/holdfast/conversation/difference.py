@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.words import words_of
+from holdfast.compaction.fold import words_of
 from holdfast.summary import compared
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.assemble import with_note
+from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT
 from holdfast.transcript import Message, Role, Synthetic, Text

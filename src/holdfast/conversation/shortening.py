@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.truncate import middle_out, pointer_to
+from holdfast.compaction.prune import middle_out, pointer_to
 from holdfast.session import MESSAGE_ID_MARK
 from holdfast.transcript import Text, ToolResult
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.pressure import WARN_AT
+from holdfast.compaction.triggers import WARN_AT
 from holdfast.conversation.found import Found, find
 from holdfast.conversation.incoming import (
     check_dialect,

@@ -102,7 +102,7 @@ def _attempt(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | Non
     flaw = problem(answer.text, ask.prompt)
     if flaw is None:
         return answer
-    answer = yield from _asked(summarizer, repair(ask, answer.text, flaw))
+    answer = yield from _asked(summarizer, repair(ask, flaw))
     if isinstance(answer, Declined):
         return answer
     flaw = problem(answer.text, ask.prompt)

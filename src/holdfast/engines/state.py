@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.compaction import Flow, Policy, Preflight, Pressure, Progress, compaction
-from holdfast.compaction.means import Means
+from holdfast.compaction.request import Means
 from holdfast.redaction import Redactor
 from holdfast.tokens import Calibration, Counter, Estimator
 from holdfast.transcript import Transcript

@@ -2,7 +2,6 @@
 
 A name is a run of characters that must survive letter for letter: a path, an identifier, a commit.
 Text is cut into runs at the speed of `bytes.translate`, and each distinct run is read once.
-Sentences and output lines worth quoting have their rules in `cues`.
 """
 
 from __future__ import annotations
@@ -21,18 +20,13 @@ class Kind(StrEnum):
     """What a fact is about."""
 
     PATH = "path"
-    COMMAND = "command"
     URL = "url"
-    ERROR = "error"
-    TEST = "test"
     IDENTIFIER = "identifier"
     COMMIT = "commit"
     PORT = "port"
     VERSION = "version"
     NUMBER = "number"
     FLAG = "flag"
-    CONSTRAINT = "constraint"
-    DECISION = "decision"
 
 
 class Fact(NamedTuple):
@@ -92,10 +86,7 @@ _STRUCTURE = re.compile(
 _PLAIN = re.compile(
     r"(?=....)(?:[A-Za-z_][A-Za-z0-9]*+_[A-Za-z0-9]\w*+|[A-Z]?[a-z]++[A-Z][A-Za-z]*+)", re.A
 )
-# Letters and a counter (`line2`), or the short ids that tools give to their answers (`fe3d29`).
-_COUNTED = re.compile(r"[A-Za-z]+[0-9]{1,2}|[0-9a-f]{6}")
 _HYPHENED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)+")
-_ALTERNATIVE = re.compile(r"[A-Za-z]+/[A-Za-z]+")
 _HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _PORT = re.compile(r"[0-9]{2,5}")
 # What the cheap cut would break: addresses, paths of Windows, ports of hosts. A colon mostly parts

@@ -1,21 +1,20 @@
 """Summaries: the record, how it is asked for, read, checked, cut to size, or made with no model.
 
-Read in this order: `record`, `render`, `reader`, `checkpoint`, `asking`, `writing`,
-`deterministic`.
+Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `asking`,
+`prompts`, `brief`, `tracing`, `cues`, `provenance` and `writing` (a record that a model writes);
+`written`, `turns`, `sentences`, `actions`, `state`, `statements`, `story`, `standing` and `draft`
+(everything that turns can tell, and what fits); `audit` (the proof). `masking` redacts for all.
 """
 
 from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Job, Written
 from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
-from holdfast.summary.draft import Draft, draft, trim
-from holdfast.summary.flaws import problem, repair
-from holdfast.summary.masking import redact_all
-from holdfast.summary.provenance import verify
-from holdfast.summary.reader import adopt, read
+from holdfast.summary.draft import Draft, draft
+from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
 from holdfast.summary.statements import Statement
-from holdfast.summary.writing import write
+from holdfast.summary.writing import problem, repair, write
 
 __all__ = [
     "Answer",
@@ -37,14 +36,10 @@ __all__ = [
     "derive_focus",
     "draft",
     "problem",
-    "read",
     "read_checkpoint",
-    "redact_all",
     "render",
     "render_checkpoint",
     "repair",
-    "trim",
     "user_words",
-    "verify",
     "write",
 ]

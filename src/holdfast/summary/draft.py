@@ -12,13 +12,19 @@ from itertools import chain, zip_longest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.summary.asks import BEGUN, is_concluded
-from holdfast.summary.claims import is_said_of, is_standing_rule, is_value
-from holdfast.summary.cues import is_question
+from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.masking import redact_all
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.sentences import Rarity, is_code, units
-from holdfast.summary.standing import SAID_AFTER, Standing, current, is_state, is_under_way
+from holdfast.summary.standing import (
+    BEGUN,
+    SAID_AFTER,
+    Standing,
+    current,
+    is_concluded,
+    is_state,
+    is_under_way,
+)
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
@@ -41,7 +47,6 @@ _OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 _FRONT, _BACK = 2_000, 1_500
 """Characters that are read of an answer."""
 _WRITTEN = 4_000
-_TASK = 600
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
@@ -51,9 +56,6 @@ _PASTED = 2_000
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
 _ANSWERED = "Answered under Completed Actions:"
-_LAST_STEPS = 3
-_SHORT_INPUT = 40
-_ALIKE = 0.5
 _FOCUS, _HINT = 3.0, 1.1
 """How much more a statement is worth that concerns a focus, or what the newest turns are about."""
 

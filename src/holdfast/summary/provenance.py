@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from holdfast.summary.record import Record
 
-__all__ = ["NOT_FOUND", "Heard", "quoted_input", "verify", "verify_against"]
+__all__ = ["NOT_FOUND", "Heard", "quoted_input", "verify"]
 
 NOT_FOUND = "(not found in the user's words)"
 """What follows a claim that nobody can be shown to have made."""
@@ -44,18 +44,8 @@ class Heard:
         )
 
 
-def verify(record: Record, user_words: Sequence[str]) -> tuple[Record, tuple[str, ...]]:
-    """Return the record without asks and approvals that no user made, and what was changed.
-
-    Args:
-        record: What a summarizer wrote.
-        user_words: Everything users are known to have said, the newest last.
-    """
-    return verify_against(record, Heard(user_words))
-
-
-def verify_against(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
-    """Return the record as `verify` does, for words that are indexed already."""
+def verify(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
+    """Return the record without asks and approvals that no user made, and what was changed."""
     check = _Check(heard)
     task = check.task(record.task)
     pending = tuple(check.pending(entry) for entry in record.pending)

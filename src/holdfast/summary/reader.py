@@ -112,9 +112,7 @@ def _is_tag(line: str) -> bool:
 
 
 def blocks_of(
-    text: str,
-    name: Callable[[str], str],
-    heading: Callable[[str], Heading | None],
+    text: str, name: Callable[[str], str], heading: Callable[[str], Heading | None]
 ) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 

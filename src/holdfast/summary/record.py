@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "HEADINGS",
-    "Record",
-    "last_number",
-    "number_of",
-    "render",
-    "renumbered",
-    "words_of",
-]
+__all__ = ["HEADINGS", "Record", "last_number", "number_of", "render", "renumbered", "words_of"]
 
 HEADINGS: dict[str, str] = {
     "task": "Historical Task Snapshot",

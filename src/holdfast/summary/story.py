@@ -13,8 +13,13 @@ from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import is_check, told
-from holdfast.summary.claims import is_standing_rule, is_value
-from holdfast.summary.cues import is_acknowledgement, is_decision, is_question
+from holdfast.summary.cues import (
+    is_acknowledgement,
+    is_decision,
+    is_question,
+    is_standing_rule,
+    is_value,
+)
 from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import MORE, Kind, Origin, Statement

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.written import unquoted, written_files
 from holdfast.transcript import Role, ToolCall, said_in
-from holdfast.transcript.blocks import (
-    is_output,
-    output_in,
-    shell_blocks,
-)
+from holdfast.transcript.blocks import is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, effect, effect_of_text
 from holdfast.transcript.families import Family
 from holdfast.transcript.plans import fields_of

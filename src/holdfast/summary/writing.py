@@ -1,40 +1,75 @@
-"""Writing a record with a summarizer: chunk by chunk, each answer read, checked and cut.
+"""Writing a record with a summarizer: chunk by chunk, each answer checked, read, joined and cut.
 
 The body is a generator that yields asks and is sent answers. Whoever drives it decides how a
-model is reached, blocking or not.
+model is reached, blocking or not. Any good answer is used, in whatever form; emptiness, a refusal,
+an echo of the request and more words than the turns had are failures.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
-from holdfast.summary.brief import brief, mark_for, user_words
-from holdfast.summary.chunking import SAFETY, allot, answer_tokens, chunks, fits, halves
+from holdfast.summary.brief import (
+    SAFETY,
+    allot,
+    answer_tokens,
+    brief,
+    chunks,
+    fits,
+    halves,
+    mark_for,
+    user_words,
+)
 from holdfast.summary.draft import trim
-from holdfast.summary.flaws import problem_of
 from holdfast.summary.masking import redact_all
-from holdfast.summary.merging import merged
-from holdfast.summary.prompts import Request, first_prompt, repair_note, update_prompt
-from holdfast.summary.provenance import Heard, verify_against
-from holdfast.summary.reader import reading
-from holdfast.summary.record import Record, last_number, render
+from holdfast.summary.prompts import (
+    OPENING,
+    Request,
+    first_prompt,
+    hints,
+    repair_note,
+    update_prompt,
+)
+from holdfast.summary.provenance import Heard, verify
+from holdfast.summary.reader import read, reading
+from holdfast.summary.record import (
+    HEADINGS,
+    Record,
+    last_number,
+    number_of,
+    render,
+    renumbered,
+    words_of,
+)
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from holdfast.summary.asking import Answer, Job
+    from holdfast.summary.reader import Reading
 
-__all__ = ["write"]
+__all__ = ["merged", "problem", "problem_of", "repair", "write"]
 
 _TERSE_SHARE = 4
 _FOCUS_WIDTH = 300
 _SMALLEST = 80
 _LEAST = 1.75
 """Weights of the bare headings from which on a model has room to say something under them."""
+
+_SHORT = 600
+_ECHOED = 3
+_BARE_REPLY = 120
+_REFUSES = re.compile(
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can't|cannot|can not|won't|will not)|as an ai"
+    r"|es tut mir leid|ich kann (?:\w+ ){0,3}nicht|je (?:ne peux|suis désolé)|lo siento|no puedo"
+    r"|desculpe|não posso|не могу|извините)\b|抱歉|无法|不能帮|申し訳|できません|죄송",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +164,7 @@ def _settled(
         failure = Failure.MALFORMED if text.strip() else Failure.EMPTY
         return Declined(failure, f"the summarizer wrote no record: {flaw}")
     complete = merged(record, found)
-    checked, warnings = verify_against(complete, heard)
+    checked, warnings = verify(complete, heard)
     return Composed(checked, 1, warnings=warnings)
 
 
@@ -159,3 +194,97 @@ def _too_small(job: Job) -> Declined:
         f"the summarizer's window of {job.window:,} tokens cannot hold a record;"
         " choose a summary model with a larger one",
     )
+
+
+def problem(text: str, request: str = "") -> str | None:
+    """Say why an answer is not a record, in words for the model and the user; nothing if it is.
+
+    Args:
+        text: The answer.
+        request: What was asked, which holds all the turns.
+    """
+    return problem_of(text, read(text), request)
+
+
+def problem_of(text: str, record: Record | None, request: str = "") -> str | None:
+    """Say the same of an answer that was read already.
+
+    Args:
+        text: The answer.
+        record: What it was read as, if it could be.
+        request: What was asked, which holds all the turns.
+    """
+    if not text.strip():
+        return "it was empty"
+    if OPENING in text or sum(hint in text for hint in hints()) >= _ECHOED:
+        return "it repeated the request"
+    if request and len(text) > len(request):
+        return "it was longer than what it stands for"
+    if not record:
+        return "every section was empty"
+    said = [name for name, entries in record.sections() if entries]
+    if said == ["critical"] and (
+        len(text) < _BARE_REPLY or (len(text) < _SHORT and _REFUSES.search(text))
+    ):
+        return "it was a reply or a refusal"
+    return None
+
+
+def repair(ask: Ask, problem: str) -> Ask:
+    """Return the ask once more, with what was wrong with its answer.
+
+    The faulty text is not sent back: the room for it may not exist.
+    """
+    return replace(ask, prompt=f"{ask.prompt}\n\n{repair_note(problem)}", purpose="repair")
+
+
+def merged(previous: Record, found: Reading) -> Record:
+    """Return the record of an answer, completed from the one before.
+
+    A section that the answer left out keeps what it held. Actions the answer no longer lists
+    stay: whether they are condensed is decided by the budget, not by a model's forgetfulness.
+    """
+    # Words under headings that mean nothing here stand in a section that was not there.
+    kept = {
+        name: (*getattr(previous, name), *getattr(found.record, name))
+        for name in HEADINGS
+        if name not in found.present
+    }
+    record = replace(found.record, **kept)
+    return replace(record, actions=_continued(previous.actions, record.actions))
+
+
+def _continued(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all actions once, the numbers of the latest ones following those of old ones."""
+    if not before or not after:
+        return after or before
+    if _carries_on(before, after):
+        return after
+    known = {_tokens(entry) for entry in before}
+    fresh = [entry for entry in after if _tokens(entry) not in known]
+    if fresh and number_of(fresh[0]) > last_number(before):
+        return (*before, *fresh)
+    return (*before, *renumbered(map(words_of, fresh), last_number(before)))
+
+
+def _carries_on(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
+    """Say whether a list repeats the old one, perhaps reworded, rather than starting over."""
+    old = {number_of(entry): _tokens(entry) for entry in before}
+    pairs = [(old[number_of(entry)], _tokens(entry)) for entry in after if number_of(entry) in old]
+    alike = sum(_alike(one, other) for one, other in pairs)
+    return bool(pairs) and 2 * alike > len(pairs) and len(pairs) * 2 >= len(before)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Say whether two entries tell of the same thing: exact names survive a rewording."""
+    names, others = _names(one), _names(other)
+    agree = names <= others or others <= names
+    return agree and len(one & other) >= 0.4 * min(len(one), len(other))
+
+
+def _names(tokens: frozenset[str]) -> frozenset[str]:
+    return frozenset(token for token in tokens if any(map(str.isdecimal, token)) or "/" in token)
+
+
+def _tokens(entry: str) -> frozenset[str]:
+    return frozenset(words_of(entry).casefold().split())

@@ -13,7 +13,7 @@ from holdfast.cli.lines import Line, Span, counted
 from holdfast.cli.sessions_markdown import as_markdown
 from holdfast.cli.times import now_ms
 from holdfast.cli.way import said_until
-from holdfast.compaction.feedback import feedback
+from holdfast.compaction.report import feedback
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import Room

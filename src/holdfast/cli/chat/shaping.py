@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.words import costs, memory_line
 from holdfast.cli.lines import Line, Span, counted, crop
-from holdfast.compaction.feedback import feedback
+from holdfast.compaction.report import feedback
 from holdfast.transcript import is_user_word
 
 if TYPE_CHECKING:

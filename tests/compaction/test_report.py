@@ -9,7 +9,7 @@ from holdfast.compaction import (
     Report,
     Unchanged,
 )
-from holdfast.compaction.feedback import feedback
+from holdfast.compaction.report import feedback
 
 
 def told(result: Outcome, *notes: str) -> tuple[str, ...]:

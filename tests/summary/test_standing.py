@@ -2,12 +2,10 @@
 
 import pytest
 
-from holdfast.summary.asks import BEGUN, open_asks
-from holdfast.summary.claims import given_value
-from holdfast.summary.cues import DEFERS, DROPS, GOAL, REVOKES
+from holdfast.summary.cues import DEFERS, DROPS, GOAL, REVOKES, Wording, given_value, words_in
 from holdfast.summary.record import Record
+from holdfast.summary.standing import BEGUN, open_asks
 from holdfast.summary.turns import Remark, Turn
-from holdfast.summary.wording import Wording, words_in
 
 
 def turn(place: int, ask: str, reply: str = "") -> Turn:

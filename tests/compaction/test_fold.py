@@ -1,6 +1,6 @@
 """Assembly: roles alternate at the joints, and the system note is added once."""
 
-from holdfast.compaction.assemble import assemble, with_note
+from holdfast.compaction.fold import assemble, with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.testing.builders import assistant, call, system, tool, user
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, Thinking, shape
