@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.summary.sentences import clip_words
@@ -153,9 +154,12 @@ def short_path(path: str) -> str:
 
 def is_check(deed: Deed) -> bool:
     """Say whether a command tests, lints or builds; what it only quotes or commits does not."""
-    if deed.action.family is not Family.SHELL:
-        return False
-    return any(map(_checks, _STEP.split(unquoted(deed.action.target[:2_000]))))
+    return deed.action.family is Family.SHELL and _is_check(deed.action.target[:2_000])
+
+
+@lru_cache(maxsize=1024)
+def _is_check(command: str) -> bool:
+    return any(map(_checks, _STEP.split(unquoted(command))))
 
 
 def _checks(step: str) -> bool:

@@ -60,7 +60,10 @@ class Deed:
     @property
     def rejected(self) -> bool:
         """Say whether the user did not let it happen."""
-        return self.ended is not None and _REJECTED.search(self.ended.text[:400]) is not None
+        said = "" if self.ended is None else self.ended.text[:400]
+        # Most answers name no user, and to look for a word costs a tenth of trying the pattern.
+        is_likely = "user" in said or "User" in said or "denied by" in said
+        return is_likely and _REJECTED.search(said) is not None
 
 
 def _last_step(action: Action) -> str:
