@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.facts.rules import Kind, read_run, runs
+from holdfast.facts.rules import names_in, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["ledger"]
 
-_KINDS = frozenset({Kind.PATH, Kind.URL, Kind.COMMIT, Kind.PORT, Kind.IDENTIFIER, Kind.FLAG})
+_names = lru_cache(maxsize=4096)(names_in)
 _READ = 500
 """How many of the newest statements are looked at."""
 _OFTEN = 2.0
@@ -81,13 +81,6 @@ def ledger(
         lines[line] = None
         told += line
     return "\n".join(lines)
-
-
-@lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[str, ...]:
-    facts = (fact for run in dict.fromkeys(runs(text)) for fact in read_run(run))
-    names = (fact.text for fact in facts if fact.kind in _KINDS and len(fact.text) > 3)
-    return tuple(dict.fromkeys(names))
 
 
 def _words_around(text: str, name: str) -> str:

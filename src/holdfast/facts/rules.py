@@ -1,43 +1,19 @@
 """What counts as a name: every rule in one place.
 
-A name is a run of characters that must survive letter for letter: a path, an identifier, a commit.
+A name is a run of characters that must survive letter for letter: a path, an address, an
+identifier, a commit, a flag. Bare numbers and versions say nothing without what they count.
 Text is cut into runs at the speed of `bytes.translate`, and each distinct run is read once.
 """
 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fact", "Kind", "read_run", "runs"]
-
-
-class Kind(StrEnum):
-    """What a fact is about."""
-
-    PATH = "path"
-    URL = "url"
-    IDENTIFIER = "identifier"
-    COMMIT = "commit"
-    PORT = "port"
-    VERSION = "version"
-    NUMBER = "number"
-    FLAG = "flag"
-
-
-class Fact(NamedTuple):
-    """Something exact that a record must not paraphrase.
-
-    A named tuple, because thousands are made in each compaction and it takes half of the time.
-    """
-
-    kind: Kind
-    text: str
-
+__all__ = ["names_in", "runs"]
 
 _LONGEST = 200
 _LONGEST_SCHEME = 12
@@ -72,8 +48,7 @@ _NAME = re.compile(
     r"""
       (?P<flag>--[A-Za-z][A-Za-z0-9_-]+)
     | (?P<commit>[0-9a-f]{7,40})
-    | (?P<number>[0-9]+(?:\.[0-9]+)?(?:ms|us|ns|s|m|h|d|[kKMGT]i?[bB]?|x|px|%)?)
-    | (?P<version>v?[0-9]+(?:\.[0-9]+)+(?:[-+]?[a-z]+\.?[0-9]*)?)
+    | (?P<number>v?[0-9]+(?:\.[0-9]+)*(?:[-+]?[a-zA-Z]{0,3}%?\.?[0-9]*))
     | (?P<path>[A-Za-z0-9_.~@+#%-]*+(?:/[A-Za-z0-9_.@+%~#-]++)++)
     | (?P<identifier>[A-Za-z_.@][A-Za-z0-9_.@#+-]*)
     """,
@@ -145,51 +120,51 @@ def _around(
             yield (start.group() + match.group()).encode("utf-8", "replace")
 
 
-def read_run(run: bytes) -> tuple[Fact, ...]:
-    """Return the names in a run of characters; an ordinary word has none."""
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a text, each once."""
+    return tuple(dict.fromkeys(name for run in dict.fromkeys(runs(text)) for name in _read(run)))
+
+
+def _read(run: bytes) -> Iterator[str]:
+    """Yield the names in a run of characters; an ordinary word has none."""
     # Most runs are plain words of prose, told apart here before any pattern is tried.
-    if not 2 < len(run) <= _LONGEST or (run.isalpha() and run[1:].islower()):
-        return ()
+    if not 2 < len(run) <= _LONGEST or (run.isalpha() and run[1:].islower()) or run.isdigit():
+        return
     word = run.decode("utf-8", "replace")
-    if run.isdigit():
-        return (Fact(Kind.NUMBER, word),)
     if _PLAIN.fullmatch(word):
-        return () if word in _COMMON else (Fact(Kind.IDENTIFIER, word),)
-    if "://" in word:
+        if word not in _COMMON:
+            yield word
+    elif "://" in word:
         text = word.replace("\x01", "").rstrip(".:-+#@,;!?")
         scheme, _, place = text.partition("://")
-        return (Fact(Kind.URL, text),) if scheme and len(place) > 1 else ()
-    if "\\" in word:
-        return (Fact(Kind.PATH, word.rstrip(".,;")),)
-    if "\x01" in word:
-        return tuple(fact for each in word.split("\x01") if (fact := _name(each, called=True)))
-    if ":" in word:
-        return tuple(_apart(word))
-    fact = _name(word, called=False)
-    return () if fact is None else (fact,)
+        if scheme and len(place) > 1:
+            yield text
+    elif "\\" in word:
+        yield word.rstrip(".,;")
+    elif ":" in word:
+        yield from _apart(word)
+    else:
+        called = "\x01" in word
+        yield from filter(None, (_name(each, called=called) for each in word.split("\x01")))
 
 
-def _apart(run: str) -> list[Fact]:
+def _apart(run: str) -> Iterator[str]:
     """Read `file.py:12`, `localhost:8080` and `crate::module` word by word."""
-    found: list[Fact] = []
     before = ""
     for word in run.rstrip(".").split(":"):
         if _PORT.fullmatch(word) and _is_host(before):
-            found.append(Fact(Kind.PORT, f"{before}:{word}"))
-        elif fact := _name(word, called=False):
-            found.append(fact)
+            yield f"{before}:{word}"
+        elif name := _name(word, called=False):
+            yield name
         before = word
-    return found
 
 
 def _is_host(word: str) -> bool:
     return _HOST.fullmatch(word) is not None and word.rpartition(".")[2] not in _EXTENSIONS
 
 
-def _name(word: str, *, called: bool) -> Fact | None:
-    text = word
-    if not word[-1:].isalnum():
-        text = word.rstrip(".-+#@/~" if word.endswith("%") else ".-+#%@/~")
+def _name(word: str, *, called: bool) -> str:
+    text = word if word[-1:].isalnum() else word.rstrip(".-+#%@/~")
     if not text.startswith("--"):
         text = text.lstrip("-+#%")
     if text[1:2] == "/" and text[0] in "ab":
@@ -197,31 +172,28 @@ def _name(word: str, *, called: bool) -> Fact | None:
         text = text[2:]
     match = _NAME.fullmatch(text)
     if match is None or text in _COMMON:
-        return None
+        return ""
     match match.lastgroup:
         case "identifier":
             return _identifier(text, called=called)
         case "path":
-            return Fact(Kind.PATH, text) if text.upper() != text.lower() else None
+            return text if text.upper() != text.lower() else ""
+        case "commit":
+            # A word of seven letters from a to f is a word, and digits alone are a number.
+            return "" if text.isalpha() or text.isdigit() else text
         case "flag":
-            return Fact(Kind.FLAG, text)
-        case "version":
-            return Fact(Kind.VERSION, text)
-        case "commit" if not text.isdigit():
-            # A word of seven letters from a to f is a word.
-            return None if text.isalpha() else Fact(Kind.COMMIT, text)
+            return text
         case _:
-            return Fact(Kind.NUMBER, text) if len(text) > 2 else None
+            return ""
 
 
-def _identifier(text: str, *, called: bool) -> Fact | None:
+def _identifier(text: str, *, called: bool) -> str:
     if len(text) < _SHORTEST:
-        return None
+        return ""
     stem, dot, extension = text.rpartition(".")
     if called and not stem:
         text = text.lstrip(".")
     elif dot and (extension.lower() in _EXTENSIONS or not stem):
-        return Fact(Kind.PATH, text)
-    if called or _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper():
-        return Fact(Kind.IDENTIFIER, text)
-    return None
+        return text
+    has_form = _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper()
+    return text if called or has_form else ""
