@@ -74,16 +74,8 @@ _STANDING = (Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION)
 SAID_AFTER = "(said after"
 """How a note begins that says what a short input was said to; it is nobody's task."""
 _STATES = (
-    "Directory",
-    "Branch",
-    "Commits",
-    "Last check",
-    "Started in the background",
-    "Changed",
-    "Changed, not committed",
-    "Changed since the last check",
-    "Committed, not pushed",
-    "Tests",
+    *("Directory", "Branch", "Commits", "Last check", "Started in the background", "Tests"),
+    *("Changed", "Changed, not committed", "Changed since the last check", "Committed, not pushed"),
 )
 
 BEGUN = "Asked before, not concluded: "
