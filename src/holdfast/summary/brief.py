@@ -244,13 +244,8 @@ class Room:
 def allot(window: int, wanted: int, overhead: int, least: int) -> Room | None:
     """Share a window between instructions, previous record, turns and answer.
 
-    The record shrinks where it has to; below `least` tokens there is no sense in asking.
-
-    Args:
-        window: What the summarizer accepts, its answer included.
-        wanted: The budget of the record.
-        overhead: Tokens of the instructions.
-        least: The smallest budget that can hold a record.
+    The record shrinks from what is wanted where it has to; below `least` tokens there is no sense
+    in asking. The overhead is what the instructions weigh.
     """
     for share in _TURNS:
         turns = max(int(window * share), 32)

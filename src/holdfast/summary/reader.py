@@ -72,9 +72,7 @@ def reading(text: str) -> Reading | None:
 def adopt(text: str, origin: str) -> Record:
     """Return a record that holds everything another system's summary says.
 
-    Args:
-        text: The summary, without the marks around it.
-        origin: Which system wrote it; named where its notes have no section of their own.
+    The system is named where its notes have no section of their own.
     """
     return _filled(_loosely(text), f"Summary by {origin}")
 
@@ -110,10 +108,7 @@ def blocks_of(
 ) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 
-    Args:
-        text: The text.
-        name: Says which section a heading means.
-        heading: Says whether a line is a heading.
+    `heading` says whether a line is one, `name` which section it means.
     """
     lines = outline(text)
     headings = [heading(line.text) if line.free else None for line in lines]
@@ -156,11 +151,8 @@ def entries_of(lines: Sequence[Line], *, numbered: bool) -> tuple[str, ...]:
     """Return the entries in the lines of a section.
 
     A bullet or a number at the margin begins an entry, and so does a line after a blank one.
-    Indented lines, and lines inside a fence, belong to the entry above them.
-
-    Args:
-        lines: The lines of the section.
-        numbered: Whether numbers belong to the entries, as they do for actions.
+    Indented lines, and lines inside a fence, belong to the entry above them. Where entries are
+    `numbered`, as actions are, the numbers belong to them.
     """
     margin = next((line.indent for line in lines if line.text.strip()), 0)
     found: list[list[str]] = []
