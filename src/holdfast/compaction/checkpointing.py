@@ -69,13 +69,8 @@ def compose(
 ) -> Summarized:
     """Return the summary within a budget, redacted; nothing where there is room for nothing.
 
-    Args:
-        plan: What is folded, and how the window is shared out.
-        told: What can be told, and the live state.
-        means: Counting, redaction, the host's report.
-        shown: The messages that stay in the window, which need no telling.
-        around: Their words, whose names need no listing.
-        budget: The most that the summary may weigh.
+    The messages `shown` stay in the window and need no telling; the names in their words, which
+    are `around` the summary, need no listing.
     """
     count, shares = told.count, plan.shares
     draft = told.draft
@@ -99,12 +94,7 @@ def compose(
     earlier = [each for each in untold if each.section == "evidence"]
     untold = [each for each in untold if each.section != "evidence"]
     proof = ledger(
-        untold,
-        present=present,
-        budget=proof_room,
-        count=count,
-        earlier=earlier,
-        around=around,
+        untold, present=present, budget=proof_room, count=count, earlier=earlier, around=around
     )
     spare = proof_room - count(proof)
     if shares.strict and spare > _JOINTS:

@@ -154,11 +154,7 @@ def decide(
 ) -> Decision:
     """Return what a compaction of the transcript would do.
 
-    Args:
-        transcript: What the model would see now.
-        policy: The knobs.
-        means: Scale, tool families and the rest of the surroundings.
-        force: Compact even when everything fits the budget of the tail.
+    With `force` it compacts even when everything fits the budget of the tail.
     """
     scale = means.scale
     bare = without_summaries(transcript)

@@ -84,13 +84,8 @@ def prune(
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
-    line; long strings inside old arguments are cut inside the parsed JSON.
-
-    Args:
-        transcript: What is to be shortened.
-        describe: Says in a line what a call did and how it went, or only what it did.
-        protected: From here on messages keep their words.
-        only: The messages that are rewritten, where others will be folded; all are counted.
+    line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON.
+    Where other messages will be folded, `only` these are rewritten; all are counted.
     """
     stale = _Stale(transcript, describe)
     kinds: list[str] = []
@@ -332,12 +327,9 @@ def truncate(
 
 
 def middle_out(text: str, room: int, pointer: str = "") -> str:
-    """Return the beginning and the end of a text, with a note of what was left out between.
+    """Return the beginning and the end of a text, `room` characters in all.
 
-    Args:
-        text: The whole text.
-        room: How many characters of it stay.
-        pointer: Where the whole text is, as the end of a sentence.
+    A note says what was left out between, and ends with the pointer to the whole text.
     """
     front = int(room * _FRONT)
     note = f"[... {len(text) - room:,} characters left out here{pointer} ...]"

@@ -81,7 +81,7 @@ def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
         kinds=tuple(
             (kind.value, looked_for[kind], found[kind]) for kind in Kind if looked_for[kind]
         ),
-        lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
+        lost=tuple(map(_stated, reversed(lost[-_LISTED:]))),
     )
 
 
@@ -104,6 +104,8 @@ def compared(
     job = Job(messages, None, _ALL, 0, len, redact, "")
     wanted = [each for each in draft(job).statements if each.message >= 0]
     kept, lost = parted_by([each for each in wanted if each.kind in _ASKED_FOR], window)
-    return [Stated(each.kind.value, each.text) for each in kept], [
-        Stated(each.kind.value, each.text) for each in lost
-    ]
+    return list(map(_stated, kept)), list(map(_stated, lost))
+
+
+def _stated(statement: Statement) -> Stated:
+    return Stated(statement.kind.value, statement.text)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SAFETY",
     "Piece",
-    "Room",
     "allot",
     "answer_tokens",
     "brief",
@@ -245,13 +244,8 @@ class Room:
 def allot(window: int, wanted: int, overhead: int, least: int) -> Room | None:
     """Share a window between instructions, previous record, turns and answer.
 
-    The record shrinks where it has to; below `least` tokens there is no sense in asking.
-
-    Args:
-        window: What the summarizer accepts, its answer included.
-        wanted: The budget of the record.
-        overhead: Tokens of the instructions.
-        least: The smallest budget that can hold a record.
+    The record shrinks from what is wanted where it has to; below `least` tokens there is no sense
+    in asking. The overhead is what the instructions weigh.
     """
     for share in _TURNS:
         turns = max(int(window * share), 32)
@@ -296,10 +290,19 @@ def _units(
 
     Labels are weighed apart from words, because words were mostly weighed before.
     """
-    labels = _Labels(mark, count)
+    labels: dict[tuple[int, str], int] = {}
+    """The tokens of labels, weighed once for all that differ in the number of their turn alone."""
+
+    def weigh(label: str) -> int:
+        number, _, words = label.partition(" ")
+        alike = (len(number), words)
+        if alike not in labels:
+            labels[alike] = count(f"[{mark} {label}]\n")
+        return labels[alike]
+
     for group in groups:
         texts = [f"[{mark} {label}]\n{text}" for label, text in group]
-        weights = [labels.weigh(label) + count(text) + 2 for label, text in group]
+        weights = [weigh(label) + count(text) + 2 for label, text in group]
         weight = sum(weights)
         if weight <= room:
             yield texts, weight
@@ -309,24 +312,6 @@ def _units(
                 yield [text], weight
             else:
                 yield from _parts_of(piece, mark, room, count)
-
-
-class _Labels:
-    """Weighs labels, once for all that differ in the number of their turn alone."""
-
-    def __init__(self, mark: str, count: Callable[[str], int]) -> None:
-        self._mark = mark
-        self._count = count
-        self._known: dict[tuple[int, str], int] = {}
-
-    def weigh(self, label: str) -> int:
-        """Return the tokens of a label as it stands above a piece."""
-        number, _, words = label.partition(" ")
-        alike = (len(number), words)
-        weight = self._known.get(alike)
-        if weight is None:
-            weight = self._known[alike] = self._count(f"[{self._mark} {label}]\n")
-        return weight
 
 
 def _parts_of(

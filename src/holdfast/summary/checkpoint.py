@@ -42,9 +42,8 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         """Drop blank space around the texts that are laid out again each time."""
-        object.__setattr__(self, "evidence", self.evidence.strip())
-        object.__setattr__(self, "live", self.live.strip())
-        object.__setattr__(self, "note", self.note.strip())
+        for name in ("evidence", "live", "note"):
+            object.__setattr__(self, name, getattr(self, name).strip())
 
 
 def render_checkpoint(checkpoint: Checkpoint) -> str:
@@ -84,8 +83,8 @@ def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
 
 def _split(text: str) -> dict[str, str]:
     """Return the text under each of our extra headings, and under none what precedes them."""
-    found: dict[str, list[str]] = {"": [], _EVIDENCE: [], _LASTING: [], _SAID: [], _LIVE: []}
-    found[_NOTE] = []
+    headings = ("", _EVIDENCE, _LASTING, _SAID, _LIVE, _NOTE)
+    found: dict[str, list[str]] = {heading: [] for heading in headings}
     heading = ""
     for line in text.split("\n"):
         # Content never stands at the margin with a `#`, so these can only be our own headings.

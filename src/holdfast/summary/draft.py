@@ -139,10 +139,7 @@ def _place(item: tuple[tuple[str, int], list[Statement]]) -> tuple[int, int]:
 def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = None) -> Draft:
     """Return what a record of the job could say.
 
-    Args:
-        job: The turns, the previous checkpoint and the budget.
-        toolkit: The agent's tools, where some are not known by name.
-        answer: What a model wrote of the same turns; what the turns show is put beside it.
+    Where a model wrote an answer of the same turns, what the turns show is put beside it.
     """
     fewest, most = _CLOSELY
     closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
@@ -216,7 +213,9 @@ class _Drafting:
         first = last + len(history) + 1
         story = self._sorted_out(story_of(self._turns, first, self._rarity))
         if self._answer is None:
-            earlier = [*self._earlier(), *self._numbered(history, last + 1)]
+            earlier = list(self._earlier())
+            for number, entry in enumerate(history, last + 1):
+                earlier += self._parted(f"{number}. {entry}", "actions")
             fixed = [*now.task(), *now.goal(), *now.state(), *now.open()]
             every = [*fixed, *earlier, *story, *now.files()]
         else:
@@ -235,13 +234,12 @@ class _Drafting:
             for each, text in zip(statements, texts, strict=True)
         ]
         told = self._focused(_fewer_rules(masked))
-        questions = tuple(self._questions(first))
-        return Draft(tuple(told), self._wholes, questions, outdated)
-
-    def _questions(self, first: int) -> Iterator[int]:
-        for number, turn in enumerate(self._turns, first):
-            if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn):
-                yield number
+        questions = [
+            number
+            for number, turn in enumerate(self._turns, first)
+            if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
+        ]
+        return Draft(tuple(told), self._wholes, tuple(questions), outdated)
 
     def _units(self) -> Iterator[str]:
         for turn in self._turns:
@@ -250,13 +248,6 @@ class _Drafting:
             for step in turn.steps:
                 if isinstance(step, Remark):
                     yield from units(step.text)
-
-    def _alone(
-        self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1
-    ) -> Statement:
-        """Return a statement that is an entry of its own."""
-        entry = next(self._ids)
-        return Statement(kind, text, section, entry, 0, density, message=message)
 
     def _sorted_out(self, story: Iterator[Statement]) -> Iterator[Statement]:
         """Yield the story, with what belongs to another section in that section."""
@@ -305,10 +296,6 @@ class _Drafting:
             if kept := " ".join(unit for unit in units(words) if not is_said_of(unit)):
                 yield f'User: "{kept}"'
 
-    def _numbered(self, entries: Sequence[str], first: int) -> Iterator[Statement]:
-        for number, entry in enumerate(entries, first):
-            yield from self._parted(f"{number}. {entry}", "actions")
-
     def _earlier(self) -> Iterator[Statement]:
         """Yield what the previous record says that still stands."""
         record = self._previous
@@ -318,7 +305,9 @@ class _Drafting:
         settled = {" ".join(work) for deed in done for work in work_of(deed)}
         for entry in record.blocked:
             if not any(work in entry for work in settled):
-                yield replace(self._alone(Kind.OPEN, entry, "blocked", 0.3), origin=Origin.EARLIER)
+                yield Statement(
+                    Kind.OPEN, entry, "blocked", next(self._ids), density=0.3, origin=Origin.EARLIER
+                )
         for entry in record.files:
             if not _is_note(entry):
                 yield from self._parted(entry, "files")
@@ -331,8 +320,8 @@ class _Drafting:
                 yield from self._parted(words, "critical")
             for line in checkpoint.evidence.split("\n"):
                 if line.startswith("- "):
-                    yield replace(
-                        self._alone(Kind.LOOK, line[2:], "evidence"), origin=Origin.EARLIER
+                    yield Statement(
+                        Kind.LOOK, line[2:], "evidence", next(self._ids), origin=Origin.EARLIER
                     )
 
     def _written(self, answer: Record) -> Iterator[Statement]:

@@ -115,14 +115,7 @@ def first_prompt(request: Request, material: str) -> str:
 
 
 def update_prompt(request: Request, record: str, number: int, material: str) -> str:
-    """Return the words that ask to bring a record up to date.
-
-    Args:
-        request: What all prompts of the job share.
-        record: The record so far, which is state and not a turn.
-        number: The number of its last completed action.
-        material: The turns.
-    """
+    """Return the words that ask to bring a record up to date, whose last action has the number."""
     # A model may have copied a label into its record; there it must not pass for one.
     state = _fenced(request, "record so far", record.replace(request.mark, ""))
     turns = _fenced(request, "turns", material)

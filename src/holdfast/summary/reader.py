@@ -9,7 +9,7 @@ the lines: a fence that never closes is none, and one around the whole answer is
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.summary.record import HEADINGS, Record
@@ -72,9 +72,7 @@ def reading(text: str) -> Reading | None:
 def adopt(text: str, origin: str) -> Record:
     """Return a record that holds everything another system's summary says.
 
-    Args:
-        text: The summary, without the marks around it.
-        origin: Which system wrote it; named where its notes have no section of their own.
+    The system is named where its notes have no section of their own.
     """
     return _filled(_loosely(text), f"Summary by {origin}")
 
@@ -95,15 +93,9 @@ def _loosely(text: str) -> list[Block]:
     lines = text.split("\n")
     untagged = "\n".join(line for line in lines if not _is_tag(line.strip()))
     blocks = blocks_of(untagged, foreign_section, loose_heading)
-    if len(blocks) > 1 and _is_courtesy(blocks[0]):
-        return blocks[1:]
-    return blocks
-
-
-def _is_courtesy(block: Block) -> bool:
-    """Say whether the words before the first heading only announce what follows."""
-    words = " ".join(line.text for line in block.lines).strip()
-    return len(words) < _COURTESY and "\n\n" not in words
+    # A few words before the first heading only announce what follows.
+    before = " ".join(line.text for line in blocks[0].lines).strip()
+    return blocks[1:] if len(blocks) > 1 and len(before) < _COURTESY else blocks
 
 
 def _is_tag(line: str) -> bool:
@@ -116,10 +108,7 @@ def blocks_of(
 ) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 
-    Args:
-        text: The text.
-        name: Says which section a heading means.
-        heading: Says whether a line is a heading.
+    `heading` says whether a line is one, `name` which section it means.
     """
     lines = outline(text)
     headings = [heading(line.text) if line.free else None for line in lines]
@@ -131,13 +120,9 @@ def blocks_of(
     for index, found in enumerate(headings):
         if found is None or not (name(found.words) or 0 < found.level <= 2):
             continue
-        blocks.append(_block(title, lines[start:index], name))
+        blocks.append(Block(name(title.words), title.words, title.level, lines[start:index]))
         title, start = found, index + 1
-    return [*blocks, _block(title, lines[start:], name)]
-
-
-def _block(title: Heading, lines: Sequence[Line], name: Callable[[str], str]) -> Block:
-    return Block(name(title.words), title.words, title.level, tuple(lines))
+    return [*blocks, Block(name(title.words), title.words, title.level, lines[start:])]
 
 
 def _bare_heading(line: Line) -> Heading | None:
@@ -159,21 +144,15 @@ def _by_position(blocks: Iterable[Block]) -> list[Block]:
     sections = [block for block in blocks if block.level in {1, 2}]
     if not _POSITIONAL <= len(sections) <= len(HEADINGS):
         return []
-    return [
-        Block(name, block.title, block.level, block.lines)
-        for name, block in zip(HEADINGS, sections, strict=False)
-    ]
+    return [replace(each, section=name) for name, each in zip(HEADINGS, sections, strict=False)]
 
 
 def entries_of(lines: Sequence[Line], *, numbered: bool) -> tuple[str, ...]:
     """Return the entries in the lines of a section.
 
     A bullet or a number at the margin begins an entry, and so does a line after a blank one.
-    Indented lines, and lines inside a fence, belong to the entry above them.
-
-    Args:
-        lines: The lines of the section.
-        numbered: Whether numbers belong to the entries, as they do for actions.
+    Indented lines, and lines inside a fence, belong to the entry above them. Where entries are
+    `numbered`, as actions are, the numbers belong to them.
     """
     margin = next((line.indent for line in lines if line.text.strip()), 0)
     found: list[list[str]] = []
@@ -343,7 +322,8 @@ def _walk(lines: Sequence[str]) -> Iterator[Line]:
     index = 0
     while index < len(lines):
         fence = _fence(lines[index])
-        end = _closing(lines, index, fence) if fence else None
+        after = range(index + 1, len(lines) if fence else 0)
+        end = next((at for at in after if _closes(lines[at], fence)), None)
         if end is None:
             yield Line(lines[index])
             index += 1
@@ -382,12 +362,6 @@ def _fence(line: str) -> str:
 def _closes(line: str, fence: str) -> bool:
     text = line.strip()
     return len(text) >= len(fence) and not text.strip(fence[0])
-
-
-def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
-    return next(
-        (index for index in range(start + 1, len(lines)) if _closes(lines[index], fence)), None
-    )
 
 
 def _holds_record(lines: Sequence[str]) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.summary.actions import told
@@ -74,16 +73,8 @@ _STANDING = (Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION)
 SAID_AFTER = "(said after"
 """How a note begins that says what a short input was said to; it is nobody's task."""
 _STATES = (
-    "Directory",
-    "Branch",
-    "Commits",
-    "Last check",
-    "Started in the background",
-    "Changed",
-    "Changed, not committed",
-    "Changed since the last check",
-    "Committed, not pushed",
-    "Tests",
+    *("Directory", "Branch", "Commits", "Last check", "Started in the background", "Tests"),
+    *("Changed", "Changed, not committed", "Changed since the last check", "Committed, not pushed"),
 )
 
 BEGUN = "Asked before, not concluded: "
@@ -146,10 +137,11 @@ class Standing:
         # It stands below word for word; in a small record it must not take the room of the rest.
         width = min(_TASK, max(_SHORTEST_TASK, int(self._job.budget * _TASK_OF_BUDGET)))
         if len(words) > width:
-            shown = f"{clip_words(words, width // 2)} (and more, below)"
+            yield self._alone(
+                Kind.OPEN, f"{clip_words(words, width // 2)} (and more, below)", "task"
+            )
         else:
-            shown = words
-        yield self._alone(Kind.OPEN, shown, "task")
+            yield self._alone(Kind.OPEN, words, "task")
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None
         # Bytes rather than characters: forty characters of Chinese are a whole request.
@@ -161,38 +153,24 @@ class Standing:
 
     def goal(self) -> Iterator[Statement]:
         """Yield the goal that a user named last, or that was known, or what was asked first."""
-        named = ""
-        for turn in self._fresh:
-            for unit in chain.from_iterable(map(units, turn.asks)):
-                if GOAL.stands_in(unit, words_in(unit)) and not is_question(unit):
-                    named = unit
+        named = [unit for unit in _asked_in(self._fresh) if _has(GOAL, unit)]
+        named = [unit for unit in named if not is_question(unit)]
         if named:
-            yield self._alone(Kind.STATE, named, "goal")
+            yield self._alone(Kind.STATE, named[-1], "goal")
             return
-        dropped = [
-            unit
-            for turn in self._turns
-            for ask in turn.asks
-            for unit in units(ask)
-            if DROPS.stands_in(unit, words_in(unit))
-        ]
+        dropped = [unit for unit in _asked_in(self._turns) if _has(DROPS, unit)]
         known = [
-            each
-            for each in self._previous.goal
-            if not any(overlap(each, unit) >= _ALIKE for unit in dropped)
+            entry
+            for entry in self._previous.goal
+            if not any(overlap(entry, unit) >= _ALIKE for unit in dropped)
         ]
-        if known:
-            parts = [part for entry in known for part in units(entry)]
-            for place, part in enumerate(parts):
-                if place < 2:
-                    yield self._alone(Kind.STATE, part, "goal")
-                else:
-                    density = self._rarity.density(part)
-                    yield replace(
-                        self._alone(Kind.ASK, part, "goal", density), origin=Origin.EARLIER
-                    )
-            return
-        if opening := self._opening():
+        parts = [part for entry in known for part in units(entry)]
+        for part in parts[:2]:
+            yield self._alone(Kind.STATE, part, "goal")
+        for part in parts[2:]:
+            stated = self._alone(Kind.ASK, part, "goal", self._rarity.density(part))
+            yield replace(stated, origin=Origin.EARLIER)
+        if not known and (opening := self._opening()):
             yield self._alone(Kind.STATE, clip_words(opening, 300), "goal")
 
     def _opening(self) -> str:
@@ -361,7 +339,7 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[Asked]:
         ),
     ]
     for turn in turns:
-        for unit in (unit for words in turn.asks for unit in units(words)):
+        for unit in _asked_in([turn]):
             if _has(DROPS, unit):
                 is_bare = not stems(DROPS.pattern.sub(" ", unit))
                 gone = found[-1:] if is_bare else _named(unit, DROPS, found)
@@ -415,6 +393,11 @@ def _named(unit: str, cue: Wording, found: Sequence[Asked]) -> list[Asked]:
     ]
     best = max(scores, default=0)
     return [each for each, score in zip(found, scores, strict=True) if score == best > 0]
+
+
+def _asked_in(turns: Sequence[Turn]) -> Iterator[str]:
+    """Yield what users said in the turns, sentence by sentence."""
+    return (unit for turn in turns for words in turn.asks for unit in units(words))
 
 
 def _has(cue: Wording, text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import groupby, pairwise, zip_longest
+from itertools import chain, groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import is_check, told
@@ -22,7 +22,7 @@ from holdfast.summary.cues import (
 )
 from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import MORE, Kind, Origin, Statement
+from holdfast.summary.statements import MORE, Kind, Statement
 from holdfast.summary.turns import Deed
 from holdfast.transcript.families import Family
 
@@ -32,16 +32,7 @@ if TYPE_CHECKING:
     from holdfast.summary.sentences import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-__all__ = [
-    "ASSISTANT",
-    "NOTED",
-    "PLACES",
-    "USER",
-    "entry_text",
-    "narrates",
-    "read_entry",
-    "story_of",
-]
+__all__ = ["PLACES", "USER", "entry_text", "narrates", "read_entry", "story_of"]
 
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
 _SPEAKERS = (USER, NOTED, ASSISTANT, PLAN)
@@ -121,17 +112,9 @@ class _Telling:
         head: bool = False,
     ) -> Statement:
         self._order += 1
+        entry, order = self._number, self._order
         return Statement(
-            kind,
-            text,
-            "actions",
-            self._number,
-            self._order,
-            density,
-            label,
-            Origin.TURNS,
-            message,
-            is_head=head,
+            kind, text, "actions", entry, order, density, label, message=message, is_head=head
         )
 
     def _asks(self) -> Iterator[Statement]:
@@ -311,7 +294,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')
-        for place, unit in enumerate(_unjoined(words)):
+        for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
             kind = _KINDS.get(section, Kind.DETAIL)
             if label == USER:
                 kind = Kind.ASK
@@ -338,8 +321,3 @@ def _lines(entry: str) -> Iterator[str]:
             yield "\n".join(held)
             held = []
     yield from held
-
-
-def _unjoined(words: str) -> Iterator[str]:
-    for part in words.split(_GAP):
-        yield from units(part)

@@ -133,8 +133,7 @@ class Said:
         A passage supports nothing of a claim that has a weighty word of a kind it lacks.
         """
         wanted = stems(claim)
-        kinds = _weighty(wanted, _folded(claim))
-        return self._share(wanted, kinds)
+        return self._share(wanted, _weighty(wanted, _folded(claim)))
 
     def resembles(self, claim: str) -> float:
         """Return how many of the claim's words a single passage has, weighty or not."""
@@ -150,7 +149,11 @@ class Said:
 def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
     """Yield the text in passages, so that a long paste does not support everything."""
     read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
-    yield from _all_passages(read)
+    words = _folded(read).split()
+    step = _PASSAGE // 2
+    for start in range(0, max(len(words) - step, 1), step):
+        passage = " ".join(words[start : start + _PASSAGE])
+        yield frozenset(_stems(passage)), passage
 
 
 def overlap(one: str, other: str) -> float:
@@ -206,11 +209,3 @@ class Passages:
 
 def _bare(text: str) -> str:
     return "".join(_WORD.findall(text.casefold())).replace("_", "")
-
-
-def _all_passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
-    words = _folded(text).split()
-    step = _PASSAGE // 2
-    for start in range(0, max(len(words) - step, 1), step):
-        passage = " ".join(words[start : start + _PASSAGE])
-        yield frozenset(_stems(passage)), passage

@@ -199,21 +199,13 @@ def _too_small(job: Job) -> Declined:
 def problem(text: str, request: str = "") -> str | None:
     """Say why an answer is not a record, in words for the model and the user; nothing if it is.
 
-    Args:
-        text: The answer.
-        request: What was asked, which holds all the turns.
+    The request is what was asked, with all the turns.
     """
     return problem_of(text, read(text), request)
 
 
 def problem_of(text: str, record: Record | None, request: str = "") -> str | None:
-    """Say the same of an answer that was read already.
-
-    Args:
-        text: The answer.
-        record: What it was read as, if it could be.
-        request: What was asked, which holds all the turns.
-    """
+    """Say the same of an answer that was read already, as this record if it could be."""
     if not text.strip():
         return "it was empty"
     if OPENING in text or sum(hint in text for hint in hints()) >= _ECHOED:
