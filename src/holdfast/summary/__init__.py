@@ -3,7 +3,7 @@
 Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `asking`,
 `prompts`, `brief`, `tracing`, `cues`, `provenance` and `writing` (a record that a model writes);
 `written`, `turns`, `sentences`, `actions`, `state`, `statements`, `story`, `standing` and `draft`
-(everything that turns can tell, and what fits); `audit` (the proof). `masking` redacts for all.
+(everything that turns can tell, and what fits); `audit` (the proof).
 """
 
 from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Job, Written

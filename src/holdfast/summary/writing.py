@@ -12,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.redaction.batches import redact_all
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import (
     SAFETY,
@@ -25,7 +26,6 @@ from holdfast.summary.brief import (
     user_words,
 )
 from holdfast.summary.draft import trim
-from holdfast.summary.masking import redact_all
 from holdfast.summary.prompts import (
     OPENING,
     Request,
