@@ -11,6 +11,9 @@ from holdfast.summary.cues import (
     CONSENT,
     CONSTRAINT,
     DECISION,
+    DEFERS,
+    DONE,
+    LEFT,
     Wording,
     given_value,
     is_acknowledgement,
@@ -23,7 +26,7 @@ from holdfast.summary.cues import (
 )
 
 CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
-ALL = (*CLAIMS, CONSTRAINT, DECISION)
+ALL = (*CLAIMS, CONSTRAINT, DECISION, DEFERS, DONE, LEFT)
 ASCII = st.characters(max_codepoint=127)
 
 

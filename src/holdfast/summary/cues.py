@@ -255,7 +255,7 @@ REVOKES = Wording(
 """What a user says to lift a rule."""
 DEFERS = Wording(
     "later afterwards back yet go continue proceed stuck blocked nicht hange plus luego depois"
-    " tarde puedo",
+    " tarde puedo nachher",
     r"\b(?:i|we)(?:'ll| will| can|'d| shall) .{0,80}\b(?:later|afterwards)\b"
     r"|\b(?:come|get) back to (?:that|this|it|you)\b|\bnot (?:known|sure|clear) yet\b"
     r"|\b(?:don't|do not) know (?:that |this )?yet\b|\bich\b.{0,80}\b(?:später|nachher)\b"
@@ -269,7 +269,7 @@ DEFERS = Wording(
 )
 """What an assistant says that leaves an ask unfulfilled: it puts it off, or cannot go on."""
 LEFT = Wording(
-    "still not remains left todo isn hasn aren offen fehlt reste pendiente",
+    "still not remain remains left todo isn hasn aren noch offen fehlt reste encore pendiente",
     r"\bstill (?:open|pending|missing|outstanding|left|to do|to be done|needs? to)\b"
     r"|\b(?:not|isn't|hasn't been|aren't) (?:yet )?(?:done|finished|started|implemented|complete)\b"
     r"|\bremains? (?:open|undone|to be done)\b|\bnoch (?:offen|nicht)\b|\b(?:steht|fehlt) noch\b"
@@ -280,7 +280,8 @@ LEFT = Wording(
 DONE = Wording(
     "done finished complete completed implemented fixed resolved place ready works added built"
     " written shipped merged committed fertig erledigt abgeschlossen eingebaut umgesetzt behoben"
-    " funktioniert fini fait hecho terminado listo completado feito pronto concluido",
+    " funktioniert fini finie finis finies fait faite faits faites hecho terminado listo completado"
+    " arreglado feito pronto concluido",
     r"\b(?:done|finished|completed?|implemented|fixed|resolved|in place|ready|added|built|written"
     r"|shipped|merged|committed|works (?:now|again|fine))\b"
     r"|\b(?:fertig|erledigt|abgeschlossen|eingebaut|umgesetzt|behoben|läuft (?:jetzt|wieder|nun)"
