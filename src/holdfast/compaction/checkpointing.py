@@ -101,7 +101,7 @@ def compose(
         # Where few names are left to tell, the record takes what they do not need.
         record, _ = draft.record(room + spare, count, shown)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
-    return Summarized(means.redact(text), written)
+    return Summarized(means.redact(text), render(record))
 
 
 def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
