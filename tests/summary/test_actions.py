@@ -216,13 +216,13 @@ def test_a_text_that_a_command_feeds_to_a_program_is_told_by_its_beginning() -> 
     assert line.detail == "import mill print(mill.turns)"
 
 
-def test_a_written_plan_tells_its_title_and_that_a_user_agreed() -> None:
+def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:
     plan = "# Plan: count the boats\n\n## Verification\n\nRun the mill by hand."
     agreed = line_of(exchange("ExitPlanMode", "User has approved your plan.", plan=plan))
     assert (agreed.kind, agreed.verb) == (Kind.RESULT, "PLANNED")
-    assert agreed.line.startswith("Plan: count the boats")
-    assert agreed.line.endswith(" - approved by the user")
-    assert not line_of(exchange("ExitPlanMode", "ok", plan=plan)).line.endswith("user")
+    assert agreed.line == 'Plan: count the boats - "User has approved your plan."'
+    waiting = line_of(exchange("ExitPlanMode", "Not approved yet. Wait.", plan=plan))
+    assert waiting.line == 'Plan: count the boats - "Not approved yet."'
 
 
 def test_steps_of_a_plan_are_state_and_no_action() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.summary.sentences import clip_words
+from holdfast.summary.sentences import clip_words, units
 from holdfast.summary.statements import Kind
 from holdfast.summary.written import document_in, unquoted, without_documents
 from holdfast.transcript.effects import error_line
@@ -82,7 +82,6 @@ _ERRORS = re.compile(
     re.MULTILINE,
 )
 """What a check prints that failed, where its exit code is not told."""
-_APPROVED = re.compile(r"\b(?:approved|accepted|agreed)\b", re.IGNORECASE)
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _TELLING = re.compile(r"\w{2}")
 _NOISE = re.compile(
@@ -137,13 +136,16 @@ def told(deed: Deed) -> Told | None:
 
 
 def _plan(deed: Deed) -> Told | None:
-    """Return a plan that was written as a text, which a user may have agreed to."""
+    """Return a plan that was written as a text, with the words in which it was answered.
+
+    Whether a user agreed is for the reader to see: a tool's words are quoted, not interpreted.
+    """
     title = deed.action.content.strip().partition("\n")[0].strip("# ")
     if not title:
         return None
-    said = "" if deed.ended is None else deed.ended.text[:_ANSWER]
-    agreed = " - approved by the user" if _APPROVED.search(said) else ""
-    return Told(Kind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{agreed}")
+    answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
+    answer = f" - {_quoted(clip_words(answers[0], _OUTCOME))}" if answers else ""
+    return Told(Kind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
 
 
 def short_path(path: str) -> str:
