@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "given_to_skill",
     "is_command",
     "is_observation",
     "is_output",
@@ -135,11 +136,18 @@ def words_typed(text: str) -> str:
     return "" if is_program else words
 
 
+def given_to_skill(text: str) -> str | None:
+    """Return what a user gave a skill whose text an agent put before it; None for other texts."""
+    if not text[:200].lstrip().casefold().startswith(_EXPANDED):
+        return None
+    return text.partition(_ARGUMENTS)[2].strip()
+
+
 def _is_injected(words: str) -> bool:
     """Say whether words that stand without asides are an agent's own."""
     start = words[:200].casefold()
     if start.startswith(_EXPANDED):
-        return _ARGUMENTS not in words
+        return not given_to_skill(words)
     is_ended = words[-40:].casefold().endswith(_INJECTED_ENDINGS)
     return start.startswith(_INJECTED) or is_ended
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.blocks import is_command, is_observation, is_output, words_typed
+from holdfast.transcript.blocks import (
+    given_to_skill,
+    is_command,
+    is_observation,
+    is_output,
+    words_typed,
+)
 from holdfast.transcript.parts import Recalled, Role, Summary, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -28,7 +34,6 @@ __all__ = [
 ]
 
 _NOT_SAID = (Summary, Recalled)
-_SKILL, _GIVEN = "base directory for this skill:", "\nARGUMENTS:"
 
 
 def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
@@ -104,9 +109,8 @@ def said_in(message: Message) -> str:
     if is_observation(text):
         typed = words_typed(text) if is_command(text) else ""
         return "" if typed.startswith("/") else typed
-    if text[:80].lstrip().casefold().startswith(_SKILL):
-        return text.partition(_GIVEN)[2].strip()
-    return text
+    given = given_to_skill(text)
+    return text if given is None else given
 
 
 def newest_user(transcript: Sequence[Message]) -> int | None:
