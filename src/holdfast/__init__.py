@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from holdfast import trajectories
     from holdfast.compaction import (
         Abandoned,
         CompactionReport,
@@ -62,6 +63,7 @@ __all__ = [
     "register_context_engine",
     "session_search",
     "session_search_tool",
+    "trajectories",
 ]
 
 __version__ = "0.1.0"
@@ -95,6 +97,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Load a public name from the module that defines it."""
+    if name == "trajectories":
+        return import_module("holdfast.trajectories")
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(module), name)

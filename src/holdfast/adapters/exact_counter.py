@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from splintr import AnyTokenizer
 
+    _Encode: TypeAlias = Callable[[str], int]
+
 __all__ = ["ExactCounter", "vocabulary_of"]
+
+_ID_BYTES = 4
+"""Bytes of an id where ids are packed."""
+_PROBE = "one two"
 
 # The first pattern that matches the beginning of a model's name decides.
 _VOCABULARIES = (
@@ -46,11 +55,28 @@ class ExactCounter:
 
     def __init__(self, model: str) -> None:
         """Find the vocabulary of a model such as `openai/gpt-4o`, or of an encoding's name."""
-        vocabulary = vocabulary_of(model)
-        if find_spec("splintr") is None:
-            raise MissingExtra("exact token counting", "tokens")
-        self.name = vocabulary
-        self._tokenizer: AnyTokenizer | None = None
+        self.name = vocabulary_of(model)
+        _require_splintr()
+        self._encode: _Encode | None = None
+
+    @classmethod
+    def from_file(cls, path: Path) -> ExactCounter:
+        """Return a counter with the vocabulary of a `tokenizer.json`, as model hubs keep them.
+
+        Raises:
+            ConfigError: the file cannot be read, or is no such vocabulary.
+        """
+        _require_splintr()
+        from splintr import from_json_bytes
+
+        try:
+            tokenizer = from_json_bytes(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{path} is no tokenizer.json that can be used: {error}") from error
+        made = cls.__new__(cls)
+        made.name = str(path)
+        made._encode = _encoder(tokenizer)
+        return made
 
     def count(self, text: str) -> int:
         """Return the tokens of the text, its special tokens read as ordinary words.
@@ -58,20 +84,42 @@ class ExactCounter:
         Half a surrogate pair, which JSON can carry and no tokenizer accepts, counts as a
         replacement character.
         """
-        tokenizer = self._loaded()
-        try:
-            return len(tokenizer.encode_ordinary(text))
-        except UnicodeEncodeError:
-            readable = text.encode("utf-8", "replace").decode("utf-8")
-            return len(tokenizer.encode_ordinary(readable))
-
-    def _loaded(self) -> AnyTokenizer:
         # Loading takes up to half a second, so it waits for the first count.
-        if self._tokenizer is None:
+        encode = self._encode
+        if encode is None:
             from splintr import Tokenizer
 
-            self._tokenizer = Tokenizer.from_pretrained(self.name)
-        return self._tokenizer
+            encode = self._encode = _encoder(Tokenizer.from_pretrained(self.name))
+        try:
+            return encode(text)
+        except UnicodeEncodeError:
+            return encode(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _encoder(tokenizer: AnyTokenizer) -> _Encode:
+    """Return what counts with a tokenizer.
+
+    Packed ids are counted half as fast again as a list of them is, but special tokens are read in
+    them: a text in which one may begin is encoded the plain way.
+    """
+    beginnings = tuple({token[:2] for token in tokenizer.special_tokens()})
+    plain, packed = tokenizer.encode_ordinary, tokenizer.encode_flat
+    # What a tokenizer puts around every text is no part of the text.
+    frame = len(plain(""))
+    if frame or len(packed(_PROBE)) != len(plain(_PROBE)) * _ID_BYTES:
+        return lambda text: len(plain(text)) - frame
+
+    def count(text: str) -> int:
+        if any(map(text.__contains__, beginnings)):
+            return len(plain(text))
+        return len(packed(text)) // _ID_BYTES
+
+    return count
+
+
+def _require_splintr() -> None:
+    if find_spec("splintr") is None:
+        raise MissingExtra("exact token counting", "tokens")
 
 
 def vocabulary_of(model: str) -> str:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from holdfast.summary.asking import Answer, Job
     from holdfast.summary.reader import Reading
 
-__all__ = ["merged", "problem", "problem_of", "repair", "write"]
+__all__ = ["is_refusal", "merged", "problem", "problem_of", "repair", "write"]
 
 _TERSE_SHARE = 4
 _FOCUS_WIDTH = 300
@@ -215,11 +215,14 @@ def problem_of(text: str, record: Record | None, request: str = "") -> str | Non
     if not record:
         return "every section was empty"
     said = [name for name, entries in record.sections() if entries]
-    if said == ["critical"] and (
-        len(text) < _BARE_REPLY or (len(text) < _SHORT and _REFUSES.search(text))
-    ):
+    if said == ["critical"] and (len(text) < _BARE_REPLY or is_refusal(text)):
         return "it was a reply or a refusal"
     return None
+
+
+def is_refusal(text: str) -> bool:
+    """Say whether a short answer declines, in one of the languages that are known."""
+    return len(text) < _SHORT and _REFUSES.search(text) is not None
 
 
 def repair(ask: Ask, problem: str) -> Ask:

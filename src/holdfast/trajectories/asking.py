@@ -1,0 +1,207 @@
+"""Summaries by a model in bulk: bounded concurrency, a rate, retries with backoff, a cap on cost.
+
+Whatever goes wrong, the answer is a value: a trajectory whose summary failed gets the
+deterministic record, and is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.cost import charge
+from holdfast.engines.patience import acall
+from holdfast.errors import ConfigError
+from holdfast.session import Usage
+from holdfast.summary import Declined, Failure, Written
+from holdfast.summary.writing import is_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from holdfast.cost import Price
+    from holdfast.ports import Summarizer
+    from holdfast.summary import Answer, Ask
+
+__all__ = ["Asked", "BulkSummarizer", "SummaryLimits", "event_loop"]
+
+_BACKOFF, _LONGEST_WAIT = 2.0, 60.0
+"""Seconds before the second attempt, which double with each, and the most that is waited."""
+_HOPELESS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
+"""Failures that another attempt does not mend."""
+_MINUTE = 60.0
+_BEGINNING = 160
+"""Characters in which a model says that it will not write."""
+_ECHO = 60
+"""Characters of a request that no summary begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryLimits:
+    """What may be asked of a model.
+
+    Raises:
+        ConfigError: a figure that makes no sense.
+    """
+
+    concurrency: int = 16
+    """Requests at once."""
+    requests_per_minute: float | None = None
+    attempts: int = 3
+    """How often a request is sent before the deterministic record takes its place."""
+    timeout: float = 120.0
+    max_cost: float | None = None
+    """US dollars that all summaries together may cost, by estimate."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for name, least in (("concurrency", 1), ("attempts", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} is {getattr(self, name)}; allowed: {least} or more")
+        for name in ("requests_per_minute", "timeout", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"{name} is {value}; allowed: more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking for one summary."""
+
+    answer: Answer
+    calls: int = 0
+    errors: int = 0
+    cost: float = 0.0
+
+
+class BulkSummarizer:
+    """Asks one model for many summaries within limits; belongs to one event loop."""
+
+    def __init__(
+        self,
+        summarizer: Summarizer,
+        limits: SummaryLimits,
+        count: Callable[[str], int],
+        *,
+        price: Price | None = None,
+        spent: float = 0.0,
+    ) -> None:
+        """Hold the model and its limits.
+
+        Args:
+            summarizer: Who writes.
+            limits: What may be asked.
+            count: Counts the tokens that are paid for.
+            price: What a token costs; without it nothing can be capped.
+            spent: What an earlier part of the run has cost.
+        """
+        if limits.max_cost is not None and price is None:
+            raise ConfigError(
+                f"max_cost is set, and no price of {summarizer.name} is known; install the extra "
+                "`prices`, or name a price"
+            )
+        self.summarizer = summarizer
+        self.concurrency = limits.concurrency
+        self.spent = spent
+        self._limits = limits
+        self._count = count
+        self._price = price
+        self._slots: asyncio.Semaphore | None = None
+        self._next = 0.0
+
+    async def summarize(self, request: Callable[[int | None], Ask]) -> Asked:
+        """Return a summary, or why there is none, with what it took.
+
+        Args:
+            request: Makes the request for a window; asked again for each attempt, because a model
+                may have said meanwhile how small its window is.
+        """
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(self._limits.concurrency)
+        async with self._slots:
+            return await self._attempts(request)
+
+    async def _attempts(self, request: Callable[[int | None], Ask]) -> Asked:
+        errors, cost = 0, 0.0
+        answer: Answer = Declined(Failure.UNCONFIGURED, "nobody was asked")
+        for attempt in range(self._limits.attempts):
+            ask = request(self.summarizer.window)
+            expected = self._cost(ask.prompt, ask.max_tokens)
+            if self._limits.max_cost is not None and self.spent + expected > self._limits.max_cost:
+                reason = f"the cap of {self._limits.max_cost:g} US dollars is reached"
+                return Asked(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
+            # Paid for as soon as it is sent: others must not spend the same money meanwhile.
+            self.spent += expected
+            await self._turn()
+            answer = _judged(await acall(self.summarizer, ask, self._limits.timeout), ask)
+            real = self._cost(ask.prompt, answer.text) if isinstance(answer, Written) else 0.0
+            self.spent += real - expected
+            cost += real
+            if isinstance(answer, Written):
+                return Asked(answer, attempt + 1, errors, cost)
+            errors += 1
+            if answer.failure in _HOPELESS:
+                return Asked(answer, attempt + 1, errors, cost)
+            if attempt + 1 < self._limits.attempts:
+                await self._pause(attempt, answer.retry_after)
+        return Asked(answer, self._limits.attempts, errors, cost)
+
+    async def _turn(self) -> None:
+        """Wait until the rate allows another request."""
+        now = asyncio.get_running_loop().time()
+        at = max(now, self._next)
+        if self._limits.requests_per_minute is not None:
+            self._next = at + _MINUTE / self._limits.requests_per_minute
+        if at > now:
+            await asyncio.sleep(at - now)
+
+    async def _pause(self, attempt: int, retry_after: float | None) -> None:
+        """Wait before another attempt; a provider that names a time holds back all requests."""
+        if retry_after is not None:
+            wait = min(retry_after, _LONGEST_WAIT)
+            self._next = max(self._next, asyncio.get_running_loop().time() + wait)
+            return
+        longest = min(_BACKOFF * 2**attempt, _LONGEST_WAIT)
+        # Full jitter: requests that failed together do not come back together.
+        await asyncio.sleep(random.uniform(longest / 2, longest))
+
+    def _cost(self, prompt: str, answer: str | int) -> float:
+        if self._price is None:
+            return 0.0
+        output = answer if isinstance(answer, int) else self._count(answer)
+        usage = Usage(input_tokens=self._count(prompt), output_tokens=output)
+        return charge(usage, self._price)
+
+
+def _judged(answer: Answer, ask: Ask) -> Answer:
+    """Return an answer that is a summary; a refusal, an echo or more words than it had is none."""
+    if isinstance(answer, Declined):
+        return answer
+    if is_refusal(answer.text[:_BEGINNING]):
+        return Declined(Failure.MALFORMED, "it was a refusal")
+    if len(answer.text) > len(ask.prompt):
+        return Declined(Failure.MALFORMED, "it was longer than what it stands for")
+    if ask.prompt[:_ECHO] in answer.text:
+        return Declined(Failure.MALFORMED, "it repeated the request")
+    return answer
+
+
+@contextmanager
+def event_loop() -> Generator[asyncio.AbstractEventLoop]:
+    """Run an event loop in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="holdfast-summaries", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()

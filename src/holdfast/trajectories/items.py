@@ -1,0 +1,283 @@
+"""Reads trajectories from files of any size: JSON lines, lists, single objects, agents' sessions.
+
+Trajectories are handed out as raw JSON, a batch at a time, so that other processes decode them and
+memory stays constant however large a file is. The session of an agent is a batch of its own, and
+whoever takes it opens the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from holdfast.adapters.archives.files import BLOCK, Blocks, Unreadable, begins_database, head_of
+from holdfast.adapters.archives.finding import find_files
+from holdfast.adapters.archives.gathering import gather
+from holdfast.adapters.archives.opening import Closed, Found, Passed, Reading
+from holdfast.errors import MissingExtra
+from holdfast.formats.catalog import DOCUMENTS
+from holdfast.formats.container import key_of
+from holdfast.formats.dialect import is_message
+from holdfast.formats.document import Guess
+from holdfast.formats.loose import is_array, is_object
+from holdfast.formats.sessions import recognize
+from holdfast.formats.source import Record
+from holdfast.formats.stream import LONGEST_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from holdfast.adapters.archives.finding import File
+
+__all__ = ["Batch", "InputFile", "Item", "Layout", "Skipped", "batches", "find_inputs"]
+
+_BATCH_ITEMS, _BATCH_BYTES = 64, 1 << 20
+"""A batch is closed by whichever is reached first; both depend on the input alone."""
+_LOOKED_AT = 4
+_MARK = b"\xef\xbb\xbf"
+_DOCUMENTS = frozenset(each.name for each in DOCUMENTS)
+_OPENING = re.compile(r"[\ufeff\s]*\[")
+_BETWEEN = re.compile(r"[\s,]*")
+_END = "\0"
+"""Stands where a text ends; no JSON holds it."""
+_CUT = "the list ends before its end, or is no JSON from here on"
+_TOO_LONG = f"it is longer than {LONGEST_LINE >> 20} MiB"
+
+
+class Layout(StrEnum):
+    """How a file holds its trajectories."""
+
+    LINES = "lines"
+    """One a line."""
+    LIST = "list"
+    """As the elements of one JSON list."""
+    WHOLE = "whole"
+    """The file is one."""
+    SESSION = "session"
+    """It is the log of an agent, or a database."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file with trajectories."""
+
+    found: Found
+    layout: Layout
+
+    @property
+    def source(self) -> str:
+        """Return what its trajectories are known by: its path as it was named."""
+        return self.found.files[0].shown
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the file as it lies on the disk."""
+        return self.found.size
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that was named, or lies in a folder that was, and holds no trajectory."""
+
+    path: str
+    reason: str
+    is_named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One trajectory as JSON, or why there is none at its place."""
+
+    number: int
+    """Its line in the file, or its place in the list, from 1."""
+    content: bytes
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Trajectories of one file that are taken together."""
+
+    source: str
+    items: tuple[Item, ...] = ()
+    session: Found | None = None
+    """The log of an agent instead, to be read by whoever takes the batch."""
+
+
+def find_inputs(names: Sequence[str], format_name: str) -> tuple[list[InputFile], list[Skipped]]:
+    """Return the files that hold trajectories, sorted by path, and what was passed over.
+
+    Args:
+        names: Files, folders or patterns.
+        format_name: What every file is taken for; `auto` goes by content.
+    """
+    walk = find_files(names)
+    skipped = [Skipped(str(each.path), each.reason, each.is_named) for each in walk.refused]
+    inputs: list[InputFile] = []
+    reading = Reading(format=format_name)
+    sessions: list[File] = []
+    for file in walk.files:
+        layout = None
+        if file.size and format_name in {"auto", *_DOCUMENTS}:
+            # What cannot be opened is said where sessions are looked at.
+            with suppress(Unreadable, MissingExtra):
+                layout = _layout(file)
+        if layout is None:
+            sessions.append(file)
+        else:
+            found = Found(files=(file,), guess=Guess(layout, 1.0, ""), reading=reading)
+            inputs.append(InputFile(found, layout))
+    for look in gather(sessions, reading):
+        match look:
+            case Found():
+                inputs.append(InputFile(look, Layout.SESSION))
+            case Passed(file, reason) | Closed(file, reason):
+                skipped.append(Skipped(file.shown, reason, file.is_named))
+    return sorted(inputs, key=lambda each: each.source), skipped
+
+
+def batches(inputs: Iterable[InputFile], read: Callable[[int], None]) -> Iterator[Batch]:
+    """Yield everything that the files hold, in order; who reads hears of bytes as they come.
+
+    Raises:
+        Unreadable: a file can no longer be read.
+    """
+    for each in inputs:
+        if each.layout is Layout.SESSION:
+            yield Batch(each.source, session=each.found)
+            read(each.size)
+        else:
+            yield from _grouped(each.source, _items(each, read))
+
+
+def _grouped(source: str, items: Iterator[Item]) -> Iterator[Batch]:
+    group: list[Item] = []
+    size = 0
+    for item in items:
+        group.append(item)
+        size += len(item.content)
+        if len(group) == _BATCH_ITEMS or size >= _BATCH_BYTES:
+            yield Batch(source, tuple(group))
+            group, size = [], 0
+    if group:
+        yield Batch(source, tuple(group))
+
+
+def _layout(file: File) -> Layout | None:
+    """Return how a file holds trajectories, by its beginning; None when it may be a session."""
+    path = file.path
+    head = head_of(path).removeprefix(_MARK).lstrip()
+    if begins_database(head) or not head.startswith((b"{", b"[")):
+        return None
+    if head.startswith(b"["):
+        first = next(_elements(Blocks(path)), None)
+        if first is not None and _is_trajectory(_decoded(first.content)):
+            return Layout.LIST
+    lines = (_decoded(item.content) for item in islice(_lines(Blocks(path)), _LOOKED_AT))
+    if any(map(_is_trajectory, lines)):
+        return Layout.LINES
+    content = _whole(path)
+    is_one = content is not None and _is_trajectory(_decoded(content))
+    return Layout.WHOLE if is_one else None
+
+
+def _is_trajectory(value: object) -> bool:
+    """Say whether a value holds the turns of a conversation, and is no line of an agent's log."""
+    if is_array(value):
+        return bool(value) and all(map(is_message, value[:_LOOKED_AT]))
+    return is_object(value) and bool(key_of(value)) and recognize([Record(1, value)]) is None
+
+
+def _whole(path: Path) -> bytes | None:
+    """Return the content of a file; None for one that is too long."""
+    content = bytearray()
+    for block in Blocks(path):
+        content += block
+        if len(content) > LONGEST_LINE:
+            return None
+    return bytes(content).removeprefix(_MARK)
+
+
+def _items(file: InputFile, read: Callable[[int], None]) -> Iterator[Item]:
+    path = file.found.files[0].path
+    blocks = Blocks(path, read)
+    match file.layout:
+        case Layout.LINES:
+            found = _lines(blocks)
+        case Layout.LIST:
+            found = _elements(blocks)
+        case _:
+            found = iter([Item(1, b"".join(blocks).removeprefix(_MARK))])
+    last = 0
+    for item in found:
+        last = item.number
+        yield item
+    if blocks.damage:
+        yield Item(last + 1, b"", blocks.damage)
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[Item]:
+    """Yield the lines of a file that are not empty."""
+    kept: list[bytes] = []
+    size, number = 0, 0
+    for block in chain(blocks, [b"\n"]):
+        start = 0
+        while (end := block.find(b"\n", start)) >= 0:
+            number += 1
+            size += end - start
+            line = b"".join([*kept, block[start:end]]) if size <= LONGEST_LINE else b""
+            if size > LONGEST_LINE:
+                yield Item(number, b"", _TOO_LONG)
+            elif line := line.removeprefix(_MARK).strip():
+                yield Item(number, line)
+            kept, size, start = [], 0, end + 1
+        size += len(block) - start
+        # What is too long to be read is only counted.
+        kept = [*kept, block[start:]] if size <= LONGEST_LINE else []
+
+
+def _elements(blocks: Iterable[bytes]) -> Iterator[Item]:
+    """Yield the elements of a JSON list as they come."""
+    decoder, decode = json.JSONDecoder(), getincrementaldecoder("utf-8")("replace").decode
+    incoming = map(decode, blocks)
+    text = ""
+    while not (opened := _OPENING.match(text)) and len(text) < BLOCK:
+        text += next(incoming)
+    at = opened.end() if opened else 0
+    number, tried = 1, 0
+    while True:
+        at = _BETWEEN.match(text, at).end()  # pyright: ignore[reportOptionalMemberAccess]
+        if text.startswith("]", at):
+            return
+        # A value that is not whole yet is tried again when there is twice as much of it.
+        if len(text) - at > 2 * tried:
+            try:
+                value, end = decoder.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                tried = len(text) - at
+            else:
+                yield Item(number, msgspec.json.encode(value))
+                at, number, tried = end, number + 1, 0
+                continue
+        text, at = text[at:] + next(incoming, _END), 0
+        if text.endswith(_END) or len(text) > LONGEST_LINE:
+            reason = _CUT if text.endswith(_END) else f"{_TOO_LONG}, or is no JSON"
+            yield Item(number, b"", reason)
+            return
+
+
+def _decoded(content: bytes) -> object:
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

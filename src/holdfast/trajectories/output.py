@@ -1,0 +1,374 @@
+"""Where a run writes: trajectories in order, their figures, what was set aside, and a journal.
+
+Everything grows in files beside the output until it is whole, so that no reader ever meets a torn
+line. The journal says up to which byte each file is good; a run that was killed is cut back to that
+and goes on. Packed files are made of one frame a batch, so they can be cut back as well.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from holdfast.errors import HoldfastError, MissingExtra
+from holdfast.formats.loose import mapping, parsed
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["AlreadyDone", "Lines", "OutputError", "OutputFiles", "RunOutput"]
+
+_SHARD_BYTES = 256 << 20
+_EVERY = 1.0
+"""Seconds between two lines of the journal: each makes sure that all before it is on the disk."""
+_VERSION = 1
+
+
+class OutputError(HoldfastError):
+    """The output cannot be written, or belongs to another run; the message says what to do."""
+
+
+class AlreadyDone(HoldfastError):
+    """The same run has ended before; there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What a batch adds to each file."""
+
+    trajectories: bytes
+    metrics: bytes
+    failed: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputFiles:
+    """The names of everything that a run writes."""
+
+    output: Path
+    is_folder: bool
+    packing: str = ""
+    """`.gz`, `.zst`, or nothing."""
+    shard_bytes: int = _SHARD_BYTES
+    """Bytes of trajectories, before packing, from which on another file is begun in a folder."""
+
+    @classmethod
+    def at(cls, name: str, *, packing: str = "", shard_bytes: int = _SHARD_BYTES) -> OutputFiles:
+        """Return the files of an output: a folder if it is one or ends like one, else a file."""
+        path = Path(name)
+        is_folder = name.endswith(("/", os.sep)) or path.is_dir()
+        known = next((end for end in (".gz", ".zst") if path.name.endswith(end)), "")
+        packing = packing if is_folder else known
+        if packing == ".zst" and find_spec("zstandard") is None:
+            raise MissingExtra("an output that is packed with zstd", "zstd")
+        return cls(output=path, is_folder=is_folder, packing=packing, shard_bytes=shard_bytes)
+
+    def shard(self, number: int) -> Path:
+        """Return where trajectories go."""
+        if not self.is_folder:
+            return self.output
+        return self.output / f"part-{number:05d}.jsonl{self.packing}"
+
+    def beside(self, name: str) -> Path:
+        """Return the file of a kind: `metrics.jsonl` in a folder, `out.metrics.jsonl` beside it."""
+        if self.is_folder:
+            return self.output / name
+        stem = self.output.name.removesuffix(self.packing)
+        stem = stem.removesuffix(".jsonl").removesuffix(".json")
+        return self.output.with_name(f"{stem}.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a run is: batches that are written, and the good bytes of each file."""
+
+    batches: int = 0
+    shard: int = 0
+    in_shard: int = 0
+    """Bytes of trajectories in the shard, before packing."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Bytes of each open file, by its kind."""
+
+
+_KINDS = ("trajectories", "metrics", "failed")
+
+
+class RunOutput:
+    """The files of one run, from its beginning or from where an earlier one was killed."""
+
+    def __init__(self, files: OutputFiles, run: Mapping[str, object], *, restart: bool) -> None:
+        """Open the output.
+
+        Args:
+            files: Where everything goes.
+            run: What decides over the output: inputs, options, versions.
+            restart: Whether an earlier output is thrown away.
+
+        Raises:
+            AlreadyDone: this run has ended before.
+            OutputError: something else is in the way.
+        """
+        self.files = files
+        self._stack = ExitStack()
+        self._streams: dict[str, BinaryIO] = {}
+        try:
+            self._journal_path = files.beside("journal")
+            if files.is_folder:
+                files.output.mkdir(parents=True, exist_ok=True)
+            if restart:
+                self._discard()
+            known = _read_journal(self._journal_path)
+            self._mark = self._agreed(known, run)
+            self._open(run)
+        except OSError as error:
+            self._stack.close()
+            raise OutputError(f"cannot write {files.output}: {error.strerror or error}") from error
+        except BaseException:
+            self._stack.close()
+            raise
+        self.resumed = self._mark.batches
+        """How many batches an earlier part of the run has written."""
+        self._told = time.monotonic()
+
+    def __enter__(self) -> RunOutput:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the files; what is written so far can be gone on with."""
+        with suppress(OSError):
+            self._checkpoint()
+        self._stack.close()
+
+    def write(self, lines: Lines) -> None:
+        """Add what a batch made."""
+        if self.files.is_folder and self._mark.in_shard >= self.files.shard_bytes:
+            self._next_shard()
+        packed = _packed(lines.trajectories, self.files.packing)
+        try:
+            for kind, content in zip(_KINDS, (packed, lines.metrics, lines.failed), strict=True):
+                self._streams[kind].write(content)
+        except OSError as error:
+            problem = error.strerror or str(error)
+            raise OutputError(
+                f"cannot write {self.files.output}: {problem}; run the same command again to go on"
+            ) from error
+        self._mark = replace(
+            self._mark,
+            batches=self._mark.batches + 1,
+            in_shard=self._mark.in_shard + len(lines.trajectories),
+        )
+        if time.monotonic() - self._told >= _EVERY:
+            self._checkpoint()
+
+    def finish(self) -> None:
+        """Put everything in its place: the run is whole."""
+        self._checkpoint()
+        for stream in self._streams.values():
+            stream.close()
+        # A kill from here on leaves whole files, which get their names when the run is tried again.
+        self._note({"ending": True})
+        self._conclude()
+
+    def _conclude(self) -> None:
+        for kind in _KINDS:
+            self._publish(self._place(kind))
+        self._note({"done": True, "shards": self._mark.shard + 1})
+
+    def metrics(self) -> Iterator[Mapping[str, object]]:
+        """Yield the figures of all trajectories that are done, of earlier parts of the run too."""
+        self._streams["metrics"].flush()
+        with _partial(self._place("metrics")).open("rb") as stream:
+            for line in stream:
+                yield mapping(parsed(line))
+
+    def _agreed(self, known: _Journal | None, run: Mapping[str, object]) -> Mark:
+        """Return where to go on; refuse to mix two runs, or to replace what is there."""
+        if known is None:
+            place = self.files.shard(0)
+            if place.exists():
+                raise OutputError(
+                    f"{place} exists and was not written by a run that can be gone on with; name "
+                    "another output, or replace it with --restart"
+                )
+            return Mark()
+        if known.run != run:
+            changed = sorted(
+                key for key in {*known.run, *run} if known.run.get(key) != run.get(key)
+            )
+            raise OutputError(
+                f"{self.files.output} was begun with other {', '.join(changed)}; run it as it was "
+                "begun, or begin again with --restart"
+            )
+        self._mark = known.mark
+        for number in range(known.mark.shard):
+            self._publish(self.files.shard(number))
+        if known.is_ending:
+            with self._opened_journal():
+                self._conclude()
+        if known.is_ending or known.is_done:
+            places = [self.files.shard(each) for each in range(known.mark.shard + 1)]
+            if all(place.exists() for place in places):
+                raise AlreadyDone(f"{self.files.output} is complete; nothing is left to do")
+            self._discard()
+            return Mark()
+        return known.mark
+
+    def _opened_journal(self) -> BinaryIO:
+        """Open the journal behind its last whole line."""
+        self._journal = self._stack.enter_context(self._journal_path.open("ab"))
+        known = _read_journal(self._journal_path)
+        self._journal.truncate(0 if known is None else known.size)
+        return self._journal
+
+    def _open(self, run: Mapping[str, object]) -> None:
+        if not self._opened_journal().tell():
+            self._note({"holdfast": _VERSION, "run": dict(run)})
+        for kind in _KINDS:
+            self._open_stream(kind, self._mark.sizes.get(kind, 0))
+
+    def _open_stream(self, kind: str, size: int) -> None:
+        path = _partial(self._place(kind))
+        path.touch()
+        if path.stat().st_size < size:
+            raise OutputError(
+                f"{path} is shorter than its journal says: it was changed, or the disk lost it; "
+                "begin again with --restart"
+            )
+        os.truncate(path, size)
+        self._streams[kind] = self._stack.enter_context(path.open("ab"))
+
+    def _place(self, kind: str) -> Path:
+        if kind == "trajectories":
+            return self.files.shard(self._mark.shard)
+        return self.files.beside(f"{kind}.jsonl")
+
+    def _next_shard(self) -> None:
+        self._checkpoint()
+        self._streams["trajectories"].close()
+        whole = self._place("trajectories")
+        sizes = {**self._mark.sizes, "trajectories": 0}
+        self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
+        # Noted before the file gets its name: a kill between the two leaves it whole, and it is
+        # given its name when the run goes on.
+        self._note(asdict(self._mark))
+        self._publish(whole)
+        self._open_stream("trajectories", 0)
+
+    def _publish(self, place: Path) -> None:
+        """Give a file that is whole its name; an empty list of failures is no file at all."""
+        partial = _partial(place)
+        if not partial.exists():
+            return
+        if place == self.files.beside("failed.jsonl") and not partial.stat().st_size:
+            partial.unlink()
+            place.unlink(missing_ok=True)
+        else:
+            partial.replace(place)
+
+    def _checkpoint(self) -> None:
+        """Make sure that everything so far is on the disk, and then say so in the journal."""
+        for stream in self._streams.values():
+            if not stream.closed:
+                stream.flush()
+                os.fsync(stream.fileno())
+        sizes = {kind: stream.tell() for kind, stream in self._streams.items() if not stream.closed}
+        self._mark = replace(self._mark, sizes={**self._mark.sizes, **sizes})
+        self._note(asdict(self._mark))
+        self._told = time.monotonic()
+
+    def _note(self, value: Mapping[str, object]) -> None:
+        self._journal.write(json.dumps(value).encode() + b"\n")
+        self._journal.flush()
+        os.fsync(self._journal.fileno())
+
+    def _discard(self) -> None:
+        for path in self._written():
+            path.unlink(missing_ok=True)
+
+    def _written(self) -> Iterable[Path]:
+        yield self._journal_path
+        names = [self.files.beside(f"{kind}.jsonl") for kind in _KINDS[1:]]
+        names.append(self.files.beside("metrics.json"))
+        shards = (
+            self.files.output.glob("part-*.jsonl*") if self.files.is_folder else [self.files.output]
+        )
+        for path in [*names, *shards]:
+            yield path
+            yield _partial(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """What an earlier run wrote down."""
+
+    run: Mapping[str, object]
+    mark: Mark
+    is_ending: bool
+    """Whether all is written, and files are getting their names."""
+    is_done: bool
+    size: int
+    """Bytes of the journal up to the end of its last whole line."""
+
+
+def _read_journal(path: Path) -> _Journal | None:
+    """Return what a journal says up to its last whole line; None where there is none."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    content = content[: content.rfind(b"\n") + 1]
+    values = [mapping(parsed(line)) for line in content.splitlines()]
+    if not values or "run" not in values[0]:
+        return None
+    mark = Mark()
+    for value in values:
+        if "batches" in value:
+            sizes = mapping(value["sizes"])
+            mark = Mark(
+                _whole(value, "batches"),
+                _whole(value, "shard"),
+                _whole(value, "in_shard"),
+                {kind: _whole(sizes, kind) for kind in _KINDS},
+            )
+    return _Journal(
+        mapping(values[0]["run"]),
+        mark,
+        is_ending="ending" in values[-1],
+        is_done="done" in values[-1],
+        size=len(content),
+    )
+
+
+def _partial(place: Path) -> Path:
+    """Return where a file grows until it is whole."""
+    return place.with_name(f".{place.name}.partial")
+
+
+def _whole(value: Mapping[str, object], key: str) -> int:
+    found = value.get(key)
+    return found if isinstance(found, int) else 0
+
+
+def _packed(content: bytes, packing: str) -> bytes:
+    """Return content as a frame of its own; the same bytes make the same frame."""
+    if not content or not packing:
+        return content
+    if packing == ".gz":
+        return gzip.compress(content, 6, mtime=0)
+    from zstandard import ZstdCompressor
+
+    return ZstdCompressor(level=3).compress(content)

@@ -1,0 +1,150 @@
+"""The turns of a trajectory as training sets write them: who speaks, and which words are counted.
+
+A turn stays the JSON object that it was, so that what is kept is kept byte for byte. Three shapes
+are known: ShareGPT (`from`, `value`), OpenAI messages (`role`, `content`, `tool_calls`), and
+LLaMA-Factory's lists of parts, each with a `type` and a `value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.errors import DecodeError
+from holdfast.formats.loose import is_array, is_object, kind_of, mapping, mappings, sequence, string
+from holdfast.tokens import IMAGE_TOKENS
+from holdfast.trajectories.secrets import redact_json
+from holdfast.transcript import Role
+from holdfast.wire.sharegpt import ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["RawTurn", "Shape", "Turn", "added", "read_turns", "redacted", "spoken"]
+
+RawTurn: TypeAlias = Mapping[str, object]
+"""A turn as it stands in the file."""
+
+_SPEAKERS = {**ROLES, "developer": Role.SYSTEM, "model": Role.ASSISTANT}
+_WORDS = ("value", "text", "content")
+"""Where a part of a list keeps its words."""
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+_PICTURES = frozenset({"image", "image_url", "input_image", "video", "audio", "input_audio"})
+
+
+class Shape(StrEnum):
+    """How the turns of a trajectory are written."""
+
+    SHAREGPT = "sharegpt"
+    OPENAI = "openai"
+    PARTS = "parts"
+    """LLaMA-Factory's: the content is a list of parts with a type and a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn: who speaks, the object it was read from, and the words that count."""
+
+    role: Role
+    raw: RawTurn
+    texts: tuple[str, ...]
+    pictures: int = 0
+
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """Return what the turn weighs: its words, reasoning and calls, and a price for pictures."""
+        return sum(map(count, self.texts)) + self.pictures * IMAGE_TOKENS
+
+
+def read_turns(raw: Sequence[object]) -> tuple[Shape, tuple[Turn, ...]]:
+    """Return the turns of a conversation, and how they are written.
+
+    Raises:
+        DecodeError: a turn has no speaker that is known, or its words are no text; it says which.
+    """
+    turns: list[Turn] = []
+    for index, each in enumerate(raw):
+        if not is_object(each):
+            problem = f"expected an object, found {kind_of(each)}"
+            raise DecodeError("trajectory", f"turn {index}", problem)
+        turns.append(_turn(each, index))
+    return _shape(turns), tuple(turns)
+
+
+def redacted(turns: Sequence[Turn], redact: Callable[[str], str]) -> tuple[Turn, ...]:
+    """Return the turns with their secrets masked; a turn without one is the same object."""
+    masked = redact_json([turn.raw for turn in turns], redact)
+    return tuple(
+        turn if raw is turn.raw else _turn(mapping(raw), index)
+        for index, (turn, raw) in enumerate(zip(turns, masked, strict=True))
+    )
+
+
+def spoken(shape: Shape, text: str, turns: Sequence[Turn]) -> dict[str, object]:
+    """Return a human turn with these words, written as the others of the trajectory are."""
+    match shape:
+        case Shape.SHAREGPT:
+            names = (string(each.raw.get("from")) for each in turns if each.role is Role.USER)
+            return {"from": next(names, "human"), "value": text}
+        case Shape.OPENAI:
+            return {"role": "user", "content": text}
+        case Shape.PARTS:
+            return {"role": "user", "content": [{"type": "text", "value": text}]}
+
+
+def added(turn: Turn, words: str) -> Turn:
+    """Return the turn with words at its end."""
+    key = "value" if "from" in turn.raw else "content"
+    content = turn.raw.get(key)
+    if isinstance(content, str):
+        raw = {**turn.raw, key: content + words}
+        texts = tuple(content + words if text is content else text for text in turn.texts)
+        return Turn(turn.role, raw, texts, turn.pictures)
+    name = "value" if any("value" in part for part in mappings(content)) else "text"
+    raw = {**turn.raw, key: [*sequence(content), {"type": "text", name: words}]}
+    return Turn(turn.role, raw, (*turn.texts, words), turn.pictures)
+
+
+def _turn(raw: RawTurn, index: int) -> Turn:
+    return _sharegpt(raw, index) if "from" in raw else _message(raw, index)
+
+
+def _shape(turns: Sequence[Turn]) -> Shape:
+    if any("from" in turn.raw for turn in turns):
+        return Shape.SHAREGPT
+    parts = (part for turn in turns for part in mappings(turn.raw.get("content")))
+    return Shape.PARTS if any("value" in part for part in parts) else Shape.OPENAI
+
+
+def _sharegpt(raw: RawTurn, index: int) -> Turn:
+    speaker, value = raw.get("from"), raw.get("value")
+    role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
+    if role is None:
+        raise DecodeError("sharegpt", f"turn {index}", f"unknown speaker {speaker!r}")
+    if not isinstance(value, str):
+        raise DecodeError("sharegpt", f"turn {index}", f"expected text, found {kind_of(value)}")
+    return Turn(role, raw, (value,))
+
+
+def _message(raw: RawTurn, index: int) -> Turn:
+    speaker = raw.get("role")
+    role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
+    if role is None:
+        raise DecodeError("openai", f"turn {index}", f"unknown role {speaker!r}")
+    content = raw.get("content")
+    texts = [content] if isinstance(content, str) else []
+    pictures = 0
+    if content is not None and not isinstance(content, str) and not is_array(content):
+        problem = f"expected text or a list of parts, found {kind_of(content)}"
+        raise DecodeError("openai", f"turn {index}", problem)
+    for part in mappings(content):
+        texts += [text for key in _WORDS if isinstance(text := part.get(key), str)]
+        pictures += string(part.get("type")) in _PICTURES
+    texts += [text for key in _REASONING if isinstance(text := raw.get(key), str)]
+    for call in (*mappings(raw.get("tool_calls")), mapping(raw.get("function_call"))):
+        function = mapping(call.get("function")) or call
+        texts += [
+            text for key in ("name", "arguments") if isinstance(text := function.get(key), str)
+        ]
+    return Turn(role, raw, tuple(texts), pictures)

@@ -1,0 +1,316 @@
+"""What is done with a batch of trajectories: the one function that every process and node runs.
+
+It is given values and returns values, whatever is in a trajectory: one that cannot be read, or that
+anything goes wrong with, is set aside with its error, and the others are done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias, cast
+
+import msgspec
+
+from holdfast.compaction.plan import without_summaries
+from holdfast.errors import DecodeError, HoldfastError
+from holdfast.formats import FORMATS
+from holdfast.formats.container import dump, find, read_list, read_object
+from holdfast.formats.dialect import dialect_of
+from holdfast.formats.document import Style
+from holdfast.formats.loose import is_object, kind_of
+from holdfast.formats.reading import documents_told
+from holdfast.redaction import Redactor
+from holdfast.summary import Written
+from holdfast.trajectories.compression import (
+    CompressedTrajectory,
+    Pending,
+    Prepared,
+    Rules,
+    estimated,
+    finish,
+    prepare,
+)
+from holdfast.trajectories.counting import counter_for
+from holdfast.trajectories.items import Batch, Item
+from holdfast.trajectories.metrics import TrajectoryMetrics
+from holdfast.trajectories.plan import TrajectoryPolicy
+from holdfast.trajectories.secrets import redact_json
+from holdfast.transcript import Transcript
+from holdfast.wire import DIALECTS
+
+__all__ = ["NATIVE", "Failed", "Finished", "Outcome", "Waiting", "Work", "complete", "process"]
+
+NATIVE = ("sharegpt", "openai")
+"""What trajectories are written as."""
+_KEYS = {"sharegpt": "conversations", "openai": "messages"}
+_PLACES = frozenset({"conversations", "messages", "input", "contents", "history"})
+"""Where an object may hold a conversation."""
+_SHOWN = 20_000
+"""Characters of a trajectory that are set aside with its error."""
+_COMPACT = Style(None, compact=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How trajectories are treated; can be sent to any process."""
+
+    policy: TrajectoryPolicy
+    tokenizer: str
+    redact: bool = True
+    patterns: tuple[str, ...] = ()
+    """Secrets of the user's own."""
+    to: str = ""
+    """The format to write; empty for that of the input, where trajectories are written in it."""
+    sample: float = 1.0
+    """The share of trajectories that is taken."""
+    seed: int = 42
+    asks: bool = False
+    """Whether a model writes the summaries; it is asked by whoever hands out the batches."""
+    dry_run: bool = False
+    """Whether only figures are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A trajectory between its turns and the object that holds them."""
+
+    turns: Sequence[object]
+    fields: tuple[tuple[str, bytes], ...]
+    """The keys of the object with their JSON, in order; that of the turns is empty."""
+    key: str
+    raws: tuple[bytes, ...] = ()
+    """The JSON that each turn was read from; nothing where it was converted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A trajectory that is done: its line, and its figures."""
+
+    number: int
+    line: bytes
+    metrics: TrajectoryMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A trajectory that waits for the summary of a model."""
+
+    number: int
+    entry: Entry
+    pending: Pending
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A trajectory that is set aside."""
+
+    number: int
+    error: str
+    content: str
+    """What it was, redacted and as far as a person would look at it."""
+
+
+Outcome: TypeAlias = Finished | Waiting | Failed
+
+
+def process(batch: Batch, work: Work) -> tuple[Outcome, ...]:
+    """Return what becomes of each trajectory of a batch that is in the sample, in order."""
+    if batch.session is not None:
+        return tuple(_of_session(batch, work))
+    name = batch.source.replace("\\", "/").rpartition("/")[2]
+    wanted = (item for item in batch.items if _is_sampled(name, item.number, work))
+    return tuple(_one(item, work) for item in wanted)
+
+
+def complete(waiting: Waiting, answer: Written | None, work: Work) -> Finished:
+    """Return a trajectory that waited, with its summary in place."""
+    started = time.perf_counter()
+    rules = _rules(work)
+    done = finish(waiting.pending, answer, rules)
+    seconds = waiting.seconds + time.perf_counter() - started
+    metrics = replace(done.metrics, seconds=round(seconds, 6))
+    return Finished(waiting.number, _line(waiting.entry, done.turns), metrics)
+
+
+@lru_cache(maxsize=4)
+def _rules(work: Work) -> Rules:
+    redact = Redactor(work.patterns).redact if work.redact else None
+    return Rules(work.policy, counter_for(work.tokenizer).count, redact)
+
+
+def _is_sampled(name: str, number: int, work: Work) -> bool:
+    """Say whether a trajectory is in the sample: by its place and the seed, whoever asks."""
+    if work.sample >= 1.0:
+        return True
+    digest = hashlib.sha256(f"{work.seed}\0{name}\0{number}".encode()).digest()
+    return int.from_bytes(digest[:8]) < work.sample * 2**64
+
+
+def _one(item: Item, work: Work) -> Outcome:
+    if item.problem:
+        return Failed(item.number, item.problem, "")
+    try:
+        return _prepared(item.number, _read(item.content, work), work)
+    except (HoldfastError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+    except Exception as error:  # noqa: BLE001 - one trajectory never ends a run of millions
+        reason = f"an unexpected {type(error).__name__}: {error}"
+    return Failed(item.number, reason, _shown(item.content, work))
+
+
+def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
+    """Yield the conversations of an agent's log: all that was said, without its own summaries."""
+    found = batch.session
+    if found is None:
+        return
+    try:
+        documents = documents_told(FORMATS[found.guess.format], found.tell())
+    except HoldfastError as error:
+        yield Failed(1, str(error), "")
+        return
+    name = batch.source.replace("\\", "/").rpartition("/")[2]
+    for number, document in enumerate(documents, 1):
+        if not _is_sampled(name, number, work):
+            continue
+        about = document.about
+        known = {"id": about.id, "model": about.model, "title": about.title} if about else {}
+        fields = {"source": document.format, **{key: text for key, text in known.items() if text}}
+        try:
+            transcript = without_summaries(document.transcript).transcript
+            entry = _converted(transcript, fields, work.to or NATIVE[0])
+            yield _prepared(number, entry, work)
+        except (HoldfastError, RecursionError) as error:
+            yield Failed(number, str(error) or type(error).__name__, "")
+
+
+def _prepared(number: int, entry: Entry, work: Work) -> Outcome:
+    started = time.perf_counter()
+    rules = _rules(work)
+    if rules.redact is not None:
+        entry = _masked(entry, rules)
+    prepared: Prepared = prepare(entry.turns, rules)
+    seconds = time.perf_counter() - started
+    match prepared:
+        case CompressedTrajectory(turns, metrics):
+            line = b"" if work.dry_run else _line(entry, turns)
+            return Finished(number, line, replace(metrics, seconds=round(seconds, 6)))
+        case Pending():
+            if work.dry_run:
+                metrics = replace(estimated(prepared, work.policy), seconds=round(seconds, 6))
+                return Finished(number, b"", metrics)
+            waiting = Waiting(number, entry, prepared, seconds)
+            return waiting if work.asks else complete(waiting, None, work)
+
+
+def _read(content: bytes, work: Work) -> Entry:
+    """Return the turns of a trajectory, and what holds them.
+
+    Raises:
+        DecodeError: it is no JSON, or holds no conversation.
+    """
+    if content.lstrip().startswith(b"["):
+        return _bare(content, work)
+    try:
+        fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        fields = _loosely(content)
+    raws = {name: _elements(raw) for name, raw in fields.items() if name in _PLACES}
+    held = {name: [msgspec.json.decode(each) for each in found] for name, found in raws.items()}
+    prompts = {name: msgspec.json.decode(fields[name]) for name in ("system",) if name in fields}
+    place = find({**held, **prompts})
+    if place is None:
+        keys = ", ".join(sorted(fields)[:6])
+        raise DecodeError("trajectory", "the object", f"it holds no conversation; keys: {keys}")
+    if place.dialect not in NATIVE or work.to not in ("", place.dialect):
+        value = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
+        document = read_object(value, place.key, place.dialect, _COMPACT)
+        rest = {name: each for name, each in value.items() if name not in {place.key, "system"}}
+        return _converted(document.transcript, rest, work.to or NATIVE[0])
+    kept = tuple((name, b"" if name == place.key else bytes(raw)) for name, raw in fields.items())
+    return Entry(held[place.key], kept, place.key, tuple(map(bytes, raws[place.key])))
+
+
+def _elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
+    is_list = bytes(memoryview(raw)[:1]) == b"["
+    return msgspec.json.decode(raw, type=list[msgspec.Raw]) if is_list else []
+
+
+def _bare(content: bytes, work: Work) -> Entry:
+    """Return the turns of a trajectory that is a list of them."""
+    raws = msgspec.json.decode(content, type=list[msgspec.Raw])
+    turns: list[object] = [msgspec.json.decode(raw) for raw in raws]
+    dialect = dialect_of(turns).dialect
+    if dialect in NATIVE and work.to in ("", dialect):
+        return Entry(turns, (), "", tuple(map(bytes, raws)))
+    document = read_list(turns, dialect, _COMPACT, lines=False)
+    return _converted(document.transcript, {}, work.to or NATIVE[0])
+
+
+def _loosely(content: bytes) -> dict[str, msgspec.Raw]:
+    """Return the fields of an object in JSON that only Python reads: NaN, halves of pairs."""
+    import json
+
+    try:
+        value: object = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DecodeError("json", "the line", f"it is no JSON: {error}") from error
+    if not is_object(value):
+        raise DecodeError("json", "the line", f"expected an object, found {kind_of(value)}")
+    return {name: msgspec.Raw(json.dumps(each).encode()) for name, each in value.items()}
+
+
+def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> Entry:
+    body = DIALECTS[to].encode(transcript)
+    turns: list[object] = list(body.messages)
+    if isinstance(body.system, str):
+        prompt = {"from": "system", "value": body.system}
+        turns = [prompt, *turns]
+    fields = tuple((name, _encoded(value)) for name, value in rest.items())
+    return Entry(turns, (*fields, (_KEYS[to], b"")), _KEYS[to])
+
+
+def _masked(entry: Entry, rules: Rules) -> Entry:
+    """Return the entry with what stands beside the turns redacted; turns are when they are read."""
+    beside = [(name, raw) for name, raw in entry.fields if name != entry.key]
+    if rules.redact is None or not beside:
+        return entry
+    values: list[object] = [{name: msgspec.json.decode(raw)} for name, raw in beside]
+    masked = redact_json(values, rules.redact)
+    if all(one is other for one, other in zip(values, masked, strict=True)):
+        return entry
+    shown: dict[str, bytes] = {}
+    for (name, raw), one, other in zip(beside, values, masked, strict=True):
+        shown[name] = raw if one is other else _encoded(cast("dict[str, object]", other)[name])
+    fields = tuple((name, shown.get(name, raw)) for name, raw in entry.fields)
+    return replace(entry, fields=fields)
+
+
+def _line(entry: Entry, turns: Sequence[object]) -> bytes:
+    """Return a trajectory as a line; turns that were kept are the bytes that they were."""
+    kept = {id(turn): raw for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))}
+    written = [kept.get(id(turn)) or _encoded(turn) for turn in turns]
+    listed = b"[" + b",".join(written) + b"]"
+    if not entry.key:
+        return listed + b"\n"
+    parts = [
+        _encoded(name) + b":" + (listed if name == entry.key else raw) for name, raw in entry.fields
+    ]
+    return b"{" + b",".join(parts) + b"}\n"
+
+
+def _encoded(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (TypeError, UnicodeEncodeError, ValueError):
+        return dump(value, _COMPACT).encode("utf-8", "replace")
+
+
+def _shown(content: bytes, work: Work) -> str:
+    text = content.decode("utf-8", "replace")
+    redact = _rules(work).redact
+    return (text if redact is None else redact(text))[:_SHOWN]
