@@ -72,6 +72,11 @@ class Meter:
         self._name, self._size, self._here = name, size, 0
         self._display.show(self._before, name)
 
+    def rename(self, name: str) -> None:
+        """Show another name beside the figures."""
+        self._name = name
+        self._display.show(self._before + self._here, name)
+
     def advance(self, count: int) -> None:
         """Count bytes that were read."""
         self._here = min(self._here + count, self._size)

@@ -55,9 +55,9 @@ def clean(text: str) -> str:
     )
 
 
-def counted(count: int, one: str) -> str:
+def counted(count: int, one: str, many: str = "") -> str:
     """Return a number with its noun, such as `1 message` and `2,000 messages`."""
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {many or f'{one}s'}"
 
 
 def cells(text: str) -> int:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "import": "Bring sessions of other agents into the store.",
     "search": "Find what was said in stored conversations.",
     "sessions": "Look at stored conversations, and care for them.",
+    "trajectories": "Shrink training data: trajectories of agents, in bulk.",
     "memory": "Look at what is remembered, and edit it.",
     "models": "List the models that run on this machine, or fetch one.",
     "formats": "List the formats that can be read, or say what files are.",

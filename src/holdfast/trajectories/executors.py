@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from holdfast.trajectories.items import Batch, Item
 
-__all__ = ["Executor", "HereExecutor", "PoolExecutor", "jobs_for"]
+__all__ = ["DIED", "Executor", "HereExecutor", "PoolExecutor", "jobs_for"]
 
 _AHEAD = 2
 """Batches that wait for each process, so that none runs dry."""
-_DIED = "the process that took it ended; it may need more memory than there is"
+DIED = "the process that took it ended; it may need more memory than there is"
 
 
 class Executor(Protocol):
@@ -114,7 +114,7 @@ def _alone(batch: Batch, work: Work) -> tuple[Outcome, ...]:
         except BrokenProcessPool:
             pass
     if batch.session is not None:
-        return (Failed(1, _DIED, ""),)
+        return (Failed(1, DIED, ""),)
     return tuple(outcome for item in batch.items for outcome in _single(batch, item, work))
 
 
@@ -123,4 +123,4 @@ def _single(batch: Batch, item: Item, work: Work) -> tuple[Outcome, ...]:
         try:
             return pool.submit(process, replace(batch, items=(item,)), work).result()
         except BrokenProcessPool:
-            return (Failed(item.number, _DIED, ""),)
+            return (Failed(item.number, DIED, ""),)

@@ -28,7 +28,7 @@ __all__ = ["AlreadyDone", "Lines", "OutputError", "OutputFiles", "RunOutput"]
 
 _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
-"""Seconds between two lines of the journal: each makes sure that all before it is on the disk."""
+"""Seconds after which what was written is put on the disk."""
 _VERSION = 1
 
 
@@ -119,6 +119,8 @@ class RunOutput:
         self.files = files
         self._stack = ExitStack()
         self._streams: dict[str, BinaryIO] = {}
+        self._is_whole = False
+        self._synced = time.monotonic()
         try:
             self._journal_path = files.beside("journal")
             if files.is_folder:
@@ -136,7 +138,6 @@ class RunOutput:
             raise
         self.resumed = self._mark.batches
         """How many batches an earlier part of the run has written."""
-        self._told = time.monotonic()
 
     def __enter__(self) -> RunOutput:
         """Begin."""
@@ -149,8 +150,9 @@ class RunOutput:
         traceback: TracebackType | None,
     ) -> None:
         """Close the files; what is written so far can be gone on with."""
-        with suppress(OSError):
-            self._checkpoint()
+        if not self._is_whole:
+            with suppress(OSError):
+                self._checkpoint()
         self._stack.close()
 
     def write(self, lines: Lines) -> None:
@@ -171,8 +173,7 @@ class RunOutput:
             batches=self._mark.batches + 1,
             in_shard=self._mark.in_shard + len(lines.trajectories),
         )
-        if time.monotonic() - self._told >= _EVERY:
-            self._checkpoint()
+        self._checkpoint()
 
     def finish(self) -> None:
         """Put everything in its place: the run is whole."""
@@ -186,7 +187,8 @@ class RunOutput:
     def _conclude(self) -> None:
         for kind in _KINDS:
             self._publish(self._place(kind))
-        self._note({"done": True, "shards": self._mark.shard + 1})
+        self._note({"done": True})
+        self._is_whole = True
 
     def metrics(self) -> Iterator[Mapping[str, object]]:
         """Yield the figures of all trajectories that are done, of earlier parts of the run too."""
@@ -280,20 +282,27 @@ class RunOutput:
             partial.replace(place)
 
     def _checkpoint(self) -> None:
-        """Make sure that everything so far is on the disk, and then say so in the journal."""
+        """Hand everything so far to the system, and then say so in the journal.
+
+        What the system has survives the end of this process. Now and then it is put on the disk, so
+        that a machine that goes down costs moments.
+        """
+        is_time = time.monotonic() - self._synced >= _EVERY
         for stream in self._streams.values():
             if not stream.closed:
                 stream.flush()
-                os.fsync(stream.fileno())
+                if is_time:
+                    os.fsync(stream.fileno())
         sizes = {kind: stream.tell() for kind, stream in self._streams.items() if not stream.closed}
         self._mark = replace(self._mark, sizes={**self._mark.sizes, **sizes})
         self._note(asdict(self._mark))
-        self._told = time.monotonic()
+        if is_time:
+            os.fsync(self._journal.fileno())
+            self._synced = time.monotonic()
 
     def _note(self, value: Mapping[str, object]) -> None:
         self._journal.write(json.dumps(value).encode() + b"\n")
         self._journal.flush()
-        os.fsync(self._journal.fileno())
 
     def _discard(self) -> None:
         for path in self._written():

@@ -1,0 +1,448 @@
+"""`holdfast trajectories compress`: training data in bulk, shrunk to a training window."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from holdfast.adapters.archives.opening import AUTO
+from holdfast.cli.examples import examples
+from holdfast.cli.exits import Exit
+from holdfast.cli.files import write_output
+from holdfast.cli.flags import configuration, summarizer_flag
+from holdfast.cli.import_progress import meter_for
+from holdfast.cli.lines import counted
+from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.trajectories_report import report_html
+from holdfast.cli.trajectories_view import drawn
+from holdfast.cost import Price
+from holdfast.formats import FORMATS
+from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
+from holdfast.trajectories.counting import ESTIMATE, counter_for, tokenizer_named
+from holdfast.trajectories.executors import HereExecutor, PoolExecutor, jobs_for
+from holdfast.trajectories.items import find_inputs
+from holdfast.trajectories.metrics import Aggregate
+from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
+from holdfast.trajectories.plan import TrajectoryPolicy
+from holdfast.trajectories.running import Progress, figures, run, run_identity
+from holdfast.trajectories.work import NATIVE, Work
+from holdfast.wiring.ledgers import price_book
+from holdfast.wiring.summarizers import summarizer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.cli.import_progress import Meter
+    from holdfast.config import Settings
+    from holdfast.ports import Summarizer
+    from holdfast.trajectories.executors import Executor
+    from holdfast.trajectories.items import InputFile, Skipped
+
+__all__ = ["command"]
+
+_PACKINGS = {"none": "", "gz": ".gz", "zst": ".zst"}
+_SIZE = re.compile(r"(\d+)\s*([kmg]?)i?b?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_NAMED = 20
+"""Files that are named one by one, of those that hold no trajectory."""
+
+
+class _Options(TypedDict):
+    paths: tuple[str, ...]
+    output: str | None
+    format_name: str
+    to: str | None
+    target: int
+    summary: int
+    protect_last: int
+    tokenizer: str
+    redact: bool
+    summarizer: str | None
+    concurrency: int
+    rate: float | None
+    attempts: int
+    max_cost: float | None
+    price: str | None
+    sample: str
+    seed: int
+    dry_run: bool
+    resume: bool
+    jobs: int | None
+    ray: str | None
+    packed: str
+    shard_size: str
+    report: str | None
+    as_json: bool
+
+
+@click.group(
+    "trajectories",
+    epilog=examples("holdfast trajectories compress runs/ -o train.jsonl --report report.html"),
+)
+def command() -> None:
+    """Prepare training data: finished conversations of agents, in bulk."""
+
+
+@command.command(
+    "compress",
+    epilog=examples(
+        "holdfast trajectories compress runs/ -o train.jsonl --report report.html",
+        "holdfast trajectories compress big.jsonl.zst -o train/ --packed zst",
+        "holdfast trajectories compress runs/ -o train.jsonl --sample 15% --seed 42",
+        "holdfast trajectories compress runs/ -o train.jsonl --summarizer gpt-5-mini --max-cost 5",
+        "holdfast trajectories compress big.jsonl -o train/ --ray local",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, metavar="IN...")
+@click.option("-o", "--output", metavar="OUT", help="A JSONL file, or a folder for parts.")
+@click.option(
+    "--format",
+    "format_name",
+    default=AUTO,
+    type=click.Choice([AUTO, *FORMATS]),
+    metavar="FORMAT",
+    help="The format of every file; see holdfast formats.",
+)
+@click.option("--to", type=click.Choice(NATIVE), help="Write this format instead of the input's.")
+@click.option(
+    "--target",
+    type=click.IntRange(min=1),
+    default=TrajectoryPolicy().target_tokens,
+    show_default=True,
+    metavar="N",
+    help="Tokens that a trajectory is brought down to.",
+)
+@click.option(
+    "--summary",
+    type=click.IntRange(min=1),
+    default=TrajectoryPolicy().summary_tokens,
+    show_default=True,
+    metavar="N",
+    help="Tokens that a summary may have.",
+)
+@click.option(
+    "--protect-last",
+    type=click.IntRange(min=0),
+    default=TrajectoryPolicy().protect_last,
+    show_default=True,
+    metavar="N",
+    help="Turns at the end that stay.",
+)
+@click.option(
+    "--tokenizer",
+    default="auto",
+    metavar="NAME",
+    help="o200k, cl100k, another vocabulary or model, a tokenizer.json, or estimate.",
+)
+@click.option("--redact/--no-redact", default=True, help="Mask secrets, or keep them.")
+@summarizer_flag
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Summaries that are asked for at once.",
+)
+@click.option("--rate", type=float, metavar="N", help="Requests to the model a minute, at most.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Requests for a summary before it is made without a model.",
+)
+@click.option("--max-cost", type=float, metavar="USD", help="What summaries may cost, by estimate.")
+@click.option("--price", metavar="IN/OUT", help="US dollars for a million tokens in and out.")
+@click.option(
+    "--sample",
+    default="100%",
+    metavar="SHARE",
+    help="Take a share, as 15% or 0.15; all by default.",
+)
+@click.option(
+    "--seed", type=int, default=42, show_default=True, metavar="N", help="Which ones those are."
+)
+@click.option("--dry-run", is_flag=True, help="Show the figures; write nothing and ask no model.")
+@click.option(
+    "--resume/--restart",
+    "resume",
+    default=True,
+    help="Go on with what an earlier run wrote (the default), or throw it away.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core without it."
+)
+@click.option("--ray", metavar="local|ADDRESS", help="Run on Ray Data, here or on a cluster.")
+@click.option(
+    "--packed",
+    type=click.Choice([*_PACKINGS]),
+    default="none",
+    help="How the parts of a folder are packed; a file goes by its name.",
+)
+@click.option(
+    "--shard-size", default="256M", show_default=True, metavar="SIZE", help="Of a folder's parts."
+)
+@click.option("--report", metavar="FILE", help="Write the figures as a page of HTML.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compress_command(**options: Unpack[_Options]) -> Exit:
+    """Shrink trajectories to a training window.
+
+    IN is a file, a folder or a pattern: ShareGPT or OpenAI messages as JSON or JSONL, packed or
+    not, or sessions of an agent in any known format. Each trajectory becomes a line of OUT, in the
+    order of the input; one that weighs no more than the target stays byte for byte as it is. Of a
+    heavier one, the first turns after the protected beginning are replaced by one summary, as few
+    as the target allows. The first turn of each speaker and the last turns stay.
+
+    OUT gets its name when it is whole. A run that was interrupted goes on where it was when the
+    same command is run again. Figures stand beside OUT in metrics.json and metrics.jsonl. What
+    cannot be read is set aside in failed.jsonl; the exit code is 1 then, and 3 when nothing is left
+    to do.
+    """
+    settings = configuration(options, options["summarizer"]).settings
+    work = _work(options, settings)
+    inputs, skipped = find_inputs(options["paths"], options["format_name"])
+    unreadable = _tell_skipped(skipped)
+    if not inputs:
+        tell("holdfast: there is no trajectory in what was named")
+        return Exit.FAILED if unreadable else Exit.NOTHING_TO_DO
+    if work.tokenizer == ESTIMATE:
+        tell("holdfast: tokens are estimated; pip install 'holdfast[tokens]' counts them exactly")
+    with ExitStack() as stack:
+        view = _View(options, inputs, stack.enter_context(meter_for(silent=options["as_json"])))
+        executor = _executor(options, stack)
+        if options["dry_run"]:
+            aggregate = figures(inputs, work, executor, view.progress())
+        else:
+            try:
+                aggregate = _written(options, settings, work, inputs, executor, view)
+            except AlreadyDone as done:
+                view.meter.end()
+                tell(f"holdfast: {done}")
+                return Exit.NOTHING_TO_DO
+    view.show(aggregate)
+    failed = aggregate.totals.trajectories_failed
+    return Exit.FAILED if failed or unreadable else Exit.DONE
+
+
+@dataclass(slots=True)
+class _View:
+    """What a person sees of a run, while it goes on and at its end."""
+
+    options: _Options
+    inputs: list[InputFile]
+    meter: Meter
+    done: int = 0
+    started: float = 0.0
+
+    def progress(self) -> Progress:
+        """Begin to show how far the run is."""
+        self.started = time.perf_counter()
+        total = sum(each.size for each in self.inputs)
+        self.meter.begin(total)
+        self.meter.next("", total)
+        return Progress(self.meter.advance, self._count)
+
+    def _count(self, trajectories: int) -> None:
+        self.done += trajectories
+        self.meter.rename(counted(self.done, "trajectory", "trajectories"))
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the run has taken so far."""
+        return time.perf_counter() - self.started
+
+    def show(self, aggregate: Aggregate) -> None:
+        """Show the figures."""
+        self.meter.end()
+        if self.options["as_json"]:
+            seconds = {"processing": {"duration_seconds": round(self.seconds, 3)}}
+            show_json({**aggregate.as_json(), **seconds})
+            return
+        page = screen()
+        page.show(
+            drawn(
+                aggregate,
+                page.width,
+                target=self.options["target"],
+                seconds=self.seconds,
+                rehearsed=self.options["dry_run"],
+            )
+        )
+
+
+def _written(
+    options: _Options,
+    settings: Settings,
+    work: Work,
+    inputs: list[InputFile],
+    executor: Executor,
+    view: _View,
+) -> Aggregate:
+    """Run to the end, and put the figures beside what was written."""
+    if options["output"] is None:
+        raise click.UsageError("name where to write with -o, or ask for figures with --dry-run")
+    files = OutputFiles.at(
+        options["output"],
+        packing=_PACKINGS[options["packed"]],
+        shard_bytes=_bytes(options["shard_size"]),
+    )
+    writer = _summarizer(settings)
+    name = "deterministic" if writer is None else writer.name
+    layout = (files.is_folder, files.packing, files.shard_bytes if files.is_folder else 0)
+    identity = run_identity(inputs, work, name, layout)
+    with RunOutput(files, identity, restart=not options["resume"]) as output:
+        aggregate = Aggregate()
+        if output.resumed:
+            tell(f"holdfast: going on after {counted(output.resumed, 'batch', 'batches')}")
+        bulk = None
+        if writer is not None:
+            spent = sum(_cost(line) for line in output.metrics())
+            bulk = _bulk(options, settings, writer, work, spent)
+        run(inputs, work, executor, output, view.progress(), bulk)
+        for line in output.metrics():
+            aggregate.add(line)
+        _write_figures(options, files, aggregate, work, name, view)
+        output.finish()
+    return aggregate
+
+
+def _write_figures(
+    options: _Options,
+    files: OutputFiles,
+    aggregate: Aggregate,
+    work: Work,
+    summarizer: str,
+    view: _View,
+) -> None:
+    about = {
+        "target tokens": f"{work.policy.target_tokens:,}",
+        "summary tokens": f"{work.policy.summary_tokens:,}",
+        "turns protected at the end": str(work.policy.protect_last),
+        "tokenizer": work.tokenizer,
+        "summarizer": summarizer,
+        "secrets": "masked" if work.redact else "kept",
+        "sample": options["sample"],
+        "inputs": ", ".join(options["paths"]),
+        "output": str(files.output),
+        "date": time.strftime("%Y-%m-%d %H:%M"),
+    }
+    processing = {"duration_seconds": round(view.seconds, 3), **about}
+    figures_json = {**aggregate.as_json(), "processing": processing}
+    content = json.dumps(figures_json, ensure_ascii=False, indent=2) + "\n"
+    write_output(str(files.beside("metrics.json")), content.encode("utf-8", "replace"))
+    if options["report"]:
+        page = report_html(aggregate, about, target=work.policy.target_tokens)
+        write_output(options["report"], page.encode("utf-8", "replace"))
+
+
+def _work(options: _Options, settings: Settings) -> Work:
+    work = Work(
+        policy=TrajectoryPolicy(
+            target_tokens=options["target"],
+            summary_tokens=options["summary"],
+            protect_last=options["protect_last"],
+        ),
+        tokenizer=tokenizer_named(options["tokenizer"]),
+        redact=options["redact"],
+        patterns=tuple(settings.redaction.extra_patterns),
+        to=options["to"] or "",
+        sample=_share(options["sample"]),
+        seed=options["seed"],
+        asks=settings.auxiliary.compression.model is not None,
+    )
+    # A name that is wrong is told now, and not by every process.
+    counter_for(work.tokenizer)
+    return work
+
+
+def _executor(options: _Options, stack: ExitStack) -> Executor:
+    if options["ray"] is not None:
+        from holdfast.trajectories.ray_executor import RayExecutor
+
+        return stack.enter_context(RayExecutor(options["ray"], options["jobs"]))
+    jobs = jobs_for(options["jobs"])
+    return HereExecutor() if jobs == 1 else PoolExecutor(jobs)
+
+
+def _summarizer(settings: Settings) -> Summarizer | None:
+    chosen = settings.auxiliary.compression
+    return summarizer_of(
+        chosen.model,
+        provider=chosen.provider,
+        base_url=chosen.base_url,
+        timeout=chosen.timeout,
+        window=chosen.context_length,
+    )
+
+
+def _bulk(
+    options: _Options, settings: Settings, writer: Summarizer, work: Work, spent: float
+) -> BulkSummarizer:
+    limits = SummaryLimits(
+        concurrency=options["concurrency"],
+        requests_per_minute=options["rate"],
+        attempts=options["attempts"],
+        timeout=settings.auxiliary.compression.timeout,
+        max_cost=options["max_cost"],
+    )
+    price = _price(options["price"])
+    if price is None and (book := price_book()) is not None:
+        endpoint = settings.auxiliary.compression.base_url or ""
+        price = book.price(writer.name, endpoint=endpoint)
+    count = counter_for(work.tokenizer).count
+    return BulkSummarizer(writer, limits, count, price=price, spent=spent)
+
+
+def _price(text: str | None) -> Price | None:
+    if text is None:
+        return None
+    try:
+        plain, output = (float(part) for part in text.split("/"))
+    except ValueError:
+        raise click.BadParameter(
+            f"{text} is not two figures as in 0.25/2", param_hint="--price"
+        ) from None
+    return Price(
+        input=plain, output=output, cache_read=plain, cache_write_5m=plain, cache_write_1h=plain
+    )
+
+
+def _share(text: str) -> float:
+    """Return the share that a text means: a percentage, or a figure up to 1."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise click.BadParameter(f"{text} is not a share as 15% or 0.15", param_hint="--sample")
+    return share
+
+
+def _bytes(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    size = int(found[1]) * _UNITS[found[2].lower()] if found else 0
+    if not size:
+        raise click.BadParameter(f"{text} is not a size as 256M or 2G", param_hint="--shard-size")
+    return size
+
+
+def _cost(line: Mapping[str, object]) -> float:
+    cost = line.get("cost")
+    return cost if isinstance(cost, float) else 0.0
+
+
+def _tell_skipped(skipped: list[Skipped]) -> bool:
+    """Say what holds no trajectory; return whether something that was named is among it."""
+    for each in skipped[:_NAMED]:
+        tell(f"holdfast: {each.path}: {each.reason}")
+    if len(skipped) > _NAMED:
+        tell(f"holdfast: and {counted(len(skipped) - _NAMED, 'file')} more without a trajectory")
+    return any(each.is_named for each in skipped)
