@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.trajectories.work import Failed, Outcome, Work, process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from multiprocessing.process import BaseProcess
 
     from holdfast.trajectories.items import Batch, Item
 
@@ -98,12 +100,19 @@ def jobs_for(jobs: int | None) -> int:
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
     # Started anew rather than split off: this process may have threads by now.
-    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_serve)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that hands out the work, which ends this one."""
+def _serve() -> None:
+    """Leave Ctrl-C to the process that hands out the work, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _alone(batch: Batch, work: Work) -> tuple[Outcome, ...]:

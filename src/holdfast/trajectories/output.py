@@ -119,7 +119,7 @@ class RunOutput:
         self.files = files
         self._stack = ExitStack()
         self._streams: dict[str, BinaryIO] = {}
-        self._is_whole = False
+        self._is_ending = False
         self._synced = time.monotonic()
         try:
             self._journal_path = files.beside("journal")
@@ -150,7 +150,7 @@ class RunOutput:
         traceback: TracebackType | None,
     ) -> None:
         """Close the files; what is written so far can be gone on with."""
-        if not self._is_whole:
+        if not self._is_ending:
             with suppress(OSError):
                 self._checkpoint()
         self._stack.close()
@@ -181,6 +181,7 @@ class RunOutput:
         for stream in self._streams.values():
             stream.close()
         # A kill from here on leaves whole files, which get their names when the run is tried again.
+        self._is_ending = True
         self._note({"ending": True})
         self._conclude()
 
@@ -188,7 +189,6 @@ class RunOutput:
         for kind in _KINDS:
             self._publish(self._place(kind))
         self._note({"done": True})
-        self._is_whole = True
 
     def metrics(self) -> Iterator[Mapping[str, object]]:
         """Yield the figures of all trajectories that are done, of earlier parts of the run too."""

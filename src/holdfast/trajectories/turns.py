@@ -22,7 +22,7 @@ from holdfast.wire.sharegpt import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RawTurn", "Shape", "Turn", "added", "read_turns", "redacted", "spoken"]
+__all__ = ["RawTurn", "Shape", "Turn", "added", "has_notes", "read_turns", "redacted", "spoken"]
 
 RawTurn: TypeAlias = Mapping[str, object]
 """A turn as it stands in the file."""
@@ -30,6 +30,7 @@ RawTurn: TypeAlias = Mapping[str, object]
 _SPEAKERS = {**ROLES, "developer": Role.SYSTEM, "model": Role.ASSISTANT}
 _WORDS = ("value", "text", "content")
 """Where a part of a list keeps its words."""
+_NOTE = "session_meta"
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _PICTURES = frozenset({"image", "image_url", "input_image", "video", "audio", "input_audio"})
 
@@ -70,6 +71,16 @@ def read_turns(raw: Sequence[object]) -> tuple[Shape, tuple[Turn, ...]]:
             raise DecodeError("trajectory", f"turn {index}", problem)
         turns.append(_turn(each, index))
     return _shape(turns), tuple(turns)
+
+
+def has_notes(raw: Sequence[object]) -> bool:
+    """Say whether entries stand among the messages that their owner wrote for itself.
+
+    Hermes puts what it knows of a session between the messages, under a role of its own.
+    """
+    return any(
+        string(each.get("role")) == _NOTE for each in raw if is_object(each) and "from" not in each
+    )
 
 
 def redacted(turns: Sequence[Turn], redact: Callable[[str], str]) -> tuple[Turn, ...]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import is_
 from typing import TypeAlias, cast
 
 import msgspec
@@ -18,7 +19,7 @@ import msgspec
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.container import dump, find, read_list, read_object
+from holdfast.formats.container import Place, dump, find, read_list, read_object
 from holdfast.formats.dialect import dialect_of
 from holdfast.formats.document import Style
 from holdfast.formats.loose import is_object, kind_of
@@ -39,6 +40,7 @@ from holdfast.trajectories.items import Batch, Item
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.secrets import redact_json
+from holdfast.trajectories.turns import has_notes
 from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
 
@@ -84,6 +86,8 @@ class Entry:
     key: str
     raws: tuple[bytes, ...] = ()
     """The JSON that each turn was read from; nothing where it was converted."""
+    whole: bytes = b""
+    """The JSON of everything as it was read; nothing where something of it changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,9 @@ def _read(content: bytes, work: Work) -> Entry:
     Raises:
         DecodeError: it is no JSON, or holds no conversation.
     """
-    if content.lstrip().startswith(b"["):
+    if b"\n" in content:
+        content = _in_one_line(content)
+    if content.startswith(b"["):
         return _bare(content, work)
     try:
         fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
@@ -222,17 +228,34 @@ def _read(content: bytes, work: Work) -> Entry:
     raws = {name: _elements(raw) for name, raw in fields.items() if name in _PLACES}
     held = {name: [msgspec.json.decode(each) for each in found] for name, found in raws.items()}
     prompts = {name: msgspec.json.decode(fields[name]) for name in ("system",) if name in fields}
-    place = find({**held, **prompts})
+    place = find({**held, **prompts}) or _likely(held)
     if place is None:
         keys = ", ".join(sorted(fields)[:6])
         raise DecodeError("trajectory", "the object", f"it holds no conversation; keys: {keys}")
-    if place.dialect not in NATIVE or work.to not in ("", place.dialect):
-        value = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
-        document = read_object(value, place.key, place.dialect, _COMPACT)
-        rest = {name: each for name, each in value.items() if name not in {place.key, "system"}}
-        return _converted(document.transcript, rest, work.to or NATIVE[0])
-    kept = tuple((name, b"" if name == place.key else bytes(raw)) for name, raw in fields.items())
-    return Entry(held[place.key], kept, place.key, tuple(map(bytes, raws[place.key])))
+    key, dialect = place.key, place.dialect
+    if dialect in NATIVE and work.to in ("", dialect) and not has_notes(held[key]):
+        kept = tuple((name, b"" if name == key else bytes(raw)) for name, raw in fields.items())
+        return Entry(held[key], kept, key, tuple(map(bytes, raws[key])), content)
+    value = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
+    document = read_object(value, key, dialect, _COMPACT)
+    rest = {name: each for name, each in value.items() if name not in {key, "system"}}
+    to = work.to or (dialect if dialect in NATIVE else NATIVE[0])
+    return _converted(document.transcript, rest, to)
+
+
+def _likely(held: Mapping[str, Sequence[object]]) -> Place | None:
+    """Return where turns seem to be that nobody knows, so that it can be said what is wrong."""
+    for key, dialect in (("conversations", "sharegpt"), ("messages", "openai")):
+        if held.get(key):
+            return Place(key, dialect, "", 0.0)
+    return None
+
+
+def _in_one_line(content: bytes) -> bytes:
+    try:
+        return msgspec.json.encode(msgspec.json.decode(content))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return content.replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 def _elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
@@ -246,7 +269,7 @@ def _bare(content: bytes, work: Work) -> Entry:
     turns: list[object] = [msgspec.json.decode(raw) for raw in raws]
     dialect = dialect_of(turns).dialect
     if dialect in NATIVE and work.to in ("", dialect):
-        return Entry(turns, (), "", tuple(map(bytes, raws)))
+        return Entry(turns, (), "", tuple(map(bytes, raws)), content)
     document = read_list(turns, dialect, _COMPACT, lines=False)
     return _converted(document.transcript, {}, work.to or NATIVE[0])
 
@@ -287,11 +310,13 @@ def _masked(entry: Entry, rules: Rules) -> Entry:
     for (name, raw), one, other in zip(beside, values, masked, strict=True):
         shown[name] = raw if one is other else _encoded(cast("dict[str, object]", other)[name])
     fields = tuple((name, shown.get(name, raw)) for name, raw in entry.fields)
-    return replace(entry, fields=fields)
+    return replace(entry, fields=fields, whole=b"")
 
 
 def _line(entry: Entry, turns: Sequence[object]) -> bytes:
-    """Return a trajectory as a line; turns that were kept are the bytes that they were."""
+    """Return a trajectory as a line; what was kept of it is the bytes that it was."""
+    if entry.whole and len(turns) == len(entry.turns) and all(map(is_, turns, entry.turns)):
+        return entry.whole + b"\n"
     kept = {id(turn): raw for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))}
     written = [kept.get(id(turn)) or _encoded(turn) for turn in turns]
     listed = b"[" + b",".join(written) + b"]"
