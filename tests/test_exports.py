@@ -36,6 +36,7 @@ PUBLIC = [
     "register_context_engine",
     "session_search",
     "session_search_tool",
+    "trajectories",
 ]
 HEAVY = ("rich", "click", "yaml", "asyncio", "openai", "anthropic", "httpx", "splintr")
 

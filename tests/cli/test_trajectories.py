@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.adapters.provider import chat, error, provider
 from tests.cli.running import Ended, launch, run
 from tests.trajectories.bulk import trajectory, write_lines
 
@@ -200,3 +202,87 @@ def test_several_processes_write_the_same(source: Path, tmp_path: Path) -> None:
     assert ended.code == 0
     assert json.loads(ended.output)["summary"]["total_trajectories"] == 30
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+
+
+@pytest.fixture
+def model(home: Path) -> Callable[[str], None]:
+    """Return what names a server's model in the settings."""
+
+    def configure(url: str) -> None:
+        settings = {"model": "small", "provider": "openai", "base_url": f"{url}/v1"}
+        config = {"auxiliary": {"compression": settings}}
+        (home / "config.yaml").write_text(json.dumps(config))
+
+    return configure
+
+
+def test_a_model_writes_the_summaries_and_what_it_took_is_told(
+    source: Path, tmp_path: Path, model: Callable[[str], None]
+) -> None:
+    with provider(chat(f"Ran the tools, and used {SECRET} for it.")) as server:
+        model(server.url)
+        ended = compress(source, "-o", tmp_path / "out.jsonl", "--price", "1/10", "--json")
+    assert ended.code == 0
+    assert len(server.requests) == 20
+    summaries = [
+        turn
+        for each in read(tmp_path / "out.jsonl")
+        for turn in each["conversations"]
+        if turn.get("holdfast", {}).get("synthetic") == "summary"  # type: ignore[union-attr]
+    ]
+    assert {turn["from"] for turn in summaries} == {"human"}
+    assert {turn["value"] for turn in summaries} == {
+        "[CONTEXT SUMMARY]: Ran the tools, and used sk-p...WzYl for it."
+    }
+    assert summaries[0]["holdfast"] == {
+        "synthetic": "summary",
+        "origin": "model",
+        "model": "small",
+        "turns": summaries[0]["holdfast"]["turns"],  # type: ignore[index]
+    }
+    told = json.loads(ended.output)["summarization"]
+    assert (told["total_api_calls"], told["total_errors"]) == (20, 0)
+    assert told["cost"] > 0
+
+
+def test_a_model_that_fails_costs_no_trajectory(
+    source: Path, tmp_path: Path, model: Callable[[str], None]
+) -> None:
+    with provider(error(500, "oops")) as server:
+        model(server.url)
+        ended = compress(source, "-o", tmp_path / "out.jsonl", "--attempts", "1", "--json")
+    assert ended.code == 0
+    assert len(read(tmp_path / "out.jsonl")) == 30
+    told = json.loads(ended.output)["summarization"]
+    assert (told["total_api_calls"], told["total_errors"]) == (20, 20)
+
+
+def test_a_credential_that_is_refused_ends_the_run_and_it_can_be_gone_on_with(
+    source: Path, tmp_path: Path, model: Callable[[str], None]
+) -> None:
+    with provider(error(401, "bad key")) as server:
+        model(server.url)
+        ended = compress(source, "-o", tmp_path / "out.jsonl")
+    assert ended.code == 1
+    assert "refused the credential" in ended.errors
+    assert "run the same command again to go on" in ended.errors
+    with provider(chat("Ran the tools.")) as server:
+        model(server.url)
+        assert compress(source, "-o", tmp_path / "out.jsonl").code == 0
+    assert len(read(tmp_path / "out.jsonl")) == 30
+
+
+def test_a_cap_on_costs_is_kept_and_needs_a_price(
+    source: Path, tmp_path: Path, model: Callable[[str], None]
+) -> None:
+    with provider(chat("Ran the tools. " * 20)) as server:
+        model(server.url)
+        capped = ("--max-cost", "0.005", "--price", "1/10", "--json")
+        ended = compress(source, "-o", tmp_path / "out.jsonl", *capped)
+        priceless = compress(source, "-o", tmp_path / "other.jsonl", "--max-cost", "5")
+    told = json.loads(ended.output)["summarization"]
+    assert ended.code == 0
+    assert 0 < told["cost"] <= 0.005
+    assert 0 < told["total_api_calls"] < 20
+    assert priceless.code == 1
+    assert "no price of small is known" in priceless.errors

@@ -34,6 +34,8 @@ _BACKOFF, _LONGEST_WAIT = 2.0, 60.0
 _HOPELESS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
 """Failures that another attempt does not mend."""
 _MINUTE = 60.0
+_GOODBYE = 2.0
+"""Seconds in which requests that are given up may end."""
 _BEGINNING = 160
 """Characters in which a model says that it will not write."""
 _ECHO = 60
@@ -199,9 +201,17 @@ def event_loop() -> Generator[asyncio.AbstractEventLoop]:
     try:
         yield loop
     finally:
+        asyncio.run_coroutine_threadsafe(_cancelled(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+
+async def _cancelled() -> None:
+    """End what is still under way; what does not listen is left behind after a moment."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_GOODBYE)
+    await asyncio.get_running_loop().shutdown_asyncgens()
