@@ -221,7 +221,8 @@ def test_a_model_writes_the_summaries_and_what_it_took_is_told(
 ) -> None:
     with provider(chat(f"Ran the tools, and used {SECRET} for it.")) as server:
         model(server.url)
-        ended = compress(source, "-o", tmp_path / "out.jsonl", "--price", "1/10", "--json")
+        priced = ("--price", "1/10", "--concurrency", "1", "--json")
+        ended = compress(source, "-o", tmp_path / "out.jsonl", *priced)
     assert ended.code == 0
     assert len(server.requests) == 20
     summaries = [
@@ -277,7 +278,7 @@ def test_a_cap_on_costs_is_kept_and_needs_a_price(
 ) -> None:
     with provider(chat("Ran the tools. " * 20)) as server:
         model(server.url)
-        capped = ("--max-cost", "0.005", "--price", "1/10", "--json")
+        capped = ("--max-cost", "0.005", "--price", "1/10", "--concurrency", "1", "--json")
         ended = compress(source, "-o", tmp_path / "out.jsonl", *capped)
         priceless = compress(source, "-o", tmp_path / "other.jsonl", "--max-cost", "5")
     told = json.loads(ended.output)["summarization"]

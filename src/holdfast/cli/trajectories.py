@@ -220,6 +220,7 @@ def compress_command(**options: Unpack[_Options]) -> Exit:
         executor = _executor(options, stack)
         if options["dry_run"]:
             aggregate = figures(inputs, work, executor, view.progress())
+            _write_report(options, aggregate, _about(options, work, "no model is asked"), view)
         else:
             try:
                 aggregate = _written(options, settings, work, inputs, executor, view)
@@ -241,6 +242,7 @@ class _View:
     meter: Meter
     done: int = 0
     started: float = 0.0
+    resumed: bool = False
 
     def progress(self) -> Progress:
         """Begin to show how far the run is."""
@@ -259,6 +261,11 @@ class _View:
         """Return how long the run has taken so far."""
         return time.perf_counter() - self.started
 
+    @property
+    def whole_seconds(self) -> float | None:
+        """Return how long all of the run took; nobody knows of one that was interrupted."""
+        return None if self.resumed else self.seconds
+
     def show(self, aggregate: Aggregate) -> None:
         """Show the figures."""
         self.meter.end()
@@ -272,8 +279,9 @@ class _View:
                 aggregate,
                 page.width,
                 target=self.options["target"],
-                seconds=self.seconds,
+                seconds=self.whole_seconds,
                 rehearsed=self.options["dry_run"],
+                colored=page.colored,
             )
         )
 
@@ -301,6 +309,7 @@ def _written(
     with RunOutput(files, identity, restart=not options["resume"]) as output:
         aggregate = Aggregate()
         if output.resumed:
+            view.resumed = True
             tell(f"holdfast: going on after {counted(output.resumed, 'batch', 'batches')}")
         bulk = None
         if writer is not None:
@@ -309,20 +318,38 @@ def _written(
         run(inputs, work, executor, output, view.progress(), bulk)
         for line in output.metrics():
             aggregate.add(line)
-        _write_figures(options, files, aggregate, work, name, view)
+        _write_figures(options, files, aggregate, _about(options, work, name), view)
         output.finish()
     return aggregate
 
 
 def _write_figures(
-    options: _Options,
-    files: OutputFiles,
-    aggregate: Aggregate,
-    work: Work,
-    summarizer: str,
-    view: _View,
+    options: _Options, files: OutputFiles, aggregate: Aggregate, about: dict[str, str], view: _View
 ) -> None:
-    about = {
+    processing = {"duration_seconds": round(view.seconds, 3), **about}
+    figures_json = {**aggregate.as_json(), "processing": processing}
+    content = json.dumps(figures_json, ensure_ascii=False, indent=2) + "\n"
+    write_output(str(files.beside("metrics.json")), content.encode("utf-8", "replace"))
+    _write_report(options, aggregate, about, view)
+
+
+def _write_report(
+    options: _Options, aggregate: Aggregate, about: dict[str, str], view: _View
+) -> None:
+    if options["report"]:
+        page = report_html(
+            aggregate,
+            about,
+            target=options["target"],
+            seconds=view.whole_seconds,
+            rehearsed=options["dry_run"],
+        )
+        write_output(options["report"], page.encode("utf-8", "replace"))
+
+
+def _about(options: _Options, work: Work, summarizer: str) -> dict[str, str]:
+    """Return what a run was, in words."""
+    return {
         "target tokens": f"{work.policy.target_tokens:,}",
         "summary tokens": f"{work.policy.summary_tokens:,}",
         "turns protected at the end": str(work.policy.protect_last),
@@ -331,16 +358,9 @@ def _write_figures(
         "secrets": "masked" if work.redact else "kept",
         "sample": options["sample"],
         "inputs": ", ".join(options["paths"]),
-        "output": str(files.output),
+        "output": options["output"] or "",
         "date": time.strftime("%Y-%m-%d %H:%M"),
     }
-    processing = {"duration_seconds": round(view.seconds, 3), **about}
-    figures_json = {**aggregate.as_json(), "processing": processing}
-    content = json.dumps(figures_json, ensure_ascii=False, indent=2) + "\n"
-    write_output(str(files.beside("metrics.json")), content.encode("utf-8", "replace"))
-    if options["report"]:
-        page = report_html(aggregate, about, target=work.policy.target_tokens)
-        write_output(options["report"], page.encode("utf-8", "replace"))
 
 
 def _work(options: _Options, settings: Settings) -> Work:

@@ -107,13 +107,21 @@ class BulkSummarizer:
                 "`prices`, or name a price"
             )
         self.summarizer = summarizer
-        self.concurrency = limits.concurrency
-        self.spent = spent
         self._limits = limits
-        self._count = count
-        self._price = price
+        self._budget = _Budget(limits.max_cost, price, count, spent)
         self._slots: asyncio.Semaphore | None = None
         self._next = 0.0
+        self._refusal: Declined | None = None
+
+    @property
+    def concurrency(self) -> int:
+        """Return how many requests may be under way at once."""
+        return self._limits.concurrency
+
+    @property
+    def spent(self) -> float:
+        """Return the US dollars that were spent so far, by estimate."""
+        return self._budget.spent
 
     async def summarize(self, request: Callable[[int | None], Ask]) -> Asked:
         """Return a summary, or why there is none, with what it took.
@@ -125,6 +133,8 @@ class BulkSummarizer:
         if self._slots is None:
             self._slots = asyncio.Semaphore(self._limits.concurrency)
         async with self._slots:
+            if self._refusal is not None:
+                return Asked(self._refusal)
             return await self._attempts(request)
 
     async def _attempts(self, request: Callable[[int | None], Ask]) -> Asked:
@@ -132,21 +142,24 @@ class BulkSummarizer:
         answer: Answer = Declined(Failure.UNCONFIGURED, "nobody was asked")
         for attempt in range(self._limits.attempts):
             ask = request(self.summarizer.window)
-            expected = self._cost(ask.prompt, ask.max_tokens)
-            if self._limits.max_cost is not None and self.spent + expected > self._limits.max_cost:
+            expected = self._budget.cost(ask.prompt, ask.max_tokens)
+            if not self._budget.allows(expected):
                 reason = f"the cap of {self._limits.max_cost:g} US dollars is reached"
                 return Asked(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
             # Paid for as soon as it is sent: others must not spend the same money meanwhile.
-            self.spent += expected
+            self._budget.spent += expected
             await self._turn()
-            answer = _judged(await acall(self.summarizer, ask, self._limits.timeout), ask)
-            real = self._cost(ask.prompt, answer.text) if isinstance(answer, Written) else 0.0
-            self.spent += real - expected
+            reply = await acall(self.summarizer, ask, self._limits.timeout)
+            real = self._budget.cost(ask.prompt, reply.text) if isinstance(reply, Written) else 0.0
+            self._budget.spent += real - expected
             cost += real
+            answer = _judged(reply, ask)
             if isinstance(answer, Written):
                 return Asked(answer, attempt + 1, errors, cost)
             errors += 1
             if answer.failure in _HOPELESS:
+                # Nobody else is sent to the same door.
+                self._refusal = answer
                 return Asked(answer, attempt + 1, errors, cost)
             if attempt + 1 < self._limits.attempts:
                 await self._pause(attempt, answer.retry_after)
@@ -171,12 +184,27 @@ class BulkSummarizer:
         # Full jitter: requests that failed together do not come back together.
         await asyncio.sleep(random.uniform(longest / 2, longest))
 
-    def _cost(self, prompt: str, answer: str | int) -> float:
-        if self._price is None:
+
+@dataclass(slots=True)
+class _Budget:
+    """What was spent, and what may be."""
+
+    most: float | None
+    price: Price | None
+    count: Callable[[str], int]
+    spent: float
+
+    def allows(self, cost: float) -> bool:
+        """Say whether so much more may be spent."""
+        return self.most is None or self.spent + cost <= self.most
+
+    def cost(self, prompt: str, answer: str | int) -> float:
+        """Return what a request costs with its answer, or with an answer of so many tokens."""
+        if self.price is None:
             return 0.0
-        output = answer if isinstance(answer, int) else self._count(answer)
-        usage = Usage(input_tokens=self._count(prompt), output_tokens=output)
-        return charge(usage, self._price)
+        output = answer if isinstance(answer, int) else self.count(answer)
+        usage = Usage(input_tokens=self.count(prompt), output_tokens=output)
+        return charge(usage, self.price)
 
 
 def _judged(answer: Answer, ask: Ask) -> Answer:
@@ -208,8 +236,10 @@ def event_loop() -> Generator[asyncio.AbstractEventLoop]:
 
 
 async def _cancelled() -> None:
-    """End what is still under way; what does not listen is left behind after a moment."""
+    """End what is still under way: most of it ends by itself, and the rest is told to."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    if tasks:
+        _, tasks = await asyncio.wait(tasks, timeout=_GOODBYE)
     for task in tasks:
         task.cancel()
     if tasks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.loose import string
@@ -154,7 +154,7 @@ def _middle(number: int) -> float:
     return 0.0 if number < 0 else _PRECISION ** (number + 0.5) / 1_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Totals:
     """Sums over trajectories, of all or of one source."""
 
@@ -173,21 +173,26 @@ class Totals:
     cost: float = 0.0
     seconds: float = 0.0
 
-    def add(self, figures: Mapping[str, object]) -> None:
-        """Count the figures of a trajectory, as its metrics tell them."""
-        self.total_trajectories += 1
-        self.trajectories_compressed += bool(figures.get("was_compressed"))
-        self.trajectories_skipped_under_target += bool(figures.get("skipped_under_target"))
-        self.trajectories_still_over_limit += bool(figures.get("still_over_limit"))
-        self.total_tokens_before += _whole(figures, "original_tokens")
-        self.total_tokens_after += _whole(figures, "compressed_tokens")
-        self.total_turns_before += _whole(figures, "original_turns")
-        self.total_turns_after += _whole(figures, "compressed_turns")
-        self.total_summarization_calls += _whole(figures, "summarization_api_calls")
-        self.total_summarization_errors += _whole(figures, "summarization_errors")
-        self.redacted_turns += _whole(figures, "redacted_turns")
-        self.cost += _number(figures, "cost")
-        self.seconds += _number(figures, "seconds")
+    def plus(self, figures: Mapping[str, object]) -> Totals:
+        """Return the sums with a trajectory's figures, as its metrics tell them, or a failure."""
+        if "error" in figures:
+            return replace(self, trajectories_failed=self.trajectories_failed + 1)
+        return Totals(
+            self.total_trajectories + 1,
+            self.trajectories_compressed + bool(figures.get("was_compressed")),
+            self.trajectories_skipped_under_target + bool(figures.get("skipped_under_target")),
+            self.trajectories_still_over_limit + bool(figures.get("still_over_limit")),
+            self.trajectories_failed,
+            self.total_tokens_before + _whole(figures, "original_tokens"),
+            self.total_tokens_after + _whole(figures, "compressed_tokens"),
+            self.total_turns_before + _whole(figures, "original_turns"),
+            self.total_turns_after + _whole(figures, "compressed_turns"),
+            self.total_summarization_calls + _whole(figures, "summarization_api_calls"),
+            self.total_summarization_errors + _whole(figures, "summarization_errors"),
+            self.redacted_turns + _whole(figures, "redacted_turns"),
+            self.cost + _number(figures, "cost"),
+            self.seconds + _number(figures, "seconds"),
+        )
 
     def as_json(self) -> dict[str, object]:
         """Return the sums, grouped as users of such tools know them."""
@@ -237,13 +242,11 @@ class Aggregate:
 
     def add(self, figures: Mapping[str, object]) -> None:
         """Count a line of the metrics file: a trajectory with its source, or one that failed."""
-        source = self.by_source.setdefault(string(figures.get("source")), Totals())
+        source = string(figures.get("source"))
+        self.totals = self.totals.plus(figures)
+        self.by_source[source] = self.by_source.get(source, Totals()).plus(figures)
         if "error" in figures:
-            self.totals.trajectories_failed += 1
-            source.trajectories_failed += 1
             return
-        self.totals.add(figures)
-        source.add(figures)
         self.tokens_before.add(_number(figures, "original_tokens"))
         self.tokens_after.add(_number(figures, "compressed_tokens"))
         if figures.get("was_compressed"):

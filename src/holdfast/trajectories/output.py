@@ -10,9 +10,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -120,16 +121,18 @@ class RunOutput:
         self._stack = ExitStack()
         self._streams: dict[str, BinaryIO] = {}
         self._is_ending = False
-        self._synced = time.monotonic()
+        self._mark = Mark()
         try:
-            self._journal_path = files.beside("journal")
             if files.is_folder:
                 files.output.mkdir(parents=True, exist_ok=True)
+            self._journal = self._stack.enter_context(closing(_Journal(files.beside("journal"))))
             if restart:
                 self._discard()
-            known = _read_journal(self._journal_path)
-            self._mark = self._agreed(known, run)
-            self._open(run)
+            self._mark = self._agreed(run)
+            if not self._journal.size:
+                self._journal.note({"holdfast": _VERSION, "run": dict(run)})
+            for kind in _KINDS:
+                self._open_stream(kind, self._mark.sizes.get(kind, 0))
         except OSError as error:
             self._stack.close()
             raise OutputError(f"cannot write {files.output}: {error.strerror or error}") from error
@@ -153,42 +156,45 @@ class RunOutput:
         if not self._is_ending:
             with suppress(OSError):
                 self._checkpoint()
-        self._stack.close()
+        with suppress(OSError):  # what a full disk did not take is cut off when the run goes on
+            self._stack.close()
 
     def write(self, lines: Lines) -> None:
         """Add what a batch made."""
         if self.files.is_folder and self._mark.in_shard >= self.files.shard_bytes:
             self._next_shard()
         packed = _packed(lines.trajectories, self.files.packing)
-        try:
-            for kind, content in zip(_KINDS, (packed, lines.metrics, lines.failed), strict=True):
-                self._streams[kind].write(content)
-        except OSError as error:
-            problem = error.strerror or str(error)
-            raise OutputError(
-                f"cannot write {self.files.output}: {problem}; run the same command again to go on"
-            ) from error
         self._mark = replace(
             self._mark,
             batches=self._mark.batches + 1,
             in_shard=self._mark.in_shard + len(lines.trajectories),
         )
-        self._checkpoint()
+        try:
+            for kind, content in zip(_KINDS, (packed, lines.metrics, lines.failed), strict=True):
+                self._streams[kind].write(content)
+            self._checkpoint()
+        except OSError as error:
+            self._is_ending = True
+            problem = error.strerror or str(error)
+            raise OutputError(
+                f"cannot write {self.files.output}: {problem}; run the same command again to go on"
+            ) from error
 
     def finish(self) -> None:
         """Put everything in its place: the run is whole."""
         self._checkpoint()
+        self._sync()
         for stream in self._streams.values():
             stream.close()
         # A kill from here on leaves whole files, which get their names when the run is tried again.
         self._is_ending = True
-        self._note({"ending": True})
+        self._journal.note({"ending": True})
         self._conclude()
 
     def _conclude(self) -> None:
         for kind in _KINDS:
             self._publish(self._place(kind))
-        self._note({"done": True})
+        self._journal.note({"done": True})
 
     def metrics(self) -> Iterator[Mapping[str, object]]:
         """Yield the figures of all trajectories that are done, of earlier parts of the run too."""
@@ -197,8 +203,9 @@ class RunOutput:
             for line in stream:
                 yield mapping(parsed(line))
 
-    def _agreed(self, known: _Journal | None, run: Mapping[str, object]) -> Mark:
+    def _agreed(self, run: Mapping[str, object]) -> Mark:
         """Return where to go on; refuse to mix two runs, or to replace what is there."""
+        known = self._journal.read()
         if known is None:
             place = self.files.shard(0)
             if place.exists():
@@ -219,8 +226,7 @@ class RunOutput:
         for number in range(known.mark.shard):
             self._publish(self.files.shard(number))
         if known.is_ending:
-            with self._opened_journal():
-                self._conclude()
+            self._conclude()
         if known.is_ending or known.is_done:
             places = [self.files.shard(each) for each in range(known.mark.shard + 1)]
             if all(place.exists() for place in places):
@@ -228,19 +234,6 @@ class RunOutput:
             self._discard()
             return Mark()
         return known.mark
-
-    def _opened_journal(self) -> BinaryIO:
-        """Open the journal behind its last whole line."""
-        self._journal = self._stack.enter_context(self._journal_path.open("ab"))
-        known = _read_journal(self._journal_path)
-        self._journal.truncate(0 if known is None else known.size)
-        return self._journal
-
-    def _open(self, run: Mapping[str, object]) -> None:
-        if not self._opened_journal().tell():
-            self._note({"holdfast": _VERSION, "run": dict(run)})
-        for kind in _KINDS:
-            self._open_stream(kind, self._mark.sizes.get(kind, 0))
 
     def _open_stream(self, kind: str, size: int) -> None:
         path = _partial(self._place(kind))
@@ -260,13 +253,14 @@ class RunOutput:
 
     def _next_shard(self) -> None:
         self._checkpoint()
+        self._sync()
         self._streams["trajectories"].close()
         whole = self._place("trajectories")
         sizes = {**self._mark.sizes, "trajectories": 0}
         self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
         # Noted before the file gets its name: a kill between the two leaves it whole, and it is
         # given its name when the run goes on.
-        self._note(asdict(self._mark))
+        self._journal.note(asdict(self._mark))
         self._publish(whole)
         self._open_stream("trajectories", 0)
 
@@ -287,29 +281,29 @@ class RunOutput:
         What the system has survives the end of this process. Now and then it is put on the disk, so
         that a machine that goes down costs moments.
         """
-        is_time = time.monotonic() - self._synced >= _EVERY
+        is_due = time.monotonic() - self._journal.synced >= _EVERY
+        live = {kind: stream for kind, stream in self._streams.items() if not stream.closed}
+        for stream in live.values():
+            stream.flush()
+        sizes = {kind: stream.tell() for kind, stream in live.items()}
+        self._mark = replace(self._mark, sizes={**self._mark.sizes, **sizes})
+        self._journal.note(asdict(self._mark))
+        if is_due:
+            self._sync()
+
+    def _sync(self) -> None:
+        """Put everything on the disk, and the journal last."""
         for stream in self._streams.values():
             if not stream.closed:
-                stream.flush()
-                if is_time:
-                    os.fsync(stream.fileno())
-        sizes = {kind: stream.tell() for kind, stream in self._streams.items() if not stream.closed}
-        self._mark = replace(self._mark, sizes={**self._mark.sizes, **sizes})
-        self._note(asdict(self._mark))
-        if is_time:
-            os.fsync(self._journal.fileno())
-            self._synced = time.monotonic()
-
-    def _note(self, value: Mapping[str, object]) -> None:
-        self._journal.write(json.dumps(value).encode() + b"\n")
-        self._journal.flush()
+                os.fsync(stream.fileno())
+        self._journal.sync()
 
     def _discard(self) -> None:
         for path in self._written():
             path.unlink(missing_ok=True)
+        self._journal.clear()
 
     def _written(self) -> Iterable[Path]:
-        yield self._journal_path
         names = [self.files.beside(f"{kind}.jsonl") for kind in _KINDS[1:]]
         names.append(self.files.beside("metrics.json"))
         shards = (
@@ -321,45 +315,90 @@ class RunOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class _Journal:
-    """What an earlier run wrote down."""
+class _Noted:
+    """What a journal says."""
 
     run: Mapping[str, object]
     mark: Mark
     is_ending: bool
     """Whether all is written, and files are getting their names."""
     is_done: bool
-    size: int
-    """Bytes of the journal up to the end of its last whole line."""
 
 
-def _read_journal(path: Path) -> _Journal | None:
-    """Return what a journal says up to its last whole line; None where there is none."""
+class _Journal:
+    """The file in which a run notes how far it is; only one run at a time can have it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file behind its last whole line.
+
+        Raises:
+            OutputError: another run has it.
+        """
+        self._stream = path.open("a+b")
+        self.synced = time.monotonic()
+        if not _locked(self._stream):
+            self._stream.close()
+            raise OutputError(f"another run is writing here: {path} is in use")
+        self._stream.seek(0)
+        content = self._stream.read()
+        self._stream.truncate(content.rfind(b"\n") + 1)
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes were noted."""
+        return self._stream.seek(0, os.SEEK_END)
+
+    def read(self) -> _Noted | None:
+        """Return what was noted; None when that is no beginning of a run."""
+        self._stream.seek(0)
+        values = [mapping(parsed(line)) for line in self._stream]
+        if not values or "run" not in values[0]:
+            self.clear()
+            return None
+        mark = Mark()
+        for value in values:
+            if "batches" in value:
+                sizes = mapping(value["sizes"])
+                mark = Mark(
+                    _whole(value, "batches"),
+                    _whole(value, "shard"),
+                    _whole(value, "in_shard"),
+                    {kind: _whole(sizes, kind) for kind in _KINDS},
+                )
+        last = values[-1]
+        run = mapping(values[0]["run"])
+        return _Noted(run, mark, is_ending="ending" in last, is_done="done" in last)
+
+    def note(self, value: Mapping[str, object]) -> None:
+        """Write something down."""
+        self._stream.write(json.dumps(value).encode() + b"\n")
+        self._stream.flush()
+
+    def sync(self) -> None:
+        """Put what was noted on the disk."""
+        os.fsync(self._stream.fileno())
+        self.synced = time.monotonic()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._stream.truncate(0)
+
+    def close(self) -> None:
+        """Let others have it."""
+        self._stream.close()
+
+
+def _locked(stream: BinaryIO) -> bool:
+    """Take a file for this process alone, where the system can; a process that dies lets it go."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    content = content[: content.rfind(b"\n") + 1]
-    values = [mapping(parsed(line)) for line in content.splitlines()]
-    if not values or "run" not in values[0]:
-        return None
-    mark = Mark()
-    for value in values:
-        if "batches" in value:
-            sizes = mapping(value["sizes"])
-            mark = Mark(
-                _whole(value, "batches"),
-                _whole(value, "shard"),
-                _whole(value, "in_shard"),
-                {kind: _whole(sizes, kind) for kind in _KINDS},
-            )
-    return _Journal(
-        mapping(values[0]["run"]),
-        mark,
-        is_ending="ending" in values[-1],
-        is_done="done" in values[-1],
-        size=len(content),
-    )
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _partial(place: Path) -> Path:

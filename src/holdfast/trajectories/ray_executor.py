@@ -165,7 +165,7 @@ class RayExecutor:
         ]
         with _ray_warnings():
             dataset = data.from_items(items, override_num_blocks=len(items)).map(
-                process_row,
+                outcomes_of_row,
                 num_cpus=1,
                 compute=data.TaskPoolStrategy(size=self._cores()),
                 max_retries=_TRIES,
@@ -203,7 +203,7 @@ class RayExecutor:
         signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
 
 
-def process_row(row: dict[str, Any]) -> dict[str, Any]:
+def outcomes_of_row(row: dict[str, Any]) -> dict[str, Any]:
     """Process the batch of a row; runs on the nodes."""
     batch, work = pickle.loads(row["task"])
     return {"index": row["index"], "outcomes": pickle.dumps(process(batch, work))}
