@@ -18,11 +18,11 @@ from holdfast.cli.lines import counted
 from holdfast.cli.screen import show_json, tell
 from holdfast.cli.sessions_agents import AGENT_FORMATS, company_of, log_pieces, window_pieces
 from holdfast.cli.sessions_markdown import markdown_pieces
-from holdfast.cli.story import story, window_entries, window_story
-from holdfast.cli.way import count_until, said_until
+from holdfast.cli.story import story, window_story
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
+from holdfast.ports.history import count_until, said_until, window_entries
 from holdfast.session import children_of, path_to
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS
