@@ -15,7 +15,6 @@ from holdfast.cli.flags import setting_flags
 from holdfast.cli.session_fields import (
     compaction_fields,
     entry_fields,
-    places_of,
     session_fields,
 )
 from holdfast.cli.sessions_message_view import full_text, message_drawn
@@ -24,7 +23,7 @@ from holdfast.cli.speakers import speaker_of
 from holdfast.conversation.pulse import flaws_of
 from holdfast.exchange import elder_of
 from holdfast.ports.history import said_until
-from holdfast.session import path_to
+from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.wiring import counter_of, policy_of
