@@ -77,6 +77,7 @@ def entry_fields(entry: Entry, beginning: str) -> dict[str, object]:
         "session": entry.session,
         "position": entry.position,
         "role": str(entry.message.role),
+        "synthetic": entry.synthetic and str(entry.synthetic),
         "summary_by": None if summary is None else summary.origin,
         "at": iso_time(entry.at),
         "tokens": entry.tokens,
