@@ -1,0 +1,99 @@
+"""Which sessions are exported, in which order, and on which side of a split each one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from holdfast.ports.store import Listing
+from holdfast.session import path_to, places_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.ports import Store
+    from holdfast.session import Session
+
+__all__ = ["Selection", "Split", "order_of"]
+
+_AT_ONCE = 500
+_SIDES = {2: ("train", "test"), 3: ("train", "validation", "test")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which conversations are wanted; empty means all."""
+
+    sources: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    folder: str = ""
+    """Only sessions that took place in this folder or below it."""
+    min_turns: int = 0
+    max_tokens: int | None = None
+    tool_errors: bool = True
+    """Whether conversations in which a tool failed are wanted."""
+
+    def has_place(self, store: Store, session: Session) -> bool:
+        """Say whether a session took place where it should have."""
+        if not self.folder:
+            return True
+        path = path_to(store.lineage(session.id), session.id)
+        place = PurePath(places_of(path).get("folder", ""))
+        return PurePath(self.folder) in (place, *place.parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Puts conversations on two or three sides, all of one lineage on the same.
+
+    A side follows from the seed and the first session of the lineage alone, so that no session
+    that is added later moves another one.
+    """
+
+    shares: tuple[float, ...]
+    seed: int = 0
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Return the names of the sides."""
+        return _SIDES[len(self.shares)]
+
+    def side_of(self, root: str) -> str:
+        """Return the side of a lineage, by the id of its first session."""
+        digest = blake2b(f"{self.seed}\n{root}".encode("utf-8", "replace"), digest_size=8).digest()
+        at = int.from_bytes(digest) / 2**64 * sum(self.shares)
+        for share, side in zip(self.shares, self.sides, strict=True):
+            if at < share:
+                return side
+            at -= share
+        return self.sides[-1]
+
+
+def order_of(store: Store, wanted: Selection) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the ids of the sessions to look at, by lineage, the oldest first.
+
+    Lineages are in the order of their first session's id, which begins with a date. Of each
+    session only its id is held: a store may have very many.
+    """
+    found: dict[str, set[tuple[int, str]]] = {}
+    for session in _listed(store, wanted):
+        if not wanted.models or session.model in wanted.models:
+            found.setdefault(session.root, set()).add((session.started, session.id))
+    return [(root, tuple(id_ for _, id_ in sorted(found[root]))) for root in sorted(found)]
+
+
+def _listed(store: Store, wanted: Selection) -> Iterator[Session]:
+    listing = Listing(sources=wanted.sources, since=wanted.since, until=wanted.until)
+    newest = 0
+    offset = 0
+    while page := store.sessions(replace(listing, limit=_AT_ONCE, offset=offset)):
+        newest = max(newest, page[0].touched)
+        yield from page
+        offset += _AT_ONCE
+    # One that was used meanwhile has moved to the front, past the pages that were still to come.
+    since = max(newest, wanted.since or 0)
+    yield from store.sessions(replace(listing, since=since, limit=None))
