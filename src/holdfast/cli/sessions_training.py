@@ -22,7 +22,6 @@ from holdfast.cli.screen import show_json, tell
 from holdfast.cli.times import read_moment
 from holdfast.recall.sources import meant_sources
 from holdfast.redaction import Redactor
-from holdfast.tokens import Scale
 from holdfast.training import (
     TRAINING_FORMATS,
     Example,
@@ -232,7 +231,7 @@ def _wanted(desk: Desk, format_name: str, flags: Training) -> TrainingExport:
             tool_errors=flags["tool_errors"],
         ),
         redactor=Redactor(settings.redaction.extra_patterns) if flags["redact"] else None,
-        scale=Scale(counter_of(settings)),
+        counter=counter_of(settings),
     )
 
 

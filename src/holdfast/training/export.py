@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
 from holdfast.formats.moments import iso
-from holdfast.session import path_to, places_of
-from holdfast.tokens import Scale
+from holdfast.session import places_of
+from holdfast.tokens import Estimator, Scale
 from holdfast.training.reading import SyntheticChoice, read_log, read_window
 from holdfast.training.repeats import Repeats, Seen
 from holdfast.training.secrets import Mask
-from holdfast.training.selection import Selection
+from holdfast.training.selection import Selection, ancestry
 from holdfast.training.shaping import joined, paired, paired_with_stubs, plain, trimmed
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.redaction import Redactor
     from holdfast.session import Session
+    from holdfast.tokens import Counter
     from holdfast.training.selection import Split
     from holdfast.transcript import Message, Transcript
 
@@ -58,7 +59,13 @@ class TrainingExport:
     selection: Selection = field(default_factory=Selection)
     redactor: Redactor | None = None
     """None leaves secrets in the file."""
-    scale: Scale = field(default_factory=Scale)
+    counter: Counter = field(default_factory=Estimator)
+    """Estimates tokens."""
+
+    def weight(self, messages: Transcript) -> int:
+        """Return what messages weigh."""
+        # Not one scale for all: it keeps what it has weighed.
+        return Scale(self.counter).total(messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +170,7 @@ def _shaped(store: Store, wanted: TrainingExport, id_: str) -> _Shaped | LeftOut
     if turns < wanted.selection.min_turns:
         return LeftOut(id_, Why.TOO_SHORT)
     most = wanted.selection.max_tokens
-    if most is not None and wanted.scale.total(messages) > most:
+    if most is not None and wanted.weight(messages) > most:
         return LeftOut(id_, Why.TOO_LONG)
     return _Shaped(session, messages, conversing.dropped + whole.dropped)
 
@@ -178,7 +185,7 @@ def _written(store: Store, wanted: TrainingExport, shaped: _Shaped) -> Example:
     turns = joined(shaped.messages, wanted.format)
     messages = tuple(mask.message(each) for each in turns)
     body = DIALECTS[wanted.format].encode(written_labels(messages, wanted.format))
-    tokens = wanted.scale.total(messages)
+    tokens = wanted.weight(messages)
     line: dict[str, object] = {"id": shaped.session.id}
     if body.system is not None:
         line["system"] = body.system
@@ -201,7 +208,7 @@ def _written(store: Store, wanted: TrainingExport, shaped: _Shaped) -> Example:
 def _about(store: Store, shaped: _Shaped, mask: Mask) -> dict[str, object]:
     """Return what is known of a conversation; every line has the same fields."""
     session = shaped.session
-    places = places_of(path_to(store.lineage(session.id), session.id))
+    places = places_of(ancestry(store, session))
     names = {call.name for each in shaped.messages for call in each.calls}
     return {
         "source": session.source,

@@ -172,9 +172,10 @@ class _Authors:
         if reason is None:
             return _with_label(message, **_still_true(message))
         has_words = message.synthetic is None and _width(message) > 0
-        known: dict[str, object] = {**_still_true(message), "synthetic": str(reason)}
+        known: dict[str, object] = {**_still_true(message), **self._author(entry)}
+        known["synthetic"] = str(reason)
         known["partial"] = has_words and reason is not Synthetic.STUB
-        return _with_label(message, **known, **self._author(entry))
+        return _with_label(message, **known)
 
     def _author(self, entry: Entry) -> dict[str, object]:
         summary = entry.message.summary

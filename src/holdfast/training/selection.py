@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
-from holdfast.session import path_to, places_of
+from holdfast.session import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Session
 
-__all__ = ["Selection", "Split", "order_of"]
+__all__ = ["Selection", "Split", "ancestry", "order_of"]
 
 _AT_ONCE = 500
 _SIDES = {2: ("train", "test"), 3: ("train", "validation", "test")}
@@ -41,8 +43,7 @@ class Selection:
         """Say whether a session took place where it should have."""
         if not self.folder:
             return True
-        path = path_to(store.lineage(session.id), session.id)
-        place = PurePath(places_of(path).get("folder", ""))
+        place = PurePath(places_of(ancestry(store, session)).get("folder", ""))
         return PurePath(self.folder) in (place, *place.parents)
 
 
@@ -71,6 +72,18 @@ class Split:
                 return side
             at -= share
         return self.sides[-1]
+
+
+def ancestry(store: Store, session: Session) -> tuple[Session, ...]:
+    """Return the sessions that one came from, the oldest first, and itself.
+
+    Parents are looked up one by one: a lineage may have very many other sessions.
+    """
+    path = [session]
+    with suppress(UnknownSession):
+        while (parent := path[-1].parent) is not None and all(each.id != parent for each in path):
+            path.append(store.session(parent))
+    return tuple(reversed(path))
 
 
 def order_of(store: Store, wanted: Selection) -> list[tuple[str, tuple[str, ...]]]:
