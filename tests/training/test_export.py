@@ -322,7 +322,7 @@ def test_one_conversation_is_held_at_a_time(store: SqliteStore) -> None:
     for number in range(30):
         begin(store, f"s{number:02}", (user(f"{number} {words}"), assistant(words)))
     wanted = TrainingExport(format="openai")
-    order = order_of(store, wanted.selection)
+    order = [*order_of(store, wanted.selection)]
     sizes: list[int] = []
 
     def peak(held: list[Example | LeftOut] | None) -> int:

@@ -25,14 +25,14 @@ def test_sessions_come_by_lineage_and_the_oldest_first(store: SqliteStore) -> No
     begin(store, "20260101", TALK, started=3)
     branch(store, "20260101", "20260105", 2)
     begin(store, "20260103", TALK, started=10)
-    found = order_of(store, Selection())
+    found = [*order_of(store, Selection())]
     assert found == [
         ("20260101", ("20260101", "20260105")),
         ("20260102", ("20260102",)),
         ("20260103", ("20260103",)),
     ]
     say(store, "20260103", *TALK)
-    assert order_of(store, Selection()) == found
+    assert [*order_of(store, Selection())] == found
 
 
 def test_more_sessions_than_are_read_at_once_are_all_there(store: SqliteStore) -> None:

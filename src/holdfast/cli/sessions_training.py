@@ -190,7 +190,7 @@ def export_for_training(
     wanted = _wanted(desk, format_name, flags)
     selection = wanted.selection
     if name is None:
-        lineages = order_of(desk.store, selection)
+        lineages: Iterable[tuple[str, tuple[str, ...]]] = order_of(desk.store, selection)
     else:
         session = find_session(desk.store, name)
         lineages = [(session.root, (session.id,))]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -86,17 +88,21 @@ def ancestry(store: Store, session: Session) -> tuple[Session, ...]:
     return tuple(reversed(path))
 
 
-def order_of(store: Store, wanted: Selection) -> list[tuple[str, tuple[str, ...]]]:
+def order_of(store: Store, wanted: Selection) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Return the ids of the sessions to look at, by lineage, the oldest first.
 
     Lineages are in the order of their first session's id, which begins with a date. Of each
-    session only its id is held: a store may have very many.
+    session only its ids are held: a store may have very many.
     """
-    found: dict[str, set[tuple[int, str]]] = {}
+    found: list[tuple[str, int, str]] = []
     for session in _listed(store, wanted):
         if not wanted.models or session.model in wanted.models:
-            found.setdefault(session.root, set()).add((session.started, session.id))
-    return [(root, tuple(id_ for _, id_ in sorted(found[root]))) for root in sorted(found)]
+            # Most are the first of their lineage, and one text will do for both.
+            root = session.id if session.root == session.id else session.root
+            found.append((root, session.started, session.id))
+    found.sort()
+    for root, lineage in groupby(found, key=itemgetter(0)):
+        yield root, tuple(dict.fromkeys(id_ for _, _, id_ in lineage))
 
 
 def _listed(store: Store, wanted: Selection) -> Iterator[Session]:
