@@ -191,7 +191,7 @@ def test_sessions_in_which_a_tool_failed_can_be_left_out(home: Path, tmp_path: P
         chat.assistant("oh")
     ended = export("--no-tool-errors", "-o", str(tmp_path / "x.jsonl"), "--json")
     told = json.loads(ended.output)
-    assert (told["conversations"], told["left_out"]) == (1, {"with tool errors": 1})
+    assert (told["conversations"], told["left_out"]) == (1, {"tool_errors": 1})
 
 
 def test_nothing_to_export_leaves_the_file_as_it_was(home: Path, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_repeats_are_left_out_on_request(home: Path, tmp_path: Path) -> None:
     assert len(lines(export().output)) == 2
     ended = export("--unique", "-o", str(tmp_path / "x.jsonl"), "--json")
     told = json.loads(ended.output)
-    assert (told["conversations"], told["left_out"]) == (1, {"repeated by another one": 1})
+    assert (told["conversations"], told["left_out"]) == (1, {"repeated": 1})
 
 
 def test_files_that_are_written_together_are_all_there_or_none(tmp_path: Path) -> None:

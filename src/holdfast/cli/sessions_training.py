@@ -30,6 +30,7 @@ from holdfast.training import (
     Split,
     SyntheticChoice,
     TrainingExport,
+    Why,
     examples,
     order_of,
 )
@@ -180,7 +181,7 @@ class _Told:
     """The files by the sides of the split; one without a side where nothing is divided."""
     all: _Figures = field(default_factory=_Figures)
     by_side: dict[str, _Figures] = field(default_factory=dict[str, _Figures])
-    left_out: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[Why] = field(default_factory=Counter[Why])
 
 
 def export_for_training(
@@ -273,7 +274,7 @@ def _as_json(told: _Told, *, written: bool) -> dict[str, object]:
     return {
         "files": files if written else [],
         **told.all.as_json(),
-        "left_out": dict(sorted(told.left_out.items())),
+        "left_out": {why.name.lower(): count for why, count in sorted(told.left_out.items())},
     }
 
 
