@@ -65,6 +65,17 @@ def test_everything_that_was_said_can_be_listed(session: str) -> None:
     assert any(each["derived"] for each in window["messages"])
 
 
+def test_json_says_which_messages_nobody_said(session: str) -> None:
+    window = json.loads(run("sessions", "show", session, "--limit", "0", "--json").output)
+    told = [(each["role"], each["synthetic"]) for each in window["messages"]]
+    # The record stands in front of what the user said next, and the system prompt got a note.
+    assert ("system", "note") in told
+    assert [role for role, synthetic in told if synthetic == "summary"] == ["user"]
+    assert ("assistant", None) in told
+    log = json.loads(run("sessions", "show", session, "--all", "--limit", "0", "--json").output)
+    assert {each["synthetic"] for each in log["messages"]} == {None}
+
+
 @pytest.mark.parametrize("columns", [60, 80, 200])
 @pytest.mark.parametrize("command", ["show", "tree", "diff"])
 def test_no_line_is_wider_than_the_terminal(session: str, command: str, columns: int) -> None:

@@ -14,11 +14,10 @@ from holdfast.cli.story import (
     Standing,
     Started,
     story,
-    window_entries,
     window_story,
 )
-from holdfast.cli.way import said_until
 from holdfast.ports import Store
+from holdfast.ports.history import said_until, window_entries
 from holdfast.session import Cause, Change, CompactionRecord, Draft, Session
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wiring import Conversation, open_store

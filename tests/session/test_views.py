@@ -15,7 +15,7 @@ from holdfast.session import (
     session_id,
     undo_target,
 )
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Recalled, Role, Summary, Synthetic, Text
 
 
 def entry(session: str, position: int, tokens: int = 2) -> Entry:
@@ -78,3 +78,18 @@ def test_a_session_lives_until_it_ends_or_is_thrown_away() -> None:
 def test_an_id_is_a_moment_and_a_number() -> None:
     id_ = session_id("20261116_093000", 0x1ABCDEF)
     assert id_ == "20261116_093000_abcdef"
+
+
+def test_an_entry_says_what_of_it_nobody_said() -> None:
+    said = entry("s", 1)
+    record, words = Summary("what was said"), Text("go on")
+    told = {
+        said: None,
+        replace(said, shortened=True): Synthetic.STUB,
+        replace(said, stands_for=7): Synthetic.STUB,
+        replace(said, stands_for=7, message=Message(Role.SYSTEM, (words,))): Synthetic.NOTE,
+        replace(said, message=Message(Role.USER, (record, words))): Synthetic.SUMMARY,
+        replace(said, message=Message(Role.USER, (Recalled("a"), words))): Synthetic.NOTE,
+        replace(said, message=replace(said.message, synthetic=Synthetic.STUB)): Synthetic.STUB,
+    }
+    assert [each.synthetic for each in told] == list(told.values())

@@ -6,16 +6,17 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkstemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.adapters.archives.files import begins_database, reason_of
 from holdfast.cli.streams import Unusable, input_bytes, output_bytes
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Sequence
     from typing import BinaryIO
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "Input",
     "Unusable",
     "about",
+    "drafts",
     "input_stream",
+    "packed",
     "read_input",
     "refused",
     "same_file",
@@ -104,28 +107,117 @@ def write_output(name: str, content: bytes) -> None:
 
 
 def write_pieces(name: str, pieces: Iterable[bytes]) -> None:
-    """Write a file, or standard output for `-`, holding one piece at a time.
+    """Write a file, or standard output for `-`, holding one piece at a time; see `drafts`."""
+    with drafts((name,)) as (stream,):
+        stream.writelines(pieces)
 
-    A regular file is written beside its place and then moved there, so that no one ever sees
-    half of it. Devices and pipes are written as they are.
+
+@contextmanager
+def drafts(names: Sequence[str]) -> Generator[tuple[BinaryIO, ...]]:
+    """Open files, or standard output for `-`, to be written together.
+
+    A regular file is written beside its place and moved there when all are complete, so that no
+    one ever sees half of it; where anything fails, every place is as it was. Devices and pipes are
+    written as they are.
     """
-    shown = "standard output" if name == PIPE else name
+    opened: list[_Draft] = []
     try:
-        if name == PIPE:
-            stream = output_bytes()
-            stream.writelines(pieces)
-            stream.flush()
-        elif _is_special(Path(name)):
-            with Path(name).open("wb") as stream:
-                stream.writelines(pieces)
+        for name in names:
+            with _refusing(name):
+                opened.append(_opened(name))
+        with _refusing(", ".join(names)):
+            yield tuple(each.stream for each in opened)
+        for each in opened:
+            with _refusing(each.name):
+                each.finish()
+        for each in opened:
+            with _refusing(each.name):
+                each.move()
+    finally:
+        for each in opened:
+            each.give_up()
+
+
+@contextmanager
+def packed(name: str, stream: BinaryIO) -> Generator[BinaryIO]:
+    """Return what packs what is written to a stream, where the name of its file ends so.
+
+    `.gz` and `.zst` are packed; the same content gives the same bytes.
+
+    Raises:
+        MissingExtra: when it is to be packed with zstd and nothing here can do that.
+    """
+    if name.endswith(".gz"):
+        from gzip import GzipFile
+
+        # Without the name and the time that it would note.
+        with GzipFile("", "wb", fileobj=stream, mtime=0) as file:
+            yield cast("BinaryIO", file)
+    elif name.endswith(".zst"):
+        if find_spec("zstandard") is None:
+            raise MissingExtra("a file that is packed with zstd", "zstd")
+        from zstandard import ZstdCompressor
+
+        with ZstdCompressor().stream_writer(stream, closefd=False) as writer:
+            yield cast("BinaryIO", writer)
+    else:
+        yield stream
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A file that is being written."""
+
+    name: str
+    stream: BinaryIO
+    beside: Path | None = None
+    """Where it is until it is complete; None for what is written in its place."""
+    path: Path | None = None
+
+    def finish(self) -> None:
+        """Write out everything that is still held."""
+        if self.name == PIPE:
+            self.stream.flush()
         else:
-            path = Path(os.path.realpath(name))
-            _spare_database(path)
-            _replace(path, pieces)
+            self.stream.close()
+
+    def move(self) -> None:
+        """Put the file in its place."""
+        if self.beside is not None and self.path is not None:
+            self.beside.chmod(_mode(self.path))
+            self.beside.replace(self.path)
+
+    def give_up(self) -> None:
+        """Remove what was not moved."""
+        if self.name != PIPE:
+            with suppress(OSError):
+                self.stream.close()
+        if self.beside is not None:
+            self.beside.unlink(missing_ok=True)
+
+
+def _opened(name: str) -> _Draft:
+    if name == PIPE:
+        stream = output_bytes()
+        return _Draft(name, stream)
+    if _is_special(Path(name)):
+        stream = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
+        return _Draft(name, stream)
+    path = Path(os.path.realpath(name))
+    _spare_database(path)
+    descriptor, beside = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    return _Draft(name, os.fdopen(descriptor, "wb"), Path(beside), path)
+
+
+@contextmanager
+def _refusing(name: str) -> Generator[None]:
+    """Name the file in errors of the system."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise refused("write", shown, error) from error
+        raise refused("write", "standard output" if name == PIPE else name, error) from error
 
 
 def _spare_database(path: Path) -> None:
@@ -137,19 +229,6 @@ def _spare_database(path: Path) -> None:
             head = stream.read(_BEGINNING)
         if begins_database(head):
             raise Unusable(f"{path} is a database and is not overwritten; name another file")
-
-
-def _replace(path: Path, pieces: Iterable[bytes]) -> None:
-    descriptor, name = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines(pieces)
-        draft.chmod(_mode(path))
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def _mode(path: Path) -> int:

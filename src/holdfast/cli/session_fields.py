@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from holdfast.session.titles import short_title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from holdfast.session import CompactionRecord, Entry, Session
 
 __all__ = [
@@ -18,15 +16,12 @@ __all__ = [
     "compaction_fields",
     "entry_fields",
     "iso_time",
-    "places_of",
     "session_fields",
     "state_of",
     "title_of",
 ]
 
 UNTITLED = "(no title)"
-_PLACES = {"folder": "cwd", "branch": "git_branch", "version": "version", "file": "file"}
-"""What people ask about where a session took place, and what its metadata call it."""
 
 
 def state_of(session: Session) -> str:
@@ -39,25 +34,6 @@ def state_of(session: Session) -> str:
 def title_of(session: Session) -> str:
     """Return the title on one short line, or words that stand for none."""
     return short_title(session.title) or UNTITLED
-
-
-def places_of(path: Sequence[Session]) -> dict[str, str]:
-    """Return where a session took place, as far as it or a session before it says.
-
-    A branch goes on where its parent was, so that only what is different is stored with it.
-
-    Args:
-        path: The sessions that it came from, the oldest first, and itself.
-    """
-    found: dict[str, str] = {}
-    for session in path:
-        imported = session.metadata.get("import")
-        about = cast("dict[str, object]", imported if isinstance(imported, dict) else {})
-        for label, key in _PLACES.items():
-            value = (about if key == "file" else session.metadata).get(key)
-            if isinstance(value, str) and value:
-                found[label] = value
-    return {label: found[label] for label in _PLACES if label in found}
 
 
 def iso_time(at: int | None) -> str | None:
@@ -101,6 +77,7 @@ def entry_fields(entry: Entry, beginning: str) -> dict[str, object]:
         "session": entry.session,
         "position": entry.position,
         "role": str(entry.message.role),
+        "synthetic": entry.synthetic and str(entry.synthetic),
         "summary_by": None if summary is None else summary.origin,
         "at": iso_time(entry.at),
         "tokens": entry.tokens,

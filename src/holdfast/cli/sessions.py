@@ -36,7 +36,7 @@ SUBCOMMANDS = {
     "list": "List conversations, newest first.",
     "show": "Show a session: its window to scale, and its messages.",
     "tree": "Draw the sessions that came from one another.",
-    "export": "Write a session in another format.",
+    "export": "Write a session in another format, or sessions as a training file.",
     "compress": "Compact the window of a stored session now.",
     "undo": "Take the newest compaction or rewind back.",
     "redo": "Bring back what an undo took away.",

@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import click
+from click.core import ParameterSource
 
-from holdfast.cli.desk import Desk, at_desk, session_argument
+from holdfast.cli.desk import Desk, NoSessions, json_flag, opened_desk
 from holdfast.cli.examples import examples
+from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, write_pieces
 from holdfast.cli.finding import find_session
+from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.html import Family, Limits, Page, html_pieces, survey_of, weighed
 from holdfast.cli.lines import counted
 from holdfast.cli.screen import show_json, tell
 from holdfast.cli.sessions_agents import AGENT_FORMATS, company_of, log_pieces, window_pieces
 from holdfast.cli.sessions_markdown import markdown_pieces
-from holdfast.cli.story import story, window_entries, window_story
-from holdfast.cli.way import count_until, said_until
+from holdfast.cli.sessions_training import (
+    Training,
+    check_format,
+    export_for_training,
+    training_flags,
+)
+from holdfast.cli.story import story, window_story
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
+from holdfast.ports.history import count_until, said_until, window_entries
 from holdfast.session import children_of, path_to
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS
@@ -31,6 +40,7 @@ from holdfast.wiring import counter_of, policy_of
 if TYPE_CHECKING:
     from holdfast.cli.sessions_agents import Company
     from holdfast.cli.story import Happening
+    from holdfast.config import Setting
     from holdfast.session import Session
     from holdfast.transcript import Transcript
 
@@ -117,10 +127,12 @@ _WRITERS: dict[str, _Writer] = {
 """What writes each format."""
 
 
-class _Options(TypedDict):
+class _Options(Training):
+    name: str | None
     format_name: str
     output: str
     log: bool | None
+    for_training: bool
 
 
 @click.command(
@@ -130,9 +142,10 @@ class _Options(TypedDict):
         "holdfast sessions export 20261116_0930 --format anthropic > request.json",
         "holdfast sessions export last --format claude-code -o session.jsonl",
         "holdfast sessions export last --format markdown | less",
+        "holdfast sessions export --for-training --split 95/5 -o train.jsonl",
     ),
 )
-@session_argument
+@click.argument("name", metavar="[ID]", required=False)
 @click.option(
     "--format",
     "format_name",
@@ -148,9 +161,19 @@ class _Options(TypedDict):
     default=None,
     help="Everything that was said, or what the model sees now.",
 )
-@at_desk
-def export_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
-    """Write a session in another format.
+@click.option("--for-training", is_flag=True, help="Write a file that models learn from.")
+@training_flags
+@profile_flag
+@json_flag
+@click.pass_context
+def export_command(
+    context: click.Context,
+    *,
+    profile: Setting | None,
+    as_json: bool,
+    **options: Unpack[_Options],
+) -> Exit:
+    """Write a session in another format, or sessions as a training file.
 
     A request to a provider holds the window, as a model would get it, with the goal at the end of
     its system prompt. markdown and html are for people: they hold everything that was said, word
@@ -161,10 +184,54 @@ def export_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
 
     html is one page that needs no network, with a map of the window on top. With --json, a FILE
     is described on standard output.
+
+    --for-training writes one conversation a line, as sharegpt, openai or anthropic: the session ID,
+    or without one every session that is like the flags say. What nobody said is left out, what was
+    shortened is whole again, and secrets are masked. All flags after it go with it. A FILE that is
+    called .gz or .zst is packed. T is a time such as 2026-11-15, 7d, 12h or yesterday. The exit
+    code is 3 when there is nothing to export.
     """
-    output = options["output"]
-    if desk.as_json and output == PIPE:
+    _check(context, options, as_json=as_json)
+    settings = configuration({"profile": profile}).settings
+    try:
+        with opened_desk(settings, as_json=as_json) as desk:
+            if options["for_training"]:
+                return export_for_training(
+                    desk, options["name"], options["format_name"], options["output"], options
+                )
+            _export(desk, str(options["name"]), options)
+            return Exit.DONE
+    except NoSessions as absence:
+        if not options["for_training"]:
+            raise
+        tell(str(absence))
+        return Exit.NOTHING_TO_DO
+
+
+def _check(context: click.Context, options: _Options, *, as_json: bool) -> None:
+    """Refuse flags that do not go together."""
+    if as_json and options["output"] == PIPE:
         raise click.UsageError("--json says what was written to a file; name one with -o")
+    if options["for_training"]:
+        check_format(options["format_name"])
+        if options["split"] is not None and options["output"] == PIPE:
+            raise click.UsageError("--split writes several files; name them with -o")
+        if options["log"] is not None:
+            raise click.UsageError("--for-training takes --original in place of --log")
+        return
+    if options["name"] is None:
+        raise click.UsageError("Missing argument 'ID'; only --for-training does without one")
+    for each in context.command.params:
+        if each.name in Training.__annotations__ and _is_given(context, each.name):
+            raise click.UsageError(f"{each.opts[0]} goes with --for-training")
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _export(desk: Desk, name: str, options: _Options) -> None:
+    output = options["output"]
     session = find_session(desk.store, name)
     export = _WRITERS[options["format_name"]](_Wanted(desk, session, options["log"]))
     pieces = (piece.encode("utf-8", "replace") for piece in export.pieces)

@@ -15,16 +15,15 @@ from holdfast.cli.flags import setting_flags
 from holdfast.cli.session_fields import (
     compaction_fields,
     entry_fields,
-    places_of,
     session_fields,
 )
 from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
 from holdfast.cli.speakers import speaker_of
-from holdfast.cli.way import said_until
 from holdfast.conversation.pulse import flaws_of
 from holdfast.exchange import elder_of
-from holdfast.session import path_to
+from holdfast.ports.history import said_until
+from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.wiring import counter_of, policy_of

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
 from holdfast.cli.lines import Line, Span, counted, crop, table
-from holdfast.cli.session_fields import places_of, state_of, title_of
+from holdfast.cli.session_fields import state_of, title_of
 from holdfast.cli.speakers import origin_of, speaker_of
 from holdfast.cli.times import clock_time
 from holdfast.recall.sources import agent_of
+from holdfast.session import places_of
 from holdfast.transcript import one_line
 
 if TYPE_CHECKING:

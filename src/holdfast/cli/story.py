@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.cli.way import logged, read_in_pieces, way_to
-from holdfast.errors import UnknownSession
+from holdfast.ports.history import logged, way_to, window_entries
 from holdfast.session import Cause, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.cli.way import Stretch
     from holdfast.ports import Store
+    from holdfast.ports.history import Stretch
     from holdfast.session import CompactionRecord, Entry, Session
     from holdfast.transcript import Message
 
@@ -30,7 +29,6 @@ __all__ = [
     "Started",
     "standing_of",
     "story",
-    "window_entries",
     "window_story",
 ]
 
@@ -105,25 +103,6 @@ def window_story(store: Store, session: Session) -> Iterator[Happening]:
     """Tell what the model sees now, and nothing else."""
     for entry in window_entries(store, session.id):
         yield Said(entry, entry.message, Standing.SEEN)
-
-
-def window_entries(store: Store, id_: str) -> Iterator[Entry]:
-    """Read what the model sees now, holding little of it at a time."""
-    head = store.head(id_)
-    view = next((each for each in store.views(id_) if each.id == head.view), None)
-    spans = view.spans if view else ()
-    try:
-        for session in {span.session for span in spans}:
-            store.head(session)
-    except UnknownSession:
-        # Logs of deleted sessions cannot be read; what windows show of them stays readable.
-        yield from store.window(id_).entries
-        return
-    for span in spans:
-        yield from read_in_pieces(store, span.session, span.first, span.last)
-    for entry in read_in_pieces(store, id_, view.upto + 1 if view else 1, head.size):
-        if entry.kind is Kind.SAID:
-            yield entry
 
 
 def standing_of(shown: Entry) -> dict[int, Standing]:

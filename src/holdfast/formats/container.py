@@ -17,6 +17,7 @@ from holdfast.formats.dialect import dialect_of, is_answer, is_message
 from holdfast.formats.document import Aside, Document, Envelope, Style
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, sequence, string
 from holdfast.wire import DIALECTS, Body, with_originals
+from holdfast.wire.provenance import written_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,7 +136,8 @@ def _decoded(entries: _Sorted, dialect: str, system: object) -> Transcript:
 
 def write_back(document: Document, envelope: Envelope, transcript: Transcript) -> str:
     """Write a transcript into the container that the document came in."""
-    body = DIALECTS[document.dialect].encode(transcript)
+    shown = written_labels(transcript, document.dialect)
+    body = DIALECTS[document.dialect].encode(shown)
     messages = _put_back(with_originals(body.messages, envelope.messages), envelope.asides)
     if envelope.rest is None and body.system is None:
         return (

@@ -5,7 +5,14 @@ Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout
 """
 
 from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
-from holdfast.session.lineage import children_of, latest_leaf, next_title, path_to, siblings_of
+from holdfast.session.lineage import (
+    children_of,
+    latest_leaf,
+    next_title,
+    path_to,
+    places_of,
+    siblings_of,
+)
 from holdfast.session.packing import (
     Packer,
     blob_hashes,
@@ -63,6 +70,7 @@ __all__ = [
     "likely_hashes",
     "next_title",
     "path_to",
+    "places_of",
     "redo_target",
     "searchable",
     "session_id",

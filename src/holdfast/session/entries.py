@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from holdfast.transcript import Recalled, Role, Synthetic
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
@@ -61,6 +62,24 @@ class Entry:
     shortened: bool = False
     """Whether the store holds more of it than the window shows."""
     stands_for: int | None = None
+
+    @property
+    def synthetic(self) -> Synthetic | None:
+        """Return what of it nobody said: a summary, a note, or a stub for something longer.
+
+        A summary or a note may stand in one message with words that somebody did say.
+        """
+        message = self.message
+        if message.synthetic is not None:
+            return message.synthetic
+        if message.summary is not None:
+            return Synthetic.SUMMARY
+        if any(isinstance(part, Recalled) for part in message.parts):
+            return Synthetic.NOTE
+        if not self.shortened and self.stands_for is None:
+            return None
+        # Compactions add a note to the system prompt and shorten everything else.
+        return Synthetic.NOTE if message.role is Role.SYSTEM else Synthetic.STUB
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""The tree that sessions form by their parents: roots, leaves, paths, siblings, titles."""
+"""The tree that sessions form by their parents: roots, leaves, paths, siblings, titles, places."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.session.sessions import EndReason, Fork
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from holdfast.session.sessions import Session
 
-__all__ = ["children_of", "latest_leaf", "next_title", "path_to", "siblings_of"]
+__all__ = ["children_of", "latest_leaf", "next_title", "path_to", "places_of", "siblings_of"]
 
 _FOLLOWED = {
     EndReason.COMPRESSION: Fork.COMPRESSION,
@@ -21,6 +21,8 @@ _FOLLOWED = {
 }
 """In which child a conversation goes on, by why its session ended."""
 _NUMBERED = re.compile(r"(?P<stem>.*) #(?P<number>\d+)", re.DOTALL)
+_PLACES = {"folder": "cwd", "branch": "git_branch", "version": "version", "file": "file"}
+"""What people ask about where a session took place, and what its metadata call it."""
 
 
 def children_of(lineage: Iterable[Session], parent: str) -> tuple[Session, ...]:
@@ -39,6 +41,25 @@ def path_to(lineage: Sequence[Session], id_: str) -> tuple[Session, ...]:
         path.append(at)
         at = known.pop(at.parent, None) if at.parent else None
     return tuple(reversed(path))
+
+
+def places_of(path: Sequence[Session]) -> dict[str, str]:
+    """Return where a session took place, as far as it or a session before it says.
+
+    A branch goes on where its parent was, so that only what is different is stored with it.
+
+    Args:
+        path: The sessions that it came from, the oldest first, and itself.
+    """
+    found: dict[str, str] = {}
+    for session in path:
+        imported = session.metadata.get("import")
+        about = cast("dict[str, object]", imported if isinstance(imported, dict) else {})
+        for label, key in _PLACES.items():
+            value = (about if key == "file" else session.metadata).get(key)
+            if isinstance(value, str) and value:
+                found[label] = value
+    return {label: found[label] for label in _PLACES if label in found}
 
 
 def siblings_of(lineage: Sequence[Session], id_: str) -> tuple[Session, ...]:

@@ -23,6 +23,7 @@ from holdfast.wire import (
     sharegpt_rules,
 )
 from holdfast.wire.body import Body, Codec, Dialect, Strand, with_originals
+from holdfast.wire.provenance import without_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,13 +32,13 @@ __all__ = ["DIALECTS", "Body", "Codec", "Dialect", "Strand", "with_originals"]
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {
-        codec.name: codec
-        for codec in (
-            Codec("openai", openai_chat.decode, openai_chat.encode, openai_chat_rules.validate),
-            Codec("responses", responses.decode, responses.encode, responses_rules.validate),
-            Codec("anthropic", anthropic.decode, anthropic.encode, anthropic_rules.validate),
-            Codec("gemini", gemini.decode, gemini.encode, gemini_rules.validate),
-            Codec("sharegpt", sharegpt.decode, sharegpt.encode, sharegpt_rules.validate),
+        name: Codec(name, without_labels(name, codec.decode), codec.encode, rules.validate)
+        for name, codec, rules in (
+            ("openai", openai_chat, openai_chat_rules),
+            ("responses", responses, responses_rules),
+            ("anthropic", anthropic, anthropic_rules),
+            ("gemini", gemini, gemini_rules),
+            ("sharegpt", sharegpt, sharegpt_rules),
         )
     }
 )

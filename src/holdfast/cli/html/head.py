@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from holdfast.cli.html.escape import escaped
 from holdfast.cli.html.happenings import time_shown
 from holdfast.cli.lines import counted
-from holdfast.cli.session_fields import places_of, state_of, title_of
-from holdfast.session import Usage
+from holdfast.cli.session_fields import state_of, title_of
+from holdfast.session import Usage, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,7 @@
-"""Everything that was said up to a session's end, back through the sessions it came from.
+"""A conversation read from a store: everything that was said in it, or what its model sees now.
 
-A log may be long, so that it can be read a little at a time.
+It needs nothing but the port, so that every package above can read one. A log may be long and is
+read a little at a time.
 """
 
 from __future__ import annotations
@@ -15,10 +16,18 @@ from holdfast.session import Cause, Kind, path_to
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.ports import Store
+    from holdfast.ports.store import Store
     from holdfast.session import Entry, View
 
-__all__ = ["Stretch", "count_until", "logged", "read_in_pieces", "said_until", "way_to"]
+__all__ = [
+    "Stretch",
+    "count_until",
+    "logged",
+    "read_in_pieces",
+    "said_until",
+    "way_to",
+    "window_entries",
+]
 
 _AT_ONCE = 64
 """Messages that are read at a time: few enough to hold them all with their images."""
@@ -94,6 +103,25 @@ def read_in_pieces(store: Store, id_: str, first: int, last: int) -> Iterator[En
     """Read the entries of a log between two positions, holding little of them at a time."""
     for start in range(first, last + 1, _AT_ONCE):
         yield from store.entries(id_, start, min(start + _AT_ONCE - 1, last))
+
+
+def window_entries(store: Store, id_: str) -> Iterator[Entry]:
+    """Read what the model sees now, holding little of it at a time."""
+    head = store.head(id_)
+    view = next((each for each in store.views(id_) if each.id == head.view), None)
+    spans = view.spans if view else ()
+    try:
+        for session in {span.session for span in spans}:
+            store.head(session)
+    except UnknownSession:
+        # Logs of deleted sessions cannot be read; what windows show of them stays readable.
+        yield from store.window(id_).entries
+        return
+    for span in spans:
+        yield from read_in_pieces(store, span.session, span.first, span.last)
+    for entry in read_in_pieces(store, id_, view.upto + 1 if view else 1, head.size):
+        if entry.kind is Kind.SAID:
+            yield entry
 
 
 def _before(store: Store, id_: str) -> list[Stretch]:

@@ -5,19 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.way import count_until, logged, read_in_pieces, said_until, way_to
+from holdfast.ports.history import count_until, logged, read_in_pieces, said_until, way_to
 from holdfast.session import Kind
 from holdfast.wiring import open_store
-from tests.cli.stored import conversation, store_in, talk
+from tests.cli.stored import conversation, talk
 
 
 @pytest.mark.parametrize("strategy", ["in_place", "rotation"])
-def test_the_way_holds_what_was_said_and_what_compactions_wrote(home: Path, strategy: str) -> None:
-    with conversation(store_in(home), 40, strategy=strategy) as chat:
+def test_the_way_holds_what_was_said_and_what_compactions_wrote(
+    tmp_path: Path, strategy: str
+) -> None:
+    with conversation(tmp_path / "holdfast.db", 40, strategy=strategy) as chat:
         chat.compress()
         talk(chat, 1, 40)
         name = chat.id
-    store = open_store(store_in(home), os.environ)
+    store = open_store(tmp_path / "holdfast.db", os.environ)
     try:
         entries = [entry for part in way_to(store, name) for entry in logged(store, part)]
         said = tuple(entry for entry in entries if entry.kind is Kind.SAID)

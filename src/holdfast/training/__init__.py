@@ -1,0 +1,24 @@
+"""Stored sessions as training files: what was said, without or with what holdfast wrote.
+
+Read in this order: `reading` (a session as messages, and what of them nobody said), `shaping`
+(messages as trainers take them), `secrets`, `selection` (which sessions, and on which side of a
+split), `repeats` (what sessions of one lineage have in common), `export` (all of it, as lines).
+"""
+
+from holdfast.training.export import Example, LeftOut, TrainingExport, Why, examples
+from holdfast.training.reading import SyntheticChoice
+from holdfast.training.selection import Selection, Split, order_of
+from holdfast.training.shaping import TRAINING_FORMATS
+
+__all__ = [
+    "TRAINING_FORMATS",
+    "Example",
+    "LeftOut",
+    "Selection",
+    "Split",
+    "SyntheticChoice",
+    "TrainingExport",
+    "Why",
+    "examples",
+    "order_of",
+]
