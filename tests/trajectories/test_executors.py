@@ -35,8 +35,9 @@ def untimed(outcomes: tuple[Outcome, ...]) -> list[object]:
 
 def test_several_processes_do_what_one_does_in_the_same_order(some: list[Batch]) -> None:
     here = [(batch, untimed(done)) for batch, done in HereExecutor().outcomes(some, WORK)]
-    pool = [(batch, untimed(done)) for batch, done in PoolExecutor(2).outcomes(some, WORK)]
-    assert pool == here
+    with PoolExecutor(2) as pool:
+        there = [(batch, untimed(done)) for batch, done in pool.outcomes(some, WORK)]
+    assert there == here
     assert len(here) == BATCHES
 
 
@@ -48,10 +49,11 @@ def test_batches_are_taken_as_room_is_made(some: list[Batch]) -> None:
             taken.append(number)
             yield batch
 
-    outcomes = PoolExecutor(2).outcomes(incoming(), WORK)
-    next(outcomes)
-    assert len(taken) <= 5
-    assert len(list(outcomes)) == BATCHES - 1
+    with PoolExecutor(2) as pool:
+        outcomes = pool.outcomes(incoming(), WORK)
+        next(outcomes)
+        assert len(taken) <= 5
+        assert len(list(outcomes)) == BATCHES - 1
 
 
 class Deadly(bytes):
@@ -89,7 +91,8 @@ def test_a_trajectory_that_ends_its_process_is_set_aside_and_the_others_are_done
     poisoned = Item(some[4].items[2].number, Deadly(b"{}"))
     items = (*some[4].items[:2], poisoned, *some[4].items[3:])
     hostile = [*some[:4], replace(some[4], items=items), *some[5:]]
-    done = [untimed(done) for _, done in PoolExecutor(2).outcomes(hostile, WORK)]
+    with PoolExecutor(2) as pool:
+        done = [untimed(done) for _, done in pool.outcomes(hostile, WORK)]
     good[4][2] = Failed(poisoned.number, DIED, "")
     assert done == good
 
@@ -102,14 +105,16 @@ def test_a_process_that_is_killed_once_costs_nothing(some: list[Batch], tmp_path
     items = (some[3].items[0], Item(17, DeadlyOnce(content)), *some[3].items[2:])
     hostile = [*some[:3], replace(some[3], items=items), *some[4:]]
     expected = [untimed(done) for _, done in HereExecutor().outcomes(calm, WORK)]
-    assert [untimed(done) for _, done in PoolExecutor(2).outcomes(hostile, WORK)] == expected
+    with PoolExecutor(2) as pool:
+        assert [untimed(done) for _, done in pool.outcomes(hostile, WORK)] == expected
     assert (tmp_path / "mark").exists()
 
 
 def test_an_output_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     source = write_lines(tmp_path / "in.jsonl", 150)
-    for name, executor in (("here", HereExecutor()), ("pool", PoolExecutor(2))):
-        run_over(source, f"{tmp_path / name}/", executor, shard_bytes=20_000)
+    with PoolExecutor(2) as pool:
+        for name, executor in (("here", HereExecutor()), ("pool", pool)):
+            run_over(source, f"{tmp_path / name}/", executor, shard_bytes=20_000)
     assert contents(tmp_path / "here") == contents(tmp_path / "pool")
     assert len(contents(tmp_path / "here")) > 2
 

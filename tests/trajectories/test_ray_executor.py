@@ -25,8 +25,9 @@ def ray() -> Iterator[RayExecutor]:
 
 def test_ray_writes_the_bytes_of_the_process_pool(ray: RayExecutor, tmp_path: Path) -> None:
     source = write_lines(tmp_path / "in.jsonl", 150)
-    for name, executor in (("ray", ray), ("pool", PoolExecutor(2))):
-        run_over(source, f"{tmp_path / name}/", executor, shard_bytes=20_000, packing=".zst")
+    with PoolExecutor(2) as pool:
+        for name, executor in (("ray", ray), ("pool", pool)):
+            run_over(source, f"{tmp_path / name}/", executor, shard_bytes=20_000, packing=".zst")
     assert contents(tmp_path / "ray") == contents(tmp_path / "pool")
     assert len(contents(tmp_path / "ray")) > 2
 

@@ -53,11 +53,16 @@ _VOCABULARIES = (
 class ExactCounter:
     """Counts with a vocabulary that is bundled in the `tokens` extra; nothing is downloaded."""
 
-    def __init__(self, model: str) -> None:
-        """Find the vocabulary of a model such as `openai/gpt-4o`, or of an encoding's name."""
-        self.name = vocabulary_of(model)
+    def __init__(self, model: str, *, tokenizer: AnyTokenizer | None = None) -> None:
+        """Find the vocabulary of a model such as `openai/gpt-4o`, or of an encoding's name.
+
+        Args:
+            model: The model or encoding, or a name for a tokenizer that was loaded.
+            tokenizer: What counts instead of a bundled vocabulary.
+        """
+        self.name = vocabulary_of(model) if tokenizer is None else model
         _require_splintr()
-        self._encode: _Encode | None = None
+        self._encode = None if tokenizer is None else _encoder(tokenizer)
 
     @classmethod
     def from_file(cls, path: Path) -> ExactCounter:
@@ -73,10 +78,7 @@ class ExactCounter:
             tokenizer = from_json_bytes(path.read_bytes())
         except (OSError, ValueError) as error:
             raise ConfigError(f"{path} is no tokenizer.json that can be used: {error}") from error
-        made = cls.__new__(cls)
-        made.name = str(path)
-        made._encode = _encoder(tokenizer)
-        return made
+        return cls(str(path), tokenizer=tokenizer)
 
     def count(self, text: str) -> int:
         """Return the tokens of the text, its special tokens read as ordinary words.

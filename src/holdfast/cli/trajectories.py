@@ -31,7 +31,7 @@ from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.running import Progress, figures, run, run_identity
-from holdfast.trajectories.work import NATIVE, Work
+from holdfast.trajectories.work import NATIVE, Work, prepare_process
 from holdfast.wiring.ledgers import price_book
 from holdfast.wiring.summarizers import summarizer_of
 
@@ -216,8 +216,9 @@ def compress_command(**options: Unpack[_Options]) -> Exit:
     if work.tokenizer == ESTIMATE:
         tell("holdfast: tokens are estimated; pip install 'holdfast[tokens]' counts them exactly")
     with ExitStack() as stack:
-        view = _View(options, inputs, stack.enter_context(meter_for(silent=options["as_json"])))
+        # Before anything has a thread: processes are split off from this one.
         executor = _executor(options, stack)
+        view = _View(options, inputs, stack.enter_context(meter_for(silent=options["as_json"])))
         if options["dry_run"]:
             aggregate = figures(inputs, work, executor, view.progress())
             _write_report(options, aggregate, _about(options, work, "no model is asked"), view)
@@ -378,8 +379,8 @@ def _work(options: _Options, settings: Settings) -> Work:
         seed=options["seed"],
         asks=settings.auxiliary.compression.model is not None,
     )
-    # A name that is wrong is told now, and not by every process.
-    counter_for(work.tokenizer)
+    # A name that is wrong is told now, and what processes need is loaded before they are split off.
+    prepare_process(work)
     return work
 
 
@@ -389,7 +390,7 @@ def _executor(options: _Options, stack: ExitStack) -> Executor:
 
         return stack.enter_context(RayExecutor(options["ray"], options["jobs"]))
     jobs = jobs_for(options["jobs"])
-    return HereExecutor() if jobs == 1 else PoolExecutor(jobs)
+    return HereExecutor() if jobs == 1 else stack.enter_context(PoolExecutor(jobs))
 
 
 def _summarizer(settings: Settings) -> Summarizer | None:

@@ -16,6 +16,7 @@ from holdfast.trajectories.plan import Fits, Region, Stuck, TrajectoryPolicy, pl
 from holdfast.trajectories.summaries import NOTICE, PREFIX, Material, ask_for, cut_to, told
 from holdfast.trajectories.turns import RawTurn, Shape, Turn, added, read_turns, redacted, spoken
 from holdfast.transcript import Role
+from holdfast.wire.provenance import LABEL
 
 __all__ = ["CompressedTrajectory", "Pending", "Prepared", "Rules", "estimated", "finish", "prepare"]
 
@@ -112,7 +113,7 @@ def finish(pending: Pending, answer: Written | None, rules: Rules) -> Compressed
         answer = None
     summary = {
         **spoken(pending.shape, PREFIX + text, pending.turns),
-        "holdfast": {
+        LABEL: {
             "synthetic": "summary",
             "origin": "deterministic" if answer is None else "model",
             **({"model": answer.model} if answer is not None and answer.model else {}),
@@ -166,7 +167,7 @@ def _with_notice(pending: Pending, count: Callable[[str], int]) -> tuple[list[Ra
             if any(NOTICE.strip() in text for text in turn.texts):
                 break
             noted = added(turn, NOTICE)
-            head[index] = {**noted.raw, "holdfast": {"note": NOTICE.strip()}}
+            head[index] = {**noted.raw, LABEL: {"synthetic": "note", "partial": True}}
             return head, noted.tokens(count) - pending.tokens[index]
     return head, 0
 

@@ -16,11 +16,13 @@ from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.adapters.processes import can_fork
 from holdfast.trajectories.work import Failed, Outcome, Work, process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.process import BaseProcess
+    from types import TracebackType
 
     from holdfast.trajectories.items import Batch, Item
 
@@ -53,11 +55,30 @@ class HereExecutor:
 
 
 class PoolExecutor:
-    """Processes batches in several processes at once."""
+    """Processes batches in several processes at once; a context, because those have to be ended."""
 
     def __init__(self, jobs: int) -> None:
-        """Take how many processes there are to be; they are started with the first batch."""
+        """Take how many processes there are to be; they are started with the context."""
         self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> PoolExecutor:
+        """Start the processes: split off from this one where that is safe, which is quickest."""
+        self._pool = _pool(self._jobs, is_split=can_fork())
+        # The first task starts them all; a thread that is started later is not in their way.
+        self._pool.submit(os.getpid).result()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the processes; what they have not begun is not begun."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
 
     def outcomes(
         self, batches: Iterable[Batch], work: Work
@@ -65,28 +86,34 @@ class PoolExecutor:
         """Yield what becomes of each batch, in order."""
         incoming = iter(batches)
         waiting: deque[tuple[Batch, Future[tuple[Outcome, ...]]]] = deque()
-        pool = _pool(self._jobs)
-        try:
-            while True:
-                while len(waiting) < self._jobs * _AHEAD and (batch := next(incoming, None)):
-                    waiting.append((batch, pool.submit(process, batch, work)))
-                if not waiting:
-                    return
-                batch, future = waiting[0]
-                try:
-                    done = future.result()
-                except BrokenProcessPool:
-                    # Whose fault it was is not known: all that was under way is done one by one.
-                    pool.shutdown(wait=False)
-                    for each, _ in waiting:
-                        yield each, _alone(each, work)
-                    waiting.clear()
-                    pool = _pool(self._jobs)
-                    continue
+        while True:
+            while len(waiting) < self._jobs * _AHEAD and (batch := next(incoming, None)):
+                waiting.append((batch, self._submit(batch, work)))
+            if not waiting:
+                return
+            batch, future = waiting[0]
+            try:
+                done = future.result()
+            except BrokenProcessPool:
+                # Whose fault it was is not known: all that was under way is done one by one.
+                self._pool = None
+                for each, _ in waiting:
+                    yield each, _alone(each, work)
+                waiting.clear()
+            else:
                 waiting.popleft()
                 yield batch, done
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _submit(self, batch: Batch, work: Work) -> Future[tuple[Outcome, ...]]:
+        if self._pool is None:
+            self._pool = _pool(self._jobs)
+        try:
+            return self._pool.submit(process, batch, work)
+        except BrokenProcessPool as error:
+            # A process died while nobody waited; that is noticed when this one's turn comes.
+            future: Future[tuple[Outcome, ...]] = Future()
+            future.set_exception(error)
+            return future
 
 
 def jobs_for(jobs: int | None) -> int:
@@ -98,9 +125,9 @@ def jobs_for(jobs: int | None) -> int:
     return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    # Started anew rather than split off: this process may have threads by now.
-    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_serve)
+def _pool(jobs: int, *, is_split: bool = False) -> ProcessPoolExecutor:
+    context = get_context("fork" if is_split else "spawn")
+    return ProcessPoolExecutor(jobs, context, initializer=_serve)
 
 
 def _serve() -> None:

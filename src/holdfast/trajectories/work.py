@@ -44,7 +44,17 @@ from holdfast.trajectories.turns import has_notes
 from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
 
-__all__ = ["NATIVE", "Failed", "Finished", "Outcome", "Waiting", "Work", "complete", "process"]
+__all__ = [
+    "NATIVE",
+    "Failed",
+    "Finished",
+    "Outcome",
+    "Waiting",
+    "Work",
+    "complete",
+    "prepare_process",
+    "process",
+]
 
 NATIVE = ("sharegpt", "openai")
 """What trajectories are written as."""
@@ -139,6 +149,18 @@ def complete(waiting: Waiting, answer: Written | None, work: Work) -> Finished:
     seconds = waiting.seconds + time.perf_counter() - started
     metrics = replace(done.metrics, seconds=round(seconds, 6))
     return Finished(waiting.number, _line(waiting.entry, done.turns), metrics)
+
+
+def prepare_process(work: Work) -> None:
+    """Load what this process needs for the work.
+
+    Raises:
+        ConfigError: the tokenizer or a pattern cannot be used.
+        MissingExtra: exact counting is not installed.
+    """
+    rules = _rules(work)
+    # A text that has to be merged: some of a vocabulary is made when it is first needed.
+    rules.count("xqzvkjwq")
 
 
 @lru_cache(maxsize=4)

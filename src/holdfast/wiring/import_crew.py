@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.adapters.archives.opening import Found, examine_all
+from holdfast.adapters.processes import can_fork
 from holdfast.formats.catalog import agent_of
-from holdfast.wiring.import_workers import can_fork, ended, forked, ready, spawned
+from holdfast.wiring.import_workers import ended, forked, ready, spawned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,7 +9,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import wait
-from threading import active_count
 from typing import TYPE_CHECKING, cast
 
 from holdfast.adapters.archives.opening import examine_all
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.wiring.importing import Taken
 
-__all__ = ["Worker", "can_fork", "ended", "forked", "ready", "spawned"]
+__all__ = ["Worker", "ended", "forked", "ready", "spawned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,6 @@ def ready(workers: Iterable[Worker]) -> list[Worker]:
     """Wait for some of the processes, and return those that have answered or ended."""
     lines = {worker.line: worker for worker in workers}
     return [lines[line] for line in cast("list[Connection]", wait(list(lines)))]
-
-
-def can_fork() -> bool:
-    """Say whether this process may be split: other threads would be lost with what they hold."""
-    return sys.platform == "linux" and active_count() == 1
 
 
 def forked(settings: Settings, count: int) -> list[Worker]:
