@@ -34,6 +34,7 @@ from holdfast.wiring import Conversation, Knobs
 from tests.cli.running import Ended, run
 from tests.cli.stored import compacted
 from tests.conftest import REPOSITORY
+from tests.trajectories.bulk import trajectory, write_lines
 
 DOCS = REPOSITORY / "docs"
 README = REPOSITORY / "README.md"
@@ -122,7 +123,8 @@ def surroundings() -> dict[str, object]:
 
     completions = SimpleNamespace(completions=SimpleNamespace(create=create))
     messages = json.loads(SESSION.read_bytes())
-    return {"messages": messages, "client": SimpleNamespace(chat=completions)}
+    turns = trajectory(1, turns=200)["conversations"]
+    return {"messages": messages, "turns": turns, "client": SimpleNamespace(chat=completions)}
 
 
 @pytest.mark.parametrize("example", PYTHON, ids=str)
@@ -169,6 +171,10 @@ def desk(tmp_path: Path, stored_home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Return a folder to work in, where `holdfast` is the command and examples find their files."""
     (tmp_path / "session.json").write_bytes(SESSION.read_bytes())
     (tmp_path / "rollout.jsonl").write_text(rollout(), "utf-8")
+    for name in ("trajectories.jsonl", "said.train.jsonl"):
+        write_lines(tmp_path / name, 6)
+    (tmp_path / "runs").mkdir()
+    write_lines(tmp_path / "runs" / "one.jsonl", 3)
     (tmp_path / "server.log").write_text("DATABASE_PASSWORD=hunter2-and-more\n", "utf-8")
     command = tmp_path / "bin" / "holdfast"
     command.parent.mkdir()

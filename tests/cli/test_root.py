@@ -22,6 +22,7 @@ GROUPS = {
     "sessions": tuple(SESSION_COMMANDS),
     "memory": tuple(MEMORY_COMMANDS),
     "models": ("list", "pull"),
+    "trajectories": ("compress",),
 }
 SUBCOMMANDS = [(group, name) for group, names in GROUPS.items() for name in names]
 EVERY = [*((name,) for name in COMMANDS), *SUBCOMMANDS]

@@ -86,7 +86,7 @@ class _Options(TypedDict):
     epilog=examples("holdfast trajectories compress runs/ -o train.jsonl --report report.html"),
 )
 def command() -> None:
-    """Prepare training data: finished conversations of agents, in bulk."""
+    """Shrink training data: trajectories of agents, in bulk."""
 
 
 @command.command(
