@@ -25,6 +25,7 @@ BENCHMARKS = (
     "continuity",
     "store",
     "imports",
+    "trajectories",
     "retrieval",
 )
 

@@ -28,9 +28,7 @@ _SPEAKERS = {"system": "system", "user": "human", "assistant": "gpt"}
 _DIGITS = b"0123456789"
 
 
-def trajectories(
-    number: int, count: Callable[[str], int], tokens: int = TOKENS
-) -> Iterator[bytes]:
+def trajectories(number: int, count: Callable[[str], int], tokens: int = TOKENS) -> Iterator[bytes]:
     """Yield so many lines, each a trajectory of its own."""
     for seed in range(1, number + 1):
         entry = {

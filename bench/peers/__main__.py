@@ -1,4 +1,4 @@
-"""`python -m bench.peers [speed | exam | continuity | store]`: other libraries at the same work."""
+"""`python -m bench.peers [speed | exam | continuity | store | trajectories]`: peers at our work."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from bench.peers.comparison import compare
 from bench.peers.continuity import replay
 from bench.peers.exam import sit
 from bench.peers.stores import compare_stores
+from bench.peers.trajectories import compare_trajectories
 from bench.report import alone, shared
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["speed", "exam", "continuity", "store"]
+    wanted = sys.argv[1:] or ["speed", "exam", "continuity", "store", "trajectories"]
     if "speed" in wanted:
         alone(compare)
     if "exam" in wanted and shared() is not None:
@@ -20,3 +21,5 @@ if __name__ == "__main__":
         alone(replay)
     if "store" in wanted:
         alone(compare_stores)
+    if "trajectories" in wanted:
+        alone(compare_trajectories)

@@ -206,8 +206,10 @@ def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
         about = document.about
         known = {"id": about.id, "model": about.model, "title": about.title} if about else {}
         fields = {"source": document.format, **{key: text for key, text in known.items() if text}}
+        transcript = without_summaries(document.transcript).transcript
+        if not transcript:
+            continue
         try:
-            transcript = without_summaries(document.transcript).transcript
             entry = _converted(transcript, fields, work.to or NATIVE[0])
             yield _prepared(number, entry, work)
         except (HoldfastError, RecursionError) as error:
@@ -250,7 +252,7 @@ def _read(content: bytes, work: Work) -> Entry:
     raws = {name: _elements(raw) for name, raw in fields.items() if name in _PLACES}
     held = {name: [msgspec.json.decode(each) for each in found] for name, found in raws.items()}
     prompts = {name: msgspec.json.decode(fields[name]) for name in ("system",) if name in fields}
-    place = find({**held, **prompts}) or _likely(held)
+    place = _sharegpt(held) or find({**held, **prompts}) or _likely(held)
     if place is None:
         keys = ", ".join(sorted(fields)[:6])
         raise DecodeError("trajectory", "the object", f"it holds no conversation; keys: {keys}")
@@ -263,6 +265,13 @@ def _read(content: bytes, work: Work) -> Entry:
     rest = {name: each for name, each in value.items() if name not in {key, "system"}}
     to = work.to or (dialect if dialect in NATIVE else NATIVE[0])
     return _converted(document.transcript, rest, to)
+
+
+def _sharegpt(held: Mapping[str, Sequence[object]]) -> Place | None:
+    """Return where ShareGPT's turns are: most trajectories are such, and one look tells."""
+    turns = held.get("conversations", ())
+    is_it = bool(turns) and all(is_object(turn) and "from" in turn for turn in turns)
+    return Place("conversations", "sharegpt", "", 1.0) if is_it else None
 
 
 def _likely(held: Mapping[str, Sequence[object]]) -> Place | None:
