@@ -43,13 +43,13 @@ def test_a_request_of_plain_words_fits_any_window(
     groups: list[tuple[int, int]], window: int, budget: int
 ) -> None:
     said = [Said("gpt", words(size)) for number, size in groups for _ in range(number)]
-    ask = ask_for(material(sharegpt(said)), budget, window)
+    ask = ask_for(material(sharegpt(said)), budget, window, exactly)
     assert exactly(ask.prompt) * 1.25 + ask.max_tokens <= window
     assert ask.max_tokens == int(budget * 1.3)
 
 
 def test_a_request_has_the_turns_with_their_numbers_and_speakers() -> None:
-    ask = ask_for(material(sharegpt(long_story(1, 3)), first=7), 750, 64_000)
+    ask = ask_for(material(sharegpt(long_story(1, 3)), first=7), 750, 64_000, exactly)
     assert ask.purpose == "first"
     assert "Use at most\n750 tokens" in ask.prompt
     assert (
@@ -68,32 +68,34 @@ def test_a_request_shows_reasoning_and_calls() -> None:
     raw: Turns = [
         {"role": "assistant", "content": None, "reasoning_content": "why", "tool_calls": [call]}
     ]
-    assert '[turn 4, gpt]\nwhy\nbash\n{"a":1}\n' in ask_for(material(raw), 750, None).prompt
+    assert (
+        '[turn 4, gpt]\nwhy\nbash\n{"a":1}\n' in ask_for(material(raw), 750, None, exactly).prompt
+    )
 
 
 def test_a_turn_is_shortened_in_its_middle() -> None:
     text = "A" * 5_000 + "B" * 5_000
-    prompt = ask_for(material([{"from": "gpt", "value": text}]), 750, None).prompt
+    prompt = ask_for(material([{"from": "gpt", "value": text}]), 750, None, exactly).prompt
     shown = "A" * 4_500 + "\n[4,000 characters left out]\n" + "B" * 1_500
     assert f"[turn 4, gpt]\n{shown}\n</turns>" in prompt
 
 
 def test_of_too_many_turns_the_first_and_the_last_are_shown() -> None:
     said = [Said("gpt", f"step {number} " + words(20)) for number in range(3_000)]
-    ask = ask_for(material(sharegpt(said)), 80, 3_000)
+    ask = ask_for(material(sharegpt(said)), 80, 3_000, exactly)
     assert "step 0 " in ask.prompt
     assert ask.prompt.endswith(f"{words(20)[-9:]}\n</turns>\n\nSummary:")
     assert " characters left out]\n" in ask.prompt
 
 
 def test_a_window_without_room_still_gives_a_request() -> None:
-    ask = ask_for(material(sharegpt(long_story(9))), 750, 1_000)
+    ask = ask_for(material(sharegpt(long_story(9))), 750, 1_000, exactly)
     assert len(ask.prompt) < 1_300
 
 
 def test_braces_in_turns_are_words() -> None:
     raw: Turns = [{"from": "gpt", "value": "{tokens} {0} {{x}}"}]
-    assert "{tokens} {0} {{x}}" in ask_for(material(raw), 80, None).prompt
+    assert "{tokens} {0} {{x}}" in ask_for(material(raw), 80, None, exactly).prompt
 
 
 texts = st.one_of(

@@ -76,7 +76,7 @@ def test_turns_have_the_speaker_the_weight_and_the_object_that_they_were_read_fr
             ("a", "b", "c"),
         ),
         ({"role": "assistant", "content": "a", "reasoning": {"effort": "high"}}, ("a",)),
-        ({"role": "user", "content": [{"type": "text", "text": "a"}, "odd", 5]}, ("a",)),
+        ({"role": "user", "content": [{"type": "text", "text": "a"}, "odd", 5]}, ("odd", "a")),
         ({"role": "user", "content": []}, ()),
         ({"role": "user", "content": None}, ()),
         ({"role": "user", "content": [{"type": "text", "value": "a"}]}, ("a",)),

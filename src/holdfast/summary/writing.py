@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from holdfast.summary.asking import Answer, Job
     from holdfast.summary.reader import Reading
 
-__all__ = ["is_refusal", "merged", "problem", "problem_of", "repair", "write"]
+__all__ = ["begins_with_refusal", "merged", "problem", "problem_of", "repair", "write"]
 
 _TERSE_SHARE = 4
 _FOCUS_WIDTH = 300
@@ -64,6 +64,7 @@ _LEAST = 1.75
 _SHORT = 600
 _ECHOED = 3
 _BARE_REPLY = 120
+_SORRY = re.compile(r"\A(?:sorry|unfortunately)\b[,.:;]?\s*(?:but\s+)?", re.IGNORECASE)
 _REFUSES = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can't|cannot|can not|won't|will not)|as an ai"
     r"|es tut mir leid|ich kann (?:\w+ ){0,3}nicht|je (?:ne peux|suis désolé)|lo siento|no puedo"
@@ -215,14 +216,19 @@ def problem_of(text: str, record: Record | None, request: str = "") -> str | Non
     if not record:
         return "every section was empty"
     said = [name for name, entries in record.sections() if entries]
-    if said == ["critical"] and (len(text) < _BARE_REPLY or is_refusal(text)):
+    if said == ["critical"] and (len(text) < _BARE_REPLY or _is_refusal(text)):
         return "it was a reply or a refusal"
     return None
 
 
-def is_refusal(text: str) -> bool:
+def _is_refusal(text: str) -> bool:
     """Say whether a short answer declines, in one of the languages that are known."""
     return len(text) < _SHORT and _REFUSES.search(text) is not None
+
+
+def begins_with_refusal(text: str) -> bool:
+    """Say whether an answer declines in its first words; one that tells of a refusal does not."""
+    return _REFUSES.match(_SORRY.sub("", text.lstrip(), count=1)) is not None
 
 
 def repair(ask: Ask, problem: str) -> Ask:

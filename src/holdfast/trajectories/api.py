@@ -125,8 +125,7 @@ class _Compressor:
     async def finish(self, pending: Pending) -> CompressedTrajectory:
         if self._bulk is None:
             return finish(pending, None, self._rules)
-        policy = self._rules.policy
-        asked = await self._bulk.summarize(lambda window: pending.ask(policy, window))
+        asked = await self._bulk.summarize(lambda window: pending.ask(self._rules, window))
         answer = asked.answer if isinstance(asked.answer, Written) else None
         return _with_asked(finish(pending, answer, self._rules), asked)
 

@@ -18,7 +18,8 @@ from holdfast.engines.patience import acall
 from holdfast.errors import ConfigError
 from holdfast.session import Usage
 from holdfast.summary import Declined, Failure, Written
-from holdfast.summary.writing import is_refusal
+from holdfast.summary.writing import begins_with_refusal
+from holdfast.trajectories.summaries import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -36,8 +37,6 @@ _HOPELESS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
 _MINUTE = 60.0
 _GOODBYE = 2.0
 """Seconds in which requests that are given up may end."""
-_BEGINNING = 160
-"""Characters in which a model says that it will not write."""
 _ECHO = 60
 """Characters of a request that no summary begins with."""
 
@@ -110,7 +109,7 @@ class BulkSummarizer:
         self._limits = limits
         self._budget = _Budget(limits.max_cost, price, count, spent)
         self._slots: asyncio.Semaphore | None = None
-        self._next = 0.0
+        self._next = self._held = 0.0
         self._refusal: Declined | None = None
 
     @property
@@ -149,8 +148,13 @@ class BulkSummarizer:
             # Paid for as soon as it is sent: others must not spend the same money meanwhile.
             self._budget.spent += expected
             await self._turn()
+            sent = asyncio.get_running_loop().time()
             reply = await acall(self.summarizer, ask, self._limits.timeout)
-            real = self._budget.cost(ask.prompt, reply.text) if isinstance(reply, Written) else 0.0
+            was_silent = asyncio.get_running_loop().time() - sent >= self._limits.timeout
+            # Who does not answer in time may have written all the same, and will want the money.
+            real = expected if was_silent else 0.0
+            if isinstance(reply, Written):
+                real = self._budget.cost(ask.prompt, reply.text)
             self._budget.spent += real - expected
             cost += real
             answer = _judged(reply, ask)
@@ -171,14 +175,17 @@ class BulkSummarizer:
         at = max(now, self._next)
         if self._limits.requests_per_minute is not None:
             self._next = at + _MINUTE / self._limits.requests_per_minute
-        if at > now:
+        while at > (now := asyncio.get_running_loop().time()):
             await asyncio.sleep(at - now)
+            # A provider may have named a time meanwhile.
+            at = max(at, self._held)
 
     async def _pause(self, attempt: int, retry_after: float | None) -> None:
         """Wait before another attempt; a provider that names a time holds back all requests."""
         if retry_after is not None:
             wait = min(retry_after, _LONGEST_WAIT)
-            self._next = max(self._next, asyncio.get_running_loop().time() + wait)
+            self._held = asyncio.get_running_loop().time() + wait
+            self._next = max(self._next, self._held)
             return
         longest = min(_BACKOFF * 2**attempt, _LONGEST_WAIT)
         # Full jitter: requests that failed together do not come back together.
@@ -211,7 +218,9 @@ def _judged(answer: Answer, ask: Ask) -> Answer:
     """Return an answer that is a summary; a refusal, an echo or more words than it had is none."""
     if isinstance(answer, Declined):
         return answer
-    if is_refusal(answer.text[:_BEGINNING]):
+    if not answer.text.strip().removeprefix(PREFIX.strip()).strip():
+        return Declined(Failure.EMPTY, "it was empty")
+    if begins_with_refusal(answer.text):
         return Declined(Failure.MALFORMED, "it was a refusal")
     if len(answer.text) > len(ask.prompt):
         return Declined(Failure.MALFORMED, "it was longer than what it stands for")

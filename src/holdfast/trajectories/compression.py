@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from holdfast.formats.loose import mapping
 from holdfast.summary import Ask, Written
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.plan import Fits, Region, Stuck, TrajectoryPolicy, plan_region
@@ -49,9 +50,9 @@ class Pending:
     region: Region
     redacted_turns: int
 
-    def ask(self, policy: TrajectoryPolicy, window: int | None) -> Ask:
+    def ask(self, rules: Rules, window: int | None) -> Ask:
         """Return the request for the summary, sized to the summarizer's window."""
-        return ask_for(self.material, policy.summary_tokens, window)
+        return ask_for(self.material, rules.policy.summary_tokens, window, rules.count)
 
     @property
     def material(self) -> Material:
@@ -167,7 +168,8 @@ def _with_notice(pending: Pending, count: Callable[[str], int]) -> tuple[list[Ra
             if any(NOTICE.strip() in text for text in turn.texts):
                 break
             noted = added(turn, NOTICE)
-            head[index] = {**noted.raw, LABEL: {"synthetic": "note", "partial": True}}
+            label = {**mapping(turn.raw.get(LABEL)), "synthetic": "note", "partial": True}
+            head[index] = {**noted.raw, LABEL: label}
             return head, noted.tokens(count) - pending.tokens[index]
     return head, 0
 

@@ -43,10 +43,12 @@ __all__ = ["Batch", "InputFile", "Item", "Layout", "Skipped", "batches", "find_i
 
 _BATCH_ITEMS, _BATCH_BYTES = 64, 1 << 20
 """A batch is closed by whichever is reached first; both depend on the input alone."""
-_LOOKED_AT = 4
+_LOOKED_AT, _DAMAGED = 4, 64
+"""Lines that show what a file is, and lines among which they are looked for."""
 _MARK = b"\xef\xbb\xbf"
 _DOCUMENTS = frozenset(each.name for each in DOCUMENTS)
 _OPENING = re.compile(r"[\ufeff\s]*\[")
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*")
 _END = "\0"
 """Stands where a text ends; no JSON holds it."""
@@ -183,8 +185,8 @@ def _layout(file: File) -> Layout | None:
         first = next(_elements(Blocks(path)), None)
         if first is not None and _is_trajectory(_decoded(first.content)):
             return Layout.LIST
-    lines = (_decoded(item.content) for item in islice(_lines(Blocks(path)), _LOOKED_AT))
-    if any(map(_is_trajectory, lines)):
+    lines = (_decoded(item.content) for item in islice(_lines(Blocks(path)), _DAMAGED))
+    if any(map(_is_trajectory, islice((line for line in lines if line is not None), _LOOKED_AT))):
         return Layout.LINES
     content = _whole(path)
     is_one = content is not None and _is_trajectory(_decoded(content))
@@ -259,21 +261,36 @@ def _elements(blocks: Iterable[bytes]) -> Iterator[Item]:
         at = _BETWEEN.match(text, at).end()  # pyright: ignore[reportOptionalMemberAccess]
         if text.startswith("]", at):
             return
+        is_over = text.endswith(_END)
         # A value that is not whole yet is tried again when there is twice as much of it.
-        if len(text) - at > 2 * tried:
-            try:
-                value, end = decoder.raw_decode(text, at)
-            except (ValueError, RecursionError):
+        if is_over or len(text) - at > 2 * tried:
+            end = _end_of(text, at, decoder)
+            if end is None:
                 tried = len(text) - at
             else:
-                yield Item(number, msgspec.json.encode(value))
+                yield Item(number, text[at:end].encode())
                 at, number, tried = end, number + 1, 0
                 continue
-        text, at = text[at:] + next(incoming, _END), 0
-        if text.endswith(_END) or len(text) > LONGEST_LINE:
-            reason = _CUT if text.endswith(_END) else f"{_TOO_LONG}, or is no JSON"
-            yield Item(number, b"", reason)
+        if is_over or len(text) - at > LONGEST_LINE:
+            yield Item(number, b"", _CUT if is_over else f"{_TOO_LONG}, or is no JSON")
             return
+        text, at = text[at:] + next(incoming, _END), 0
+
+
+def _end_of(text: str, at: int, decoder: json.JSONDecoder) -> int | None:
+    """Return where the value ends that begins at a place; None when it is not whole or no JSON."""
+    try:
+        return decoder.raw_decode(text, at)[1]
+    except ValueError:
+        return None
+    except RecursionError:
+        # Too deep to be read here; whoever takes it says so, and the others are read.
+        depth = 0
+        for token in _TOKENS.finditer(text, at):
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+            if not depth:
+                return token.end()
+        return None
 
 
 def _decoded(content: bytes) -> object:

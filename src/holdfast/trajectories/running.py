@@ -23,7 +23,7 @@ from holdfast.trajectories.asking import event_loop
 from holdfast.trajectories.items import batches
 from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import Lines
-from holdfast.trajectories.work import Failed, Finished, Waiting, complete
+from holdfast.trajectories.work import Failed, Finished, Waiting, complete, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -165,7 +165,8 @@ async def _answered(
 async def _summary(outcome: Outcome, summarizer: BulkSummarizer, work: Work) -> Outcome:
     if not isinstance(outcome, Waiting):
         return outcome
-    asked = await summarizer.summarize(lambda window: outcome.pending.ask(work.policy, window))
+    rules = rules_of(work)
+    asked = await summarizer.summarize(lambda window: outcome.pending.ask(rules, window))
     answer = asked.answer
     if isinstance(answer, Declined) and answer.failure in _STOPS:
         raise SummarizerError(f"{answer.reason}; mend that and run the same command again to go on")

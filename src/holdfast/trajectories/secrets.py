@@ -17,10 +17,12 @@ _WORDS = frozenset({"value", "content", "text", "arguments", "input", "output", 
 """Fields whose texts say for themselves what they are about."""
 _KINDS = frozenset({"from", "role", "type"})
 """Fields that hold one of a few known words."""
+_LONGEST_KIND = 18
+"""Characters of the longest of those words; no secret is as short."""
 
 
 def redact_json(values: Sequence[object], redact: Callable[[str], str]) -> list[object]:
-    """Return JSON values with the secrets in their texts masked; keys stay as they are.
+    """Return JSON values with the secrets in their texts and keys masked.
 
     A text is judged with the name of its field, as in `"api_key": "..."`. A value in which nothing
     was masked comes back as the same object.
@@ -42,14 +44,20 @@ def redact_json(values: Sequence[object], redact: Callable[[str], str]) -> list[
 
 def _leaves(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
-        if key not in _KINDS:
+        if not _is_kind(key, value):
             yield value if key in _WORDS else _named(key, value)
     elif is_object(value):
         for name, each in value.items():
+            if len(name) > _LONGEST_KIND:
+                yield name
             yield from _leaves(each, name)
     elif is_array(value):
         for each in value:
             yield from _leaves(each, key)
+
+
+def _is_kind(key: str, text: str) -> bool:
+    return key in _KINDS and len(text) <= _LONGEST_KIND
 
 
 def _named(key: str, text: str) -> str:
@@ -58,14 +66,17 @@ def _named(key: str, text: str) -> str:
 
 def _filled(value: object, key: str, masked: Iterator[str], redact: Callable[[str], str]) -> object:
     if isinstance(value, str):
-        if key in _KINDS:
+        if _is_kind(key, value):
             return value
         shown = next(masked)
         if key in _WORDS or not key:
             return shown
         return value if shown == _named(key, value) else _unnamed(shown, key, value, redact)
     if is_object(value):
-        return {name: _filled(each, name, masked, redact) for name, each in value.items()}
+        return {
+            next(masked) if len(name) > _LONGEST_KIND else name: _filled(each, name, masked, redact)
+            for name, each in value.items()
+        }
     if is_array(value):
         return [_filled(each, key, masked, redact) for each in value]
     return value

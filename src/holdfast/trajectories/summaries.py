@@ -38,6 +38,10 @@ _WINDOW = 64_000
 """The window of a summarizer that does not say what it has."""
 _LONGEST, _SHORTEST = 6_000, 60
 """Characters of a turn that a summarizer reads, at most and at least."""
+_SURE = 0.25
+"""The share of the room up to which what was shortened need not be measured."""
+_SHRINK, _NOTE = 0.95, 40
+"""What is left of a text each time that it is still too long, less a note that it was cut."""
 _CUT = " [...]"
 _HEADINGS = {
     "constraints": "Rules",
@@ -80,24 +84,34 @@ class Material:
     shape: Shape
 
 
-def ask_for(material: Material, budget: int, window: int | None) -> Ask:
+def ask_for(
+    material: Material, budget: int, window: int | None, count: Callable[[str], int]
+) -> Ask:
     """Return the request for a summary of `budget` tokens, sized to the summarizer's window.
 
-    Long turns are shortened in their middle, all to the same length, until the request fits.
+    Long turns are shortened in their middle, all to the same length, until the request fits by
+    what they weigh; what is still too much is measured and left out.
     """
     answer = int(budget * _ANSWER)
-    room = int((window or _WINDOW) / _SAFETY) - answer - len(_PROMPT) // 3
+    most = int(((window or _WINDOW) - answer) / _SAFETY)
+    room = most - count(_PROMPT)
     longest = _LONGEST
     while longest > _SHORTEST and _weight(material, longest) > room:
-        longest //= 2
+        longest = longest * 3 // 4
     shown = "\n\n".join(
         f"[turn {number}, {_NAMES[turn.role]}]\n{_shortened(_words(turn), longest)}"
         for number, turn in enumerate(material.turns, material.first)
     )
-    if (most := room * 2) < len(shown):
-        # Even the beginnings are too many: what is left is the first and the last of them.
-        shown = _shortened(shown, max(most, _SHORTEST))
-    return Ask(_PROMPT.format(tokens=budget, turns=shown), answer, "first")
+    if _weight(material, longest) <= room * _SURE:
+        return Ask(_PROMPT.format(tokens=budget, turns=shown), answer, "first")
+    prompt = _PROMPT.format(tokens=budget, turns=shown)
+    while (weight := count(prompt)) > most and len(shown) > _SHORTEST + _NOTE:
+        # Neither all letters nor all turns weigh the same.
+        excess = (weight - most) / max(weight - (most - room), 1)
+        left = int(len(shown) * (1 - excess) * _SHRINK) - _NOTE
+        shown = _shortened(shown, max(left, _SHORTEST))
+        prompt = _PROMPT.format(tokens=budget, turns=shown)
+    return Ask(prompt, answer, "first")
 
 
 def told(material: Material, budget: int, count: Callable[[str], int]) -> str:
@@ -142,7 +156,7 @@ def cut_to(text: str, budget: int, count: Callable[[str], int]) -> str:
         else:
             high = middle - 1
     kept = text[:low]
-    whole = kept.rfind(" ")
+    whole = max(map(kept.rfind, " \n\t"))
     return (kept[:whole] if whole > low // 2 else kept).rstrip() + _CUT
 
 

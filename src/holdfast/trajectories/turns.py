@@ -149,6 +149,7 @@ def _message(raw: RawTurn, index: int) -> Turn:
     if content is not None and not isinstance(content, str) and not is_array(content):
         problem = f"expected text or a list of parts, found {kind_of(content)}"
         raise DecodeError("openai", f"turn {index}", problem)
+    texts += [part for part in sequence(content) if isinstance(part, str)]
     for part in mappings(content):
         texts += [text for key in _WORDS if isinstance(text := part.get(key), str)]
         pictures += string(part.get("type")) in _PICTURES

@@ -7,22 +7,23 @@ anything goes wrong with, is set aside with its error, and the others are done.
 from __future__ import annotations
 
 import hashlib
+import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import is_
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.container import Place, dump, find, read_list, read_object
+from holdfast.formats.container import SYSTEM_KEYS, Place, dump, find, read_list, read_object
 from holdfast.formats.dialect import dialect_of
 from holdfast.formats.document import Style
-from holdfast.formats.loose import is_object, kind_of
+from holdfast.formats.loose import is_object, kind_of, mapping
 from holdfast.formats.reading import documents_told
 from holdfast.redaction import Redactor
 from holdfast.summary import Written
@@ -54,6 +55,7 @@ __all__ = [
     "complete",
     "prepare_process",
     "process",
+    "rules_of",
 ]
 
 NATIVE = ("sharegpt", "openai")
@@ -63,6 +65,8 @@ _PLACES = frozenset({"conversations", "messages", "input", "contents", "history"
 """Where an object may hold a conversation."""
 _SHOWN = 20_000
 """Characters of a trajectory that are set aside with its error."""
+_SLACK = 16
+"""Bytes that blanks between values may take: a secret is longer."""
 _COMPACT = Style(None, compact=True)
 
 
@@ -98,6 +102,8 @@ class Entry:
     """The JSON that each turn was read from; nothing where it was converted."""
     whole: bytes = b""
     """The JSON of everything as it was read; nothing where something of it changed."""
+    has_prompt: bool = False
+    """Whether the first turn is a system prompt that stands beside the turns in the object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,7 @@ def process(batch: Batch, work: Work) -> tuple[Outcome, ...]:
 def complete(waiting: Waiting, answer: Written | None, work: Work) -> Finished:
     """Return a trajectory that waited, with its summary in place."""
     started = time.perf_counter()
-    rules = _rules(work)
+    rules = rules_of(work)
     done = finish(waiting.pending, answer, rules)
     seconds = waiting.seconds + time.perf_counter() - started
     metrics = replace(done.metrics, seconds=round(seconds, 6))
@@ -158,13 +164,14 @@ def prepare_process(work: Work) -> None:
         ConfigError: the tokenizer or a pattern cannot be used.
         MissingExtra: exact counting is not installed.
     """
-    rules = _rules(work)
+    rules = rules_of(work)
     # A text that has to be merged: some of a vocabulary is made when it is first needed.
     rules.count("xqzvkjwq")
 
 
 @lru_cache(maxsize=4)
-def _rules(work: Work) -> Rules:
+def rules_of(work: Work) -> Rules:
+    """Return what trajectories are treated by, loaded once in a process."""
     redact = Redactor(work.patterns).redact if work.redact else None
     return Rules(work.policy, counter_for(work.tokenizer).count, redact)
 
@@ -173,20 +180,27 @@ def _is_sampled(name: str, number: int, work: Work) -> bool:
     """Say whether a trajectory is in the sample: by its place and the seed, whoever asks."""
     if work.sample >= 1.0:
         return True
-    digest = hashlib.sha256(f"{work.seed}\0{name}\0{number}".encode()).digest()
+    digest = hashlib.sha256(
+        f"{work.seed}\0{name}\0{number}".encode("utf-8", "surrogatepass")
+    ).digest()
     return int.from_bytes(digest[:8]) < work.sample * 2**64
 
 
 def _one(item: Item, work: Work) -> Outcome:
     if item.problem:
         return Failed(item.number, item.problem, "")
+    return _tried(item.number, lambda: _read(item.content, work), work, item.content)
+
+
+def _tried(number: int, read: Callable[[], Entry], work: Work, content: bytes = b"") -> Outcome:
+    """Return what becomes of a trajectory; whatever goes wrong with it, it is set aside."""
     try:
-        return _prepared(item.number, _read(item.content, work), work)
+        return _prepared(number, read(), work)
     except (HoldfastError, RecursionError) as error:
         reason = str(error) or type(error).__name__
     except Exception as error:  # noqa: BLE001 - one trajectory never ends a run of millions
         reason = f"an unexpected {type(error).__name__}: {error}"
-    return Failed(item.number, reason, _shown(item.content, work))
+    return Failed(number, _shown(reason, work), _shown(content.decode("utf-8", "replace"), work))
 
 
 def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
@@ -206,19 +220,18 @@ def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
         about = document.about
         known = {"id": about.id, "model": about.model, "title": about.title} if about else {}
         fields = {"source": document.format, **{key: text for key, text in known.items() if text}}
-        transcript = without_summaries(document.transcript).transcript
-        if not transcript:
-            continue
-        try:
-            entry = _converted(transcript, fields, work.to or NATIVE[0])
-            yield _prepared(number, entry, work)
-        except (HoldfastError, RecursionError) as error:
-            yield Failed(number, str(error) or type(error).__name__, "")
+        if document.transcript:
+            to = work.to or NATIVE[0]
+            yield _tried(number, partial(_told, document.transcript, fields, to), work)
+
+
+def _told(transcript: Transcript, fields: Mapping[str, object], to: str) -> Entry:
+    return _converted(without_summaries(transcript).transcript, fields, to)
 
 
 def _prepared(number: int, entry: Entry, work: Work) -> Outcome:
     started = time.perf_counter()
-    rules = _rules(work)
+    rules = rules_of(work)
     if rules.redact is not None:
         entry = _masked(entry, rules)
     prepared: Prepared = prepare(entry.turns, rules)
@@ -249,9 +262,11 @@ def _read(content: bytes, work: Work) -> Entry:
         fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError):
         fields = _loosely(content)
-    raws = {name: _elements(raw) for name, raw in fields.items() if name in _PLACES}
-    held = {name: [msgspec.json.decode(each) for each in found] for name, found in raws.items()}
-    prompts = {name: msgspec.json.decode(fields[name]) for name in ("system",) if name in fields}
+    raws = {name: _elements(raw) for name, raw in fields.items() if _is_place(name, raw)}
+    # A place where nothing stands counts only where there is no other.
+    raws = {name: found for name, found in raws.items() if found} or raws
+    held = {name: [_value(each) for each in found] for name, found in raws.items()}
+    prompts = {name: _value(fields[name]) for name in ("system",) if name in fields}
     place = _sharegpt(held) or find({**held, **prompts}) or _likely(held)
     if place is None:
         keys = ", ".join(sorted(fields)[:6])
@@ -259,12 +274,26 @@ def _read(content: bytes, work: Work) -> Entry:
     key, dialect = place.key, place.dialect
     if dialect in NATIVE and work.to in ("", dialect) and not has_notes(held[key]):
         kept = tuple((name, b"" if name == key else bytes(raw)) for name, raw in fields.items())
-        return Entry(held[key], kept, key, tuple(map(bytes, raws[key])), content)
-    value = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
+        entry = Entry(held[key], kept, key, tuple(map(bytes, raws[key])), content)
+        prompt = prompts.get("system")
+        return _with_prompt(entry, prompt) if isinstance(prompt, str) and prompt else entry
+    value = {name: _value(raw) for name, raw in fields.items()}
     document = read_object(value, key, dialect, _COMPACT)
-    rest = {name: each for name, each in value.items() if name not in {key, "system"}}
     to = work.to or (dialect if dialect in NATIVE else NATIVE[0])
+    told = {key, _KEYS[to], "system", *SYSTEM_KEYS[dialect]}
+    rest = {name: each for name, each in value.items() if name not in told}
     return _converted(document.transcript, rest, to)
+
+
+def _with_prompt(entry: Entry, prompt: str) -> Entry:
+    """Return the entry with a system prompt that stands beside its turns as the first of them.
+
+    It is trained on like any other turn, so it has to be weighed, and may have to be noted in.
+    """
+    name = "from" if entry.key == "conversations" else "role"
+    turn = {name: "system", "value" if name == "from" else "content": prompt}
+    raws = (_encoded(turn), *entry.raws)
+    return replace(entry, turns=[turn, *entry.turns], raws=raws, has_prompt=True)
 
 
 def _sharegpt(held: Mapping[str, Sequence[object]]) -> Place | None:
@@ -289,15 +318,29 @@ def _in_one_line(content: bytes) -> bytes:
         return content.replace(b"\r", b" ").replace(b"\n", b" ")
 
 
-def _elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
-    is_list = bytes(memoryview(raw)[:1]) == b"["
-    return msgspec.json.decode(raw, type=list[msgspec.Raw]) if is_list else []
+def _is_place(name: str, raw: msgspec.Raw) -> bool:
+    return name in _PLACES and bytes(memoryview(raw)[:1]) == b"["
+
+
+def _elements(raw: bytes | msgspec.Raw) -> list[msgspec.Raw]:
+    try:
+        return msgspec.json.decode(raw, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return [msgspec.Raw(json.dumps(each).encode()) for each in _loose(bytes(raw))]
+
+
+def _value(raw: bytes | msgspec.Raw) -> object:
+    """Return a value, also where only Python reads it: NaN, figures without end, half a pair."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _loose(bytes(raw))
 
 
 def _bare(content: bytes, work: Work) -> Entry:
     """Return the turns of a trajectory that is a list of them."""
-    raws = msgspec.json.decode(content, type=list[msgspec.Raw])
-    turns: list[object] = [msgspec.json.decode(raw) for raw in raws]
+    raws = _elements(content)
+    turns: list[object] = [_value(raw) for raw in raws]
     dialect = dialect_of(turns).dialect
     if dialect in NATIVE and work.to in ("", dialect):
         return Entry(turns, (), "", tuple(map(bytes, raws)), content)
@@ -307,15 +350,17 @@ def _bare(content: bytes, work: Work) -> Entry:
 
 def _loosely(content: bytes) -> dict[str, msgspec.Raw]:
     """Return the fields of an object in JSON that only Python reads: NaN, halves of pairs."""
-    import json
-
-    try:
-        value: object = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise DecodeError("json", "the line", f"it is no JSON: {error}") from error
+    value = _loose(content)
     if not is_object(value):
         raise DecodeError("json", "the line", f"expected an object, found {kind_of(value)}")
     return {name: msgspec.Raw(json.dumps(each).encode()) for name, each in value.items()}
+
+
+def _loose(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DecodeError("json", "the line", f"it is no JSON: {error}") from error
 
 
 def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> Entry:
@@ -330,10 +375,13 @@ def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> E
 
 def _masked(entry: Entry, rules: Rules) -> Entry:
     """Return the entry with what stands beside the turns redacted; turns are when they are read."""
-    beside = [(name, raw) for name, raw in entry.fields if name != entry.key]
-    if rules.redact is None or not beside:
+    if rules.redact is None:
         return entry
-    values: list[object] = [{name: msgspec.json.decode(raw)} for name, raw in beside]
+    entry = _without_hidden(entry, rules.redact)
+    beside = [(name, raw) for name, raw in entry.fields if name != entry.key]
+    if not beside:
+        return entry
+    values: list[object] = [{name: _value(raw)} for name, raw in beside]
     masked = redact_json(values, rules.redact)
     if all(one is other for one, other in zip(values, masked, strict=True)):
         return entry
@@ -344,18 +392,45 @@ def _masked(entry: Entry, rules: Rules) -> Entry:
     return replace(entry, fields=fields, whole=b"")
 
 
+def _without_hidden(entry: Entry, redact: Callable[[str], str]) -> Entry:
+    """Return the entry without kept bytes that hold a secret which their values do not show.
+
+    A key that is written twice is read once. Bytes that are no longer than their value written
+    anew hide nothing, which is true of nearly all.
+    """
+    raws = tuple(
+        b"" if _hides(raw, len(_encoded(turn)), redact) else raw
+        for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))
+    )
+    size = sum(len(name) + len(raw) for name, raw in entry.fields) + sum(map(len, entry.raws))
+    whole = b"" if all(raws) and _hides(entry.whole, size, redact) else entry.whole
+    return replace(entry, raws=raws, whole=whole if all(raws) else b"")
+
+
+def _hides(raw: bytes, size: int, redact: Callable[[str], str]) -> bool:
+    if len(raw) <= size + _SLACK:
+        return False
+    text = raw.decode("utf-8", "replace")
+    return redact(text) != text
+
+
 def _line(entry: Entry, turns: Sequence[object]) -> bytes:
     """Return a trajectory as a line; what was kept of it is the bytes that it was."""
     if entry.whole and len(turns) == len(entry.turns) and all(map(is_, turns, entry.turns)):
         return entry.whole + b"\n"
     kept = {id(turn): raw for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))}
+    fields = dict(entry.fields)
+    if entry.has_prompt:
+        prompt, *turns = turns
+        if prompt is not entry.turns[0]:
+            said = mapping(prompt)
+            fields["system"] = _encoded(said.get("value", said.get("content")))
     written = [kept.get(id(turn)) or _encoded(turn) for turn in turns]
     listed = b"[" + b",".join(written) + b"]"
     if not entry.key:
         return listed + b"\n"
-    parts = [
-        _encoded(name) + b":" + (listed if name == entry.key else raw) for name, raw in entry.fields
-    ]
+    fields[entry.key] = listed
+    parts = (_encoded(name) + b":" + raw for name, raw in fields.items())
     return b"{" + b",".join(parts) + b"}\n"
 
 
@@ -366,7 +441,6 @@ def _encoded(value: object) -> bytes:
         return dump(value, _COMPACT).encode("utf-8", "replace")
 
 
-def _shown(content: bytes, work: Work) -> str:
-    text = content.decode("utf-8", "replace")
-    redact = _rules(work).redact
+def _shown(text: str, work: Work) -> str:
+    redact = rules_of(work).redact
     return (text if redact is None else redact(text))[:_SHOWN]
