@@ -7,12 +7,14 @@ the original turns, so that evidence in tool results is read before it goes.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.report import PrunedCounts
+from holdfast.tokens import MESSAGE_TOKENS
 from holdfast.transcript import (
     Media,
     Message,
@@ -33,13 +35,14 @@ if TYPE_CHECKING:
     from holdfast.transcript import Content, Transcript
 
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
-    _Sketch: TypeAlias = tuple[int, str, str]
+    _Sketch: TypeAlias = tuple[int, str]
 
 __all__ = [
     "LONG",
     "PrunedTranscript",
     "Truncated",
     "WithoutMedia",
+    "least_left",
     "middle_out",
     "pointer_to",
     "prune",
@@ -53,8 +56,8 @@ LONG = 200
 
 _LEAF_FRONT = 160
 _SHORTENED = (Role.TOOL, Role.ASSISTANT)
-_ENDS = 48
-"""Characters at both ends of a text that tell it from nearly all others of its length."""
+_PIECE = 48
+"""Characters in the middle of a text that tell it from nearly all others of its length."""
 _RECALL_TOOLS = frozenset(
     {"session_search", "memory", "ctx_grep", "ctx_describe", "ctx_expand", "ctx_recent"}
 )
@@ -90,7 +93,8 @@ def prune(
     stale = _Stale(transcript, describe)
     kinds: list[str] = []
     pruned = [*transcript]
-    for index, message in enumerate(transcript[:protected]):
+    for index in stale.long[: bisect_left(stale.long, protected)]:
+        message = transcript[index]
         if message.pinned or message.role not in _SHORTENED:
             continue
         found = [kind for part in message.parts if (kind := stale.kind(part, index))]
@@ -100,6 +104,22 @@ def prune(
     tally = Counter(kinds)
     shown = without_old_media(tuple(pruned))
     return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
+
+
+def least_left(message: Message, weight: int, scale: Scale) -> int:
+    """Return a weight that pruning does not get a message below, however short its lines are."""
+    if message.role is Role.USER or message.pinned:
+        return weight
+    if _shows(message):
+        return MESSAGE_TOKENS
+    for part in message.parts:
+        # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
+        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
+            weight -= scale.text(part.arguments) + 1
+        elif isinstance(part, ToolResult) and len(part.text) > LONG:
+            texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+            weight -= sum(scale.text(text) + 1 for text in texts)
+    return weight
 
 
 def squeezed(message: Message, describe: Describe) -> Message:
@@ -113,21 +133,29 @@ class _Stale:
 
     def __init__(self, transcript: Transcript, describe: Describe) -> None:
         self._describe = describe
+        self.long: list[int] = []
+        """The messages with a long part, in order."""
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         """Where a text stands last that another of the same sketch comes before."""
-        self._shared: set[_Sketch] = set()
+        self._shared: set[int] = set()
+        """The lengths of such texts."""
         seen: set[_Sketch] = set()
         for index, message in enumerate(transcript):
+            is_long = False
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
+                    is_long = is_long or len(part.arguments) > LONG
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
+                    is_long = True
                     sketch = _sketch(text)
                     if sketch in seen:
-                        self._shared.add(sketch)
+                        self._shared.add(len(text))
                         self._newest[text] = index
                     seen.add(sketch)
+            if is_long:
+                self.long.append(index)
 
     def kind(self, part: Part, index: int) -> str:
         """Return how a part would be shortened; nothing when it stays."""
@@ -162,7 +190,7 @@ class _Stale:
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""
-        return _sketch(text) in self._shared and self._newest.get(text, index) > index
+        return len(text) in self._shared and self._newest.get(text, index) > index
 
     def _call(self, result: ToolResult) -> ToolCall:
         known = self._calls.get(result.call_id)
@@ -171,7 +199,8 @@ class _Stale:
 
 def _sketch(text: str) -> _Sketch:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
-    return len(text), text[:_ENDS], text[-_ENDS:]
+    middle = len(text) // 2
+    return len(text), text[middle : middle + _PIECE]
 
 
 def _is_long(arguments: str) -> bool:
