@@ -7,7 +7,6 @@ the original turns, so that evidence in tool results is read before it goes.
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
@@ -94,8 +93,7 @@ def prune(
     stale = _Stale(transcript, describe)
     kinds: list[str] = []
     pruned = [*transcript]
-    for index in stale.long[: bisect_left(stale.long, protected)]:
-        message = transcript[index]
+    for index, message in enumerate(transcript[:protected]):
         if message.pinned or message.role not in _SHORTENED:
             continue
         found = [kind for part in message.parts if (kind := stale.kind(part, index))]
@@ -134,8 +132,6 @@ class _Stale:
 
     def __init__(self, transcript: Transcript, describe: Describe) -> None:
         self._describe = describe
-        self.long: list[int] = []
-        """The messages with a long part, in order."""
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         """Where a text stands last that another of the same sketch comes before."""
@@ -143,20 +139,15 @@ class _Stale:
         """The lengths of such texts."""
         seen: set[_Sketch] = set()
         for index, message in enumerate(transcript):
-            is_long = False
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
-                    is_long = is_long or len(part.arguments) > LONG
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
-                    is_long = True
                     sketch = _sketch(text)
                     if sketch in seen:
                         self._shared.add(len(text))
                         self._newest[text] = index
                     seen.add(sketch)
-            if is_long:
-                self.long.append(index)
 
     def kind(self, part: Part, index: int) -> str:
         """Return how a part would be shortened; nothing when it stays."""
