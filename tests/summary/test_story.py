@@ -219,3 +219,12 @@ def test_a_block_of_code_in_an_entry_stays_one_statement() -> None:
     code = "- src/a.py\n  ```go\n  func a() {\n    return 1\n  }\n  ```\n  and more of it"
     texts = [each.text for each in read_entry(code, "files", rarity_of([]))]
     assert texts == ["src/a.py", "`func a() { return 1 }`", "and more of it"]
+
+
+def test_a_conclusion_in_the_words_that_the_talk_is_about_is_told_too() -> None:
+    about = user("How does the reader open the cache before the writer closes it?")
+    reply = assistant("The change of the timeout is made now. The reader does open the cache.")
+    told = story([*[about, assistant("It waits for it.")] * 12, *WORK[:-1], reply])
+    plain = next(each for each in told if each.text == "The reader does open the cache.")
+    assert plain.kind is Kind.REPLY
+    assert plain.density >= 0.2

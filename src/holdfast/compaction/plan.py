@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import Cut, Measured, cut, head_ends, measured, must_stay, system_end
 from holdfast.compaction.policy import SOFT_CEILING
-from holdfast.compaction.prune import PrunedTranscript, prune, squeezed, truncate, without_old_media
+from holdfast.compaction.prune import (
+    PrunedTranscript,
+    least_left,
+    prune,
+    squeezed,
+    truncate,
+    without_old_media,
+)
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import Checkpoint, read_checkpoint
 from holdfast.tokens import MESSAGE_TOKENS, load_of
-from holdfast.transcript import Message, Role, Summary, Text
+from holdfast.transcript import Message, Summary, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,7 +291,7 @@ def grow(plan: Plan, spare: int, means: Means) -> Plan:
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     chosen = cut(plan.measured, plan.cut.head, grown)
     wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, means, protected=chosen.tail))
+    return replace(wider, window=_window(wider, means))
 
 
 def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
@@ -297,11 +304,13 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     if not plan.shares.strict:
         floor = len(plan.bare.transcript) - policy.protect_last_n
         protected = max(min(protected, floor), plan.cut.head)
-    if plan.bare.previous is None and _lightest(plan.measured, protected) <= policy.target_tokens:
+    target = policy.target_tokens
+    is_first = plan.bare.previous is None
+    if is_first and _may_reach(target, plan.measured, protected, means.scale):
         window = _shortened(plan, means, protected)
-        if window.counts.any and means.scale.total(window.transcript) <= policy.target_tokens:
+        if window.counts.any and means.scale.total(window.transcript) <= target:
             return Enough(_least_shortened(plan, window, policy, means))
-    return replace(plan, window=_window(plan, means, protected=protected))
+    return replace(plan, window=_window(plan, means))
 
 
 def _shortened(plan: Plan, means: Means, protected: int) -> PrunedTranscript:
@@ -325,16 +334,18 @@ def _least_shortened(
     return window
 
 
-def _lightest(it: Measured, protected: int) -> int:
-    """Return a weight that pruning cannot get below: words stay, and so does the tail."""
-    words = sum(
-        weight if message.role is Role.USER else MESSAGE_TOKENS
-        for message, weight in zip(it.transcript[:protected], it.weights, strict=False)
-    )
-    return words + it.weight(protected)
+def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
+    """Say whether pruning can get down to a weight at all: words stay, and so does the tail."""
+    left = target - it.weight(protected)
+    for message, weight in zip(it.transcript[:protected], it.weights, strict=False):
+        if left < 0:
+            break
+        left -= least_left(message, weight, scale)
+    return left >= 0
 
 
-def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
+def _window(plan: Plan, means: Means) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
-    kept = frozenset(plan.cut.kept)
-    return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)
+    cut = plan.cut
+    whole = plan.bare.transcript
+    return prune(whole, means.describe, protected=cut.tail, only=frozenset(cut.kept))

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.report import PrunedCounts
+from holdfast.tokens import MESSAGE_TOKENS
 from holdfast.transcript import (
     Media,
     Message,
@@ -33,13 +35,14 @@ if TYPE_CHECKING:
     from holdfast.transcript import Content, Transcript
 
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
-    _Sketch: TypeAlias = tuple[int, str, str]
+    _Sketch: TypeAlias = tuple[int, str]
 
 __all__ = [
     "LONG",
     "PrunedTranscript",
     "Truncated",
     "WithoutMedia",
+    "least_left",
     "middle_out",
     "pointer_to",
     "prune",
@@ -53,8 +56,8 @@ LONG = 200
 
 _LEAF_FRONT = 160
 _SHORTENED = (Role.TOOL, Role.ASSISTANT)
-_ENDS = 48
-"""Characters at both ends of a text that tell it from nearly all others of its length."""
+_PIECE = 48
+"""Characters in the middle of a text that tell it from nearly all others of its length."""
 _RECALL_TOOLS = frozenset(
     {"session_search", "memory", "ctx_grep", "ctx_describe", "ctx_expand", "ctx_recent"}
 )
@@ -102,6 +105,22 @@ def prune(
     return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
 
 
+def least_left(message: Message, weight: int, scale: Scale) -> int:
+    """Return a weight that pruning does not get a message below, however short its lines are."""
+    if message.role is Role.USER or message.pinned:
+        return weight
+    if _shows(message):
+        return MESSAGE_TOKENS
+    for part in message.parts:
+        # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
+        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
+            weight -= scale.text(part.arguments) + 1
+        elif isinstance(part, ToolResult) and len(part.text) > LONG:
+            texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+            weight -= sum(scale.text(text) + 1 for text in texts)
+    return weight
+
+
 def squeezed(message: Message, describe: Describe) -> Message:
     """Return a message of a call that still waits in its shortest form: the call itself stays."""
     stale = _Stale((message,), describe)
@@ -116,7 +135,8 @@ class _Stale:
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         """Where a text stands last that another of the same sketch comes before."""
-        self._shared: set[_Sketch] = set()
+        self._shared: set[int] = set()
+        """The lengths of such texts."""
         seen: set[_Sketch] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
@@ -125,7 +145,7 @@ class _Stale:
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
                     sketch = _sketch(text)
                     if sketch in seen:
-                        self._shared.add(sketch)
+                        self._shared.add(len(text))
                         self._newest[text] = index
                     seen.add(sketch)
 
@@ -150,7 +170,7 @@ class _Stale:
         if not kind:
             return part
         if isinstance(part, ToolCall):
-            return replace(part, arguments=_shrunk(part.arguments))
+            return replace(part, arguments=_shrunk(part.arguments, _front))
         result = cast("ToolResult", part)
         call = self._call(result)
         line = self._describe(call, result if kind == "summarised" else None)
@@ -162,7 +182,7 @@ class _Stale:
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""
-        return _sketch(text) in self._shared and self._newest.get(text, index) > index
+        return len(text) in self._shared and self._newest.get(text, index) > index
 
     def _call(self, result: ToolResult) -> ToolCall:
         known = self._calls.get(result.call_id)
@@ -171,7 +191,8 @@ class _Stale:
 
 def _sketch(text: str) -> _Sketch:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
-    return len(text), text[:_ENDS], text[-_ENDS:]
+    middle = len(text) // 2
+    return len(text), text[middle : middle + _PIECE]
 
 
 def _is_long(arguments: str) -> bool:
@@ -190,27 +211,31 @@ def _has_long_leaf(value: object) -> bool:
     return isinstance(value, list) and any(map(_has_long_leaf, cast("list[object]", value)))
 
 
-def _shrunk(arguments: str) -> str:
+def _shrunk(arguments: str, cut: Callable[[str], str]) -> str:
     """Cut long string leaves; structure, numbers, booleans and nulls survive."""
     try:
         value: object = json.loads(arguments)
     except (ValueError, RecursionError):
         return arguments
-    shorter = _cut_leaves(value)
+    shorter = _cut_leaves(value, cut)
     return arguments if shorter == value else json.dumps(shorter, ensure_ascii=False)
 
 
-def _cut_leaves(value: object) -> object:
+def _cut_leaves(value: object, cut: Callable[[str], str]) -> object:
     match value:
         case str() if len(value) > LONG:
-            return f"{value[:_LEAF_FRONT]}… [{len(value) - _LEAF_FRONT} characters more]"
+            return cut(value)
         case dict():
             entries = cast("dict[str, object]", value)
-            return {key: _cut_leaves(item) for key, item in entries.items()}
+            return {key: _cut_leaves(item, cut) for key, item in entries.items()}
         case list():
-            return [_cut_leaves(item) for item in cast("list[object]", value)]
+            return [_cut_leaves(item, cut) for item in cast("list[object]", value)]
         case _:
             return value
+
+
+def _front(leaf: str) -> str:
+    return f"{leaf[:_LEAF_FRONT]}… [{len(leaf) - _LEAF_FRONT} characters more]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,30 +325,37 @@ def truncate(
 ) -> Truncated:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
-    Only tool results give way: the words of users and of the model are never truncated. Where the
-    store has a result whole (`stored` has message ids by call id), a pointer to it is left.
+    So is what calls that were answered had been given, such as a file that was written. The words
+    of users and of the model are never truncated. Where the store has a result whole (`stored` has
+    message ids by call id), a pointer to it is left.
     """
     kept = list(messages)
     over = scale.total(kept) - budget
-    candidates = sorted(
-        (
-            (scale.text(result.text), index)
-            for index, message in enumerate(kept)
-            for result in message.results
-        ),
-        reverse=True,
-    )
     count = 0
-    for weight, index in candidates:
+    for weight, index, place in _heaviest(kept, scale) if over > 0 else ():
         if over <= 0 or weight <= _SMALLEST:
             break
         share = max(weight - over, _SMALLEST) / weight
-        before = scale.weigh(kept[index])
-        parts = tuple(_cut(part, share, stored) for part in kept[index].parts)
-        kept[index] = replace(kept[index], parts=parts)
-        over -= before - scale.weigh(kept[index])
+        message = kept[index]
+        parts = [*message.parts]
+        parts[place] = _cut(parts[place], share, stored)
+        kept[index] = replace(message, parts=tuple(parts))
+        over -= scale.weigh(message) - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
+
+
+def _heaviest(messages: Sequence[Message], scale: Scale) -> list[tuple[int, int, int]]:
+    """Return the weight and the place of each result and each call that has one, heaviest first."""
+    answered = {result.call_id for message in messages for result in message.results}
+    found: list[tuple[int, int, int]] = []
+    for index, message in enumerate(messages):
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolResult):
+                found.append((scale.text(part.text), index, place))
+            elif isinstance(part, ToolCall) and part.id in answered:
+                found.append((scale.text(part.arguments), index, place))
+    return sorted(found, reverse=True)
 
 
 def middle_out(text: str, room: int, pointer: str = "") -> str:
@@ -345,6 +377,9 @@ def pointer_to(message_id: int | str) -> str:
 
 
 def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
+    if isinstance(part, ToolCall):
+        cut = partial(_shortened, share=share, pointer="")
+        return replace(part, arguments=_shrunk(part.arguments, cut))
     if not isinstance(part, ToolResult):
         return part
     pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""

@@ -224,7 +224,7 @@ def derive_focus(messages: Sequence[Message]) -> str:
 
     "Yes" and "go on" name none: what is said in so few words concerns what was asked before.
     """
-    for words in reversed(user_words(messages)):
+    for words in map(said_in, reversed(messages)):
         # Bytes rather than characters: forty characters of Chinese are a whole request.
         if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH:
             return flat(words, _WIDTH)

@@ -11,7 +11,7 @@ for them in a set costs a tenth of that.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from holdfast.summary.tracing import stems
@@ -42,7 +42,7 @@ __all__ = [
     "words_in",
 ]
 
-Words: TypeAlias = "set[bytes] | None"
+Words: TypeAlias = "frozenset[bytes] | None"
 
 SIGNS = "0"
 """The word that stands for any digit and for the sign of a mail address."""
@@ -50,8 +50,10 @@ SIGNS = "0"
 _WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 _TO_WORDS = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
 _SIGN_BYTES = b"0123456789@"
+_DIGIT = SIGNS.encode()
 
 
+@lru_cache(maxsize=8192)
 def words_in(sentence: str) -> Words:
     """Return the words of a sentence in lower case; None where it is not plain ASCII.
 
@@ -60,10 +62,10 @@ def words_in(sentence: str) -> Words:
     if not sentence.isascii():
         return None
     raw = sentence.lower().encode("ascii")
-    words = set(raw.translate(_TO_WORDS).split())
+    words = raw.translate(_TO_WORDS).split()
     if len(raw.translate(None, _SIGN_BYTES)) < len(raw):
-        words.add(SIGNS.encode())
-    return words
+        words.append(_DIGIT)
+    return frozenset(words)
 
 
 class Wording:
@@ -390,6 +392,7 @@ _LONGEST = 400
 """Characters of a sentence that are looked at: a longer one is no statement."""
 
 
+@lru_cache(maxsize=4096)
 def is_standing_rule(sentence: str) -> bool:
     """Say whether a user's sentence says what must be, must not be or is liked, beyond its turn."""
     if len(sentence) > _LONGEST or is_question(sentence):
@@ -400,6 +403,7 @@ def is_standing_rule(sentence: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def is_value(sentence: str) -> bool:
     """Say whether a user's sentence tells who or what something is, in exact words."""
     if len(sentence) > _LONGEST or is_question(sentence):
@@ -407,7 +411,9 @@ def is_value(sentence: str) -> bool:
     words = words_in(sentence)
     if any(cue.stands_in(sentence, words) for cue in (_SELF, _CALLED)):
         return True
-    if given_value(sentence) is not None or _PLACED.search(sentence):
+    # To look for the signs of a path costs a fraction of trying the pattern.
+    is_path = "/" in sentence or ":\\" in sentence
+    if given_value(sentence) is not None or (is_path and _PLACED.search(sentence)):
         return True
     return _OWNED.stands_in(sentence, words) and _EXACT.stands_in(sentence, words)
 
@@ -434,9 +440,13 @@ _CORRECTS = re.compile(
 """What says that a value is another one now; it is no part of what has the value."""
 
 
+@lru_cache(maxsize=4096)
 def given_value(sentence: str) -> tuple[str, str] | None:
     """Return what a sentence gives a value to, and the value: "the port is 80", "端口是 80"."""
-    if len(sentence) > _LONGEST or (found := _GIVEN.search(sentence)) is None:
+    words = words_in(sentence)
+    if len(sentence) > _LONGEST or (words is not None and _DIGIT not in words):
+        return None
+    if not (found := _GIVEN.search(sentence)):
         return None
     subject = _CORRECTS.sub(" ", sentence[: found.start()])
     return (subject, found[1]) if stems(subject) else None

@@ -30,6 +30,8 @@ from holdfast.summary.statements import Choice, Kind, Origin, Statement
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
+from holdfast.transcript.effects import Effect
+from holdfast.transcript.families import Family
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -44,8 +46,10 @@ _TOKENS_A_DEED = 30
 """Tokens of the budget for each call that is read: a record has no room to tell of more."""
 _OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 """Characters of what was said that are read for each token of the budget, and the fewest."""
-_FRONT, _BACK = 2_000, 1_500
-"""Characters that are read of an answer."""
+_FRONT, _BACK, _BEGINNING = 2_000, 1_500, 400
+"""Characters that are read of an answer, and of one that says only whether the call was let."""
+_SILENT = (Family.READ, Family.SEARCH, Family.WEB, Family.WRITE)
+"""Families of which a record tells what was asked for, and not what came back."""
 _WRITTEN = 4_000
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
@@ -179,18 +183,24 @@ def _masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
 
 def _texts_of(deed: Deed) -> tuple[str, str, str]:
     answer = "" if deed.ended is None else deed.ended.text
-    if len(answer) > _FRONT + _BACK:
+    if deed.action.family in _SILENT and not (deed.ended and deed.ended.failed):
+        answer = answer[:_BEGINNING]
+    elif len(answer) > _FRONT + _BACK:
         answer = f"{answer[:_FRONT]}\n{answer[-_BACK:]}"
     return deed.action.target[:_FRONT], deed.action.content[:_WRITTEN], answer
 
 
 def _replaced(step: Remark | Deed, masked: Iterator[str]) -> Remark | Deed:
     if isinstance(step, Remark):
-        return Remark(next(masked), step.place)
-    action = replace(step.action, target=next(masked), content=next(masked))
-    answer = next(masked)
-    ended = None if step.ended is None else replace(step.ended, text=answer)
-    return replace(step, action=action, ended=ended)
+        text = next(masked)
+        return step if text is step.text else Remark(text, step.place)
+    action, ended = step.action, step.ended
+    target, content, answer = next(masked), next(masked), next(masked)
+    if target is not action.target or content is not action.content:
+        action = replace(action, target=target, content=content)
+    if ended is not None and answer is not ended.text:
+        ended = Effect(answer, ended.exit_code, ended.failed)
+    return Deed(action, ended, step.arguments, step.place)
 
 
 class _Drafting:
@@ -253,12 +263,12 @@ class _Drafting:
         """Yield the story, with what belongs to another section in that section."""
         opening = next((turn.place for turn in self._turns if turn.asks), -1)
         for each in story:
-            if each.message != opening and self._is_pasted(each.message):
+            if each.label != USER or (each.message != opening and self._is_pasted(each.message)):
                 yield each
                 continue
-            if each.label == USER and is_standing_rule(each.text):
+            if is_standing_rule(each.text):
                 moved = Kind.CONSTRAINT, "constraints"
-            elif each.label == USER and is_value(each.text):
+            elif is_value(each.text):
                 moved = Kind.VALUE, "critical"
             else:
                 yield each
@@ -352,9 +362,7 @@ class _Drafting:
         if not wanted:
             return list(statements)
         return [
-            replace(each, density=each.density * factor)
-            if any(map(each.text.casefold().__contains__, wanted))
-            else each
+            each.weighted(factor) if any(map(each.text.casefold().__contains__, wanted)) else each
             for each in statements
         ]
 

@@ -38,10 +38,12 @@ _GOES_ON = re.compile(
     r"|Inc|Ltd|Jr|e\.g|i\.e|z\.B|bzw|etc)\.$"
 )
 # The number of an item stays: users answer with it.
+_BULLETS = ("-", "*", "•", "+")
 _ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 # Where a link leads on this machine is in its words mostly, and costs more than they do.
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
-_RULE = re.compile(r"[\s|:+=_*-]*")
+_RULES = "|:+=_*-"
+_RULE = re.compile(rf"[\s{_RULES}]*")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _WORD = re.compile(r"[^\W_][\w./@#:%$€£+-]*", re.UNICODE)
 _NAME = re.compile(r"\d|_|\w[./@#:]\w|[a-z][A-Z]|[A-Z]{2}")
@@ -60,9 +62,10 @@ def units(text: str) -> list[str]:
 def _units(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = ""
-    for block in _blocks(_LINK.sub(r"\1", _ends(text))):
+    read = _ends(text)
+    for block in _blocks(_LINK.sub(r"\1", read) if "](" in read else read):
         line = " ".join(block.replace("**", "").split())
-        if not line or _RULE.fullmatch(line):
+        if not line or (line[0] in _RULES and _RULE.fullmatch(line)):
             if line.startswith("|") and found and " | " in found[-1]:
                 # The head of a table says what its rows are, and nothing without them.
                 announced = f"{found.pop()}:"
@@ -99,7 +102,7 @@ def led(found: list[str]) -> list[str]:
 
 def is_dense(text: str) -> bool:
     """Say whether a text is in a script that does not part its words."""
-    return _DENSE.search(text) is not None
+    return not text.isascii() and _DENSE.search(text) is not None
 
 
 def _is_short(unit: str) -> bool:
@@ -146,7 +149,7 @@ def _blocks(text: str) -> Iterator[str]:
         elif mark.startswith(("```", "~~~")):
             fence = mark[:3]
         else:
-            yield _ITEM.sub("", line, count=1) or line
+            yield (_ITEM.sub("", line, count=1) or line) if mark.startswith(_BULLETS) else line
     yield from _code(held)
 
 
@@ -195,10 +198,14 @@ class Rarity:
 
     def __init__(self, told: Iterable[str]) -> None:
         """Count the words of the units."""
-        self._worths: dict[str, float] = {}
+        self._known: dict[str, tuple[str, float]] = {}
+        """Words, each in one case and with its worth where it does not begin a unit."""
         self._found: Counter[str] = Counter()
         for unit in told:
-            self._found.update({word.casefold() for word in _WORD.findall(unit)})
+            # Letters of other scripts may become several, and not all of them belong to words.
+            plain = unit.isascii()
+            words = _WORD.findall(unit.lower() if plain else unit)
+            self._found.update(set(words if plain else map(str.casefold, words)))
 
     def density(self, unit: str) -> float:
         """Return what a unit holds per word: names and numbers count most, then rare words."""
@@ -207,23 +214,21 @@ class Rarity:
             return 0.0
         if is_code(unit):
             return _OF_CODE
-        if _DENSE.search(unit):
+        if is_dense(unit):
             names = sum(1 for word in words if _NAME.search(word))
             return min(0.55 + 2.0 * names / (len(unit) / 2 + 3), 1.3)
-        held = 0.0
-        seen: set[str] = set()
-        for place, word in enumerate(words):
-            folded = word.casefold()
-            if folded in seen:
-                continue
-            seen.add(folded)
-            if place == 0:
-                held += self._worth(word, folded, first=True)
-                continue
-            worth = self._worths.get(word)
-            if worth is None:
-                worth = self._worths[word] = self._worth(word, folded, first=False)
-            held += worth
+        first = words[0].casefold()
+        held = self._worth(words[0], first, first=True)
+        seen = {first}
+        known = self._known
+        for word in words[1:]:
+            if word not in known:
+                folded = word.casefold()
+                known[word] = folded, self._worth(word, folded, first=False)
+            folded, worth = known[word]
+            if folded not in seen:
+                seen.add(folded)
+                held += worth
         return min(held / (len(words) + 3), 1.3)
 
     def _worth(self, word: str, folded: str, *, first: bool) -> float:

@@ -34,7 +34,7 @@ from holdfast.summary.sentences import clip_words, is_code, units
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import Kind, Origin, Statement
 from holdfast.summary.story import USER, narrates
-from holdfast.summary.tracing import marks, overlap, stems
+from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[Asked]:
                 is_bare = not stems(DROPS.pattern.sub(" ", unit))
                 gone = found[-1:] if is_bare else _named(unit, DROPS, found)
                 found = [each for each in found if each not in gone]
-        new = [_asked(words, turn.place) for words in turn.asks if marks(words)]
+        new = [_asked(words, turn.place) for words in turn.asks if has_marks(words)]
         known = {each.text for each in new}
         found = [each for each in found if each.message >= 0 or each.text not in known]
         found = _replied(turn, [*found, *new])[-_MOST:]

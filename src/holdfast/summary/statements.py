@@ -117,6 +117,12 @@ class Statement:
     is_head: bool = False
     """Whether nothing of its entry is told without it."""
 
+    def weighted(self, factor: float) -> Statement:
+        """Return it with so many times the worth."""
+        place = self.section, self.entry, self.order
+        rest = self.label, self.origin, self.message, self.is_head
+        return Statement(self.kind, self.text, *place, self.density * factor, *rest)
+
     def worth(self, age: float) -> float:
         """Return what it is worth per token, by how many times the record's size was said since."""
         if self.origin is Origin.MODEL:

@@ -40,7 +40,7 @@ _GAP = " … "
 _OF_USER = 2.0
 _LONG = 800
 """Characters of a message after which more of it is worth half."""
-_DECISIVE = 0.25
+_DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
@@ -166,7 +166,7 @@ class _Telling:
         yield self._one(line.kind, line.line, density, label, deed.place)
         if deed.action.family is Family.PLAN:
             for unit in units(deed.action.content.strip().partition("\n")[2]):
-                yield self._one(Kind.REPLY, unit, self._rarity.density(unit), PLAN, deed.place)
+                yield self._one(Kind.REPLY, unit, self._concluding(unit), PLAN, deed.place)
         if line.detail:
             density = min(self._rarity.density(line.detail), density)
             yield self._one(Kind.DETAIL, line.detail, density, MORE, deed.place)
@@ -191,7 +191,7 @@ class _Telling:
             return
         first = next((at for at, unit in enumerate(parts) if not is_code(unit)), 0)
         for place, unit in enumerate(parts):
-            density = self._rarity.density(unit)
+            density = self._concluding(unit)
             kind = Kind.REPLY
             if place == first:
                 kind, density = Kind.RESULT, max(density, 0.8)
@@ -201,6 +201,11 @@ class _Telling:
             if answered and place == len(parts) - 1 and is_question(unit):
                 kind, density = Kind.RESULT, 1.0
             yield self._one(kind, unit, density, ASSISTANT, reply.place)
+
+    def _concluding(self, unit: str) -> float:
+        """Return the density of a conclusion: what the whole talk is about is in common words."""
+        density = self._rarity.density(unit)
+        return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
 
 
 def _repeated(turn: Turn) -> set[int]:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Passages", "Said", "marks", "overlap", "stems"]
+__all__ = ["Passages", "Said", "has_marks", "marks", "overlap", "stems"]
 
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 _RUN = 4
 _PASSAGE = 120
 _READ = 40_000
@@ -67,8 +68,8 @@ def stems(text: str) -> frozenset[str]:
 
 
 def _stems(folded: str) -> Iterator[str]:
-    for word in _WORD.findall(folded):
-        if _DENSE.search(word):
+    for word in (folded,) if folded.isalnum() else _WORD.findall(folded):
+        if not word.isascii() and _DENSE.search(word):
             yield from (word[index : index + 2] for index in range(max(len(word) - 1, 1)))
         elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
             yield word[:_STEM] if word.isalpha() else word
@@ -80,24 +81,33 @@ def marks(text: str) -> frozenset[str]:
 
     Single words are shared by too much. Where words are not parted, four characters are a pair.
     """
-    found: set[str] = set()
+    return frozenset(_marks(text))
+
+
+def has_marks(text: str) -> bool:
+    """Say whether anything tells the subject of a text from others."""
+    return any(_marks(text))
+
+
+def _marks(text: str) -> Iterator[str]:
     before = ""
-    for token in _TOKEN.findall(_folded(text)):
-        if _DENSE.search(token):
-            found.update(token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
+    for found in _TOKEN.finditer(_folded(text)):
+        token = found[0]
+        if not token.isascii() and _DENSE.search(token):
+            yield from (token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
             before = ""
         elif token not in _SMALL and (len(token) > 2 or token.isdecimal()):
-            word = token[:_STEM] if token.isalpha() else token
-            if not token.isalpha() and not token.isdecimal():
-                found.add(word)
+            is_word = token.isalpha()
+            word = token[:_STEM] if is_word else token
+            if not is_word and not token.isdecimal():
+                yield word
             if before:
-                found.add(f"{before} {word}")
+                yield f"{before} {word}"
             before = word
-    return frozenset(found)
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
 def _weighty(found: Iterable[str], text: str) -> frozenset[int]:
@@ -168,23 +178,26 @@ class Passages:
     """A text in which statements are looked for, word for word or reworded in one passage."""
 
     def __init__(self, text: str) -> None:
-        self._plain = _bare(text)
+        lines = text.split("\n")
+        self._plain = "".join(map(_bare, lines))
         self._found: dict[str, set[int]] = {}
         known: dict[str, list[set[int]]] = {}
+        words = "\n".join(map(_folded, lines)).split()
         step = _PASSAGE // 2
         # A passage is a stretch of words and the one after it; most words come again.
-        for at, word in enumerate(_folded(text).split()):
-            places = known.get(word)
-            if places is None:
-                stems_ = dict.fromkeys(_stems(word))
-                places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
-            for each in places:
-                each.add(at // step)
+        for place, at in enumerate(range(0, len(words), step)):
+            for word in {*_WORD.findall(" ".join(words[at : at + step]))}:
+                places = known.get(word)
+                if places is None:
+                    stems_ = {*_stems(word)}
+                    places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
+                for each in places:
+                    each.add(place)
 
     def hold(self, statement: str) -> bool:
         """Say whether a statement stands in the text."""
         wanted = stems(statement)
-        there = sum(stem in self._found for stem in wanted)
+        there = sum(map(self._found.__contains__, wanted))
         # To look for the letters costs most, and a text without the words has not got them.
         if there == len(wanted) and _bare(statement) in self._plain:
             return True
@@ -195,7 +208,8 @@ class Passages:
         if len(wanted) < _FEWEST:
             return False
         places = sorted((self._found.get(each, set()) for each in wanted), key=len)
-        names = [self._found.get(each, set()) for each in wanted if any(map(str.isdigit, each))]
+        named = [each for each in wanted if not each.isalpha() and any(map(str.isdigit, each))]
+        names = [self._found.get(each, set()) for each in named]
         fewest = ceil(len(wanted) * _MOST_WORDS)
         # A passage that has that many of them has one of the rarest.
         rare = set[int]().union(*(names[:1] or places[: len(wanted) - fewest + 1]))
@@ -208,4 +222,6 @@ class Passages:
 
 
 def _bare(text: str) -> str:
+    if text.isascii():
+        return text.lower().encode("ascii").translate(None, _NO_LETTERS).decode("ascii")
     return "".join(_WORD.findall(text.casefold())).replace("_", "")

@@ -16,6 +16,7 @@ from holdfast.transcript.blocks import is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, effect, effect_of_text
 from holdfast.transcript.families import Family
 from holdfast.transcript.plans import fields_of
+from holdfast.transcript.quickly import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _last_step(action: Action) -> str:
     return _STEP.split(unquoted(action.target).strip())[-1]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Remark:
     """What the assistant said."""
@@ -132,26 +134,31 @@ def read_turns(
         if message.role is not Role.ASSISTANT
         for result in message.results
     }
-    turns = [Turn(0)]
+    turns, older = [Turn(0)], [0]
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
-        if message.role is Role.ASSISTANT and message.synthetic is None:
+            older.append(0)
+        role = message.role
+        if role is Role.ASSISTANT and message.synthetic is None:
             text = message.text
             if text and not text.isspace():
                 turns[-1].steps.append(Remark(text, index))
             if index < first:
-                turns[-1] = replace(turns[-1], older=turns[-1].older + len(message.calls))
+                older[-1] += len(message.calls)
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
-        elif message.role is Role.USER:
+        elif role is Role.USER:
             if words := said_in(message):
                 last = turns[-1]
-                if not last.asks or last.steps or last.older or last.interrupted:
+                if not last.asks or last.steps or older[-1] or last.interrupted:
                     turns.append(Turn(index))
+                    older.append(0)
                 turns[-1].asks.append(words)
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
+    pairs = zip(turns, older, strict=True)
+    turns = [replace(turn, older=calls) if calls else turn for turn, calls in pairs]
     return _bounded([turn for turn in turns if turn.asks or turn.steps or turn.older], characters)
 
 

@@ -110,8 +110,9 @@ def known_string(raw: Mapping[str, object], key: str) -> str:
 
 def leftover(raw: Wire, known: frozenset[str], dialect: str) -> Extras:
     """Return the fields the vocabulary does not know, filed under their dialect."""
-    rest = {key: value for key, value in raw.items() if key not in known}
-    return {dialect: rest} if rest else NO_EXTRAS
+    if known.issuperset(raw):
+        return NO_EXTRAS
+    return {dialect: {key: value for key, value in raw.items() if key not in known}}
 
 
 def own(extras: Extras, dialect: str) -> Wire:

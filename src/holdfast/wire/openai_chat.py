@@ -114,6 +114,9 @@ def _message(unnamed: _UnnamedCalls, value: object) -> Message:
         if not content.startswith(SIGNS):
             return Message(role, (Text(content),))
     elif role is Role.TOOL:
+        call_id = raw.get("tool_call_id")
+        if name == "tool" and len(raw) == 3 and type(content) is str and type(call_id) is str:
+            return Message(role, (ToolResult(call_id, (Text(content),)),))
         return _answered(unnamed, raw)
     elif role is Role.ASSISTANT:
         return _assistant(unnamed, raw)
