@@ -58,15 +58,15 @@ def test_the_tail_holds_what_its_budget_allows() -> None:
     assert chosen == Cut(0, 16, (), "the tail holds what its budget allows")
 
 
-def test_the_exchange_at_the_edge_of_a_poor_tail_stays_under_the_ceiling() -> None:
+def test_the_exchange_at_the_edge_stays_whole_under_the_ceiling() -> None:
     transcript = (
         *[assistant("x" * 20) for _ in range(20)],
         assistant("y" * 80),
-        *[assistant("x" * 5) for _ in range(4)],
+        *[assistant("x" * 6) for _ in range(4)],
         user("task"),
     )
     chosen = cut(measured(transcript, SCALE), 0, SHARES)
-    assert (chosen.tail, chosen.why) == (20, "the exchange at the edge of the budget stays")
+    assert (chosen.tail, chosen.why) == (20, "the exchange at the edge of the budget stays whole")
 
 
 def test_when_all_fits_under_the_ceiling_the_raw_budget_cuts() -> None:

@@ -180,14 +180,3 @@ def test_of_other_systems_summaries_the_newest_counts() -> None:
     assert bare.previous is not None
     assert bare.previous.record.goal == ("two",)
     assert bare.fresh == 1
-
-
-def test_output_beside_a_reply_that_stays_of_the_middle_is_pruned_however_new() -> None:
-    reply = assistant("I look at the log.", call("r", "bash", '{"command": "cat log"}'))
-    steps = [message for at in range(6) for message in step(f"s{at}", "ls", f"line {at}\n" * 120)]
-    transcript = (*talk(30), user("go"), reply, tool("r", "another line\n" * 60), *steps)
-    plan = decide(transcript, Policy(context_length=8_000), MEANS)
-    assert isinstance(plan, Plan)
-    assert plan.cut.kept == (60, 61, 62)
-    assert plan.window.transcript[61] == reply
-    assert plan.window.transcript[62].results[0].text == "[bash: cat log (60 lines)]"

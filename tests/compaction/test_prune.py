@@ -211,25 +211,6 @@ def test_words_of_users_and_of_the_model_are_never_truncated() -> None:
     assert truncate(messages, 100, SCALE) == Truncated(messages, 0)
 
 
-def test_what_an_answered_call_was_given_is_cut_like_a_result() -> None:
-    arguments = json.dumps({"path": "a.py", "content": HUGE})
-    written = assistant("", call("a", "write_file", arguments))
-    messages = (written, tool("a", "ok"), user("go on"))
-    cropped = truncate(messages, 2_000, SCALE)
-    assert cropped.count == 1
-    assert SCALE.total(cropped.messages) <= 2_000
-    kept = json.loads(cropped.messages[0].calls[0].arguments)
-    assert kept["path"] == "a.py"
-    assert kept["content"].startswith("0: the build")
-    assert kept["content"].endswith("1999: the build printed another line")
-    assert cropped.messages[1:] == messages[1:]
-
-
-def test_what_a_call_that_still_waits_was_given_stays() -> None:
-    messages = (assistant("", call("a", "write_file", json.dumps({"content": HUGE}))),)
-    assert truncate(messages, 100, SCALE) == Truncated(messages, 0)
-
-
 def test_a_result_that_cannot_be_small_enough_says_what_was_left_out() -> None:
     cropped = truncate((user(HUGE), tool("a", "x" * 400 + " 1 2 3" * 40)), 10, SCALE)
     assert "left out here" in cropped.messages[1].results[0].text

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "system_end"]
 
-_POOR = 0.4
-"""The share of its budget below which a tail takes in an oversized exchange at its edge, whose
-output is cut until the budget holds it."""
+_POOR = 0.6
+"""The share of its budget below which a tail takes in an oversized exchange at its edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def _tail(
     # Only where little would be left without it: else each fold would free less for nothing.
     poor = behind[within] < shares.tail * _POOR
     if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
-        within, why = places[at - 1], "the exchange at the edge of the budget stays"
+        within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
     if size - within < shares.fewest:
         within = max((seam for seam in places if size - seam >= shares.fewest), default=head)
         why = f"the tail is never shorter than {shares.fewest} messages"

@@ -161,7 +161,7 @@ def _frame(plan: Plan, means: Means) -> _Frame:
     tail = window[cut.tail :]
     newest = newest_user(window)
     spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
-    cropped = truncate(tail, plan.shares.tail + spared, means.scale, means.stored)
+    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale, means.stored)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)

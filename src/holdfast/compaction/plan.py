@@ -291,7 +291,7 @@ def grow(plan: Plan, spare: int, means: Means) -> Plan:
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     chosen = cut(plan.measured, plan.cut.head, grown)
     wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, means))
+    return replace(wider, window=_window(wider, means, protected=chosen.tail))
 
 
 def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
@@ -310,7 +310,7 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
         window = _shortened(plan, means, protected)
         if window.counts.any and means.scale.total(window.transcript) <= target:
             return Enough(_least_shortened(plan, window, policy, means))
-    return replace(plan, window=_window(plan, means))
+    return replace(plan, window=_window(plan, means, protected=protected))
 
 
 def _shortened(plan: Plan, means: Means, protected: int) -> PrunedTranscript:
@@ -344,8 +344,7 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
     return left >= 0
 
 
-def _window(plan: Plan, means: Means) -> PrunedTranscript:
+def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
-    cut = plan.cut
-    whole = plan.bare.transcript
-    return prune(whole, means.describe, protected=cut.tail, only=frozenset(cut.kept))
+    kept = frozenset(plan.cut.kept)
+    return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)

@@ -17,7 +17,7 @@ SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
 
 SOFT_CEILING = 1.5
-"""How far over its budget a tail may be with the exchange at its edge, before that is cut."""
+"""How far over its budget the tail may go to keep one oversized exchange whole."""
 
 _FLOOR_SHARE = 0.85
 """The most of the window that the threshold floor may take: small models must work too."""
@@ -57,7 +57,7 @@ class Shares:
     """What the whole window may weigh."""
     tail: int
     ceiling: int
-    """What the tail may weigh with an oversized exchange at its edge, before that is cut."""
+    """What the tail may weigh when its oldest exchange is oversized."""
     record: int
     said: int
     """Users' words beside the record."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -170,7 +169,7 @@ class _Stale:
         if not kind:
             return part
         if isinstance(part, ToolCall):
-            return replace(part, arguments=_shrunk(part.arguments, _front))
+            return replace(part, arguments=_shrunk(part.arguments))
         result = cast("ToolResult", part)
         call = self._call(result)
         line = self._describe(call, result if kind == "summarised" else None)
@@ -211,31 +210,27 @@ def _has_long_leaf(value: object) -> bool:
     return isinstance(value, list) and any(map(_has_long_leaf, cast("list[object]", value)))
 
 
-def _shrunk(arguments: str, cut: Callable[[str], str]) -> str:
+def _shrunk(arguments: str) -> str:
     """Cut long string leaves; structure, numbers, booleans and nulls survive."""
     try:
         value: object = json.loads(arguments)
     except (ValueError, RecursionError):
         return arguments
-    shorter = _cut_leaves(value, cut)
+    shorter = _cut_leaves(value)
     return arguments if shorter == value else json.dumps(shorter, ensure_ascii=False)
 
 
-def _cut_leaves(value: object, cut: Callable[[str], str]) -> object:
+def _cut_leaves(value: object) -> object:
     match value:
         case str() if len(value) > LONG:
-            return cut(value)
+            return f"{value[:_LEAF_FRONT]}… [{len(value) - _LEAF_FRONT} characters more]"
         case dict():
             entries = cast("dict[str, object]", value)
-            return {key: _cut_leaves(item, cut) for key, item in entries.items()}
+            return {key: _cut_leaves(item) for key, item in entries.items()}
         case list():
-            return [_cut_leaves(item, cut) for item in cast("list[object]", value)]
+            return [_cut_leaves(item) for item in cast("list[object]", value)]
         case _:
             return value
-
-
-def _front(leaf: str) -> str:
-    return f"{leaf[:_LEAF_FRONT]}… [{len(leaf) - _LEAF_FRONT} characters more]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,37 +320,30 @@ def truncate(
 ) -> Truncated:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
-    So is what calls that were answered had been given, such as a file that was written. The words
-    of users and of the model are never truncated. Where the store has a result whole (`stored` has
-    message ids by call id), a pointer to it is left.
+    Only tool results give way: the words of users and of the model are never truncated. Where the
+    store has a result whole (`stored` has message ids by call id), a pointer to it is left.
     """
     kept = list(messages)
     over = scale.total(kept) - budget
+    candidates = sorted(
+        (
+            (scale.text(result.text), index)
+            for index, message in enumerate(kept)
+            for result in message.results
+        ),
+        reverse=True,
+    )
     count = 0
-    for weight, index, place in _heaviest(kept, scale) if over > 0 else ():
+    for weight, index in candidates:
         if over <= 0 or weight <= _SMALLEST:
             break
         share = max(weight - over, _SMALLEST) / weight
-        message = kept[index]
-        parts = [*message.parts]
-        parts[place] = _cut(parts[place], share, stored)
-        kept[index] = replace(message, parts=tuple(parts))
-        over -= scale.weigh(message) - scale.weigh(kept[index])
+        before = scale.weigh(kept[index])
+        parts = tuple(_cut(part, share, stored) for part in kept[index].parts)
+        kept[index] = replace(kept[index], parts=parts)
+        over -= before - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
-
-
-def _heaviest(messages: Sequence[Message], scale: Scale) -> list[tuple[int, int, int]]:
-    """Return the weight and the place of each result and each call that has one, heaviest first."""
-    answered = {result.call_id for message in messages for result in message.results}
-    found: list[tuple[int, int, int]] = []
-    for index, message in enumerate(messages):
-        for place, part in enumerate(message.parts):
-            if isinstance(part, ToolResult):
-                found.append((scale.text(part.text), index, place))
-            elif isinstance(part, ToolCall) and part.id in answered:
-                found.append((scale.text(part.arguments), index, place))
-    return sorted(found, reverse=True)
 
 
 def middle_out(text: str, room: int, pointer: str = "") -> str:
@@ -377,9 +365,6 @@ def pointer_to(message_id: int | str) -> str:
 
 
 def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
-    if isinstance(part, ToolCall):
-        cut = partial(_shortened, share=share, pointer="")
-        return replace(part, arguments=_shrunk(part.arguments, cut))
     if not isinstance(part, ToolResult):
         return part
     pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""
