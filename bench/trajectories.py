@@ -78,7 +78,8 @@ def rates(path: Path, rounds: int = ROUNDS) -> Table:
     note = (
         f"{some.trajectories} trajectories, {some.tokens / some.trajectories:,.0f} tokens each by "
         f"`o200k`, {path.stat().st_size / MEGABYTE:.0f} MB, down to 15,250. The fastest of "
-        f"{rounds} runs, which take turns. The last column is the share of the tokenizer."
+        f"{rounds} runs, which take turns. The last column is the share of the tokenizer, "
+        "loading its vocabulary included."
     )
     columns = (
         "summaries",
