@@ -291,3 +291,10 @@ def test_a_file_that_begins_with_damaged_lines_is_read_to_its_end(tmp_path: Path
 )
 def test_a_secret_that_a_reader_of_json_does_not_see_is_masked(line: str) -> None:
     assert SECRETS["github"].encode() not in finished((line % SECRETS["github"]).encode()).line
+
+
+def test_a_secret_that_names_a_field_beside_the_turns_is_masked() -> None:
+    secret = SECRETS["github"]
+    done = finished(lined({secret: {secret: secret}, "conversations": []}))
+    assert secret.encode() not in done.line
+    assert list(json.loads(done.line))[1] == "conversations"

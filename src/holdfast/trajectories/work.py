@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from operator import is_
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -142,8 +142,7 @@ def process(batch: Batch, work: Work) -> tuple[Outcome, ...]:
     """Return what becomes of each trajectory of a batch that is in the sample, in order."""
     if batch.session is not None:
         return tuple(_of_session(batch, work))
-    name = batch.source.replace("\\", "/").rpartition("/")[2]
-    wanted = (item for item in batch.items if _is_sampled(name, item.number, work))
+    wanted = (item for item in batch.items if _is_sampled(batch, item.number, work))
     return tuple(_one(item, work) for item in wanted)
 
 
@@ -176,10 +175,11 @@ def rules_of(work: Work) -> Rules:
     return Rules(work.policy, counter_for(work.tokenizer).count, redact)
 
 
-def _is_sampled(name: str, number: int, work: Work) -> bool:
-    """Say whether a trajectory is in the sample: by its place and the seed, whoever asks."""
+def _is_sampled(batch: Batch, number: int, work: Work) -> bool:
+    """Say whether a trajectory is in the sample: by its file, its place and the seed."""
     if work.sample >= 1.0:
         return True
+    name = batch.source.replace("\\", "/").rpartition("/")[2]
     digest = hashlib.sha256(
         f"{work.seed}\0{name}\0{number}".encode("utf-8", "surrogatepass")
     ).digest()
@@ -213,9 +213,8 @@ def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
     except HoldfastError as error:
         yield Failed(1, str(error), "")
         return
-    name = batch.source.replace("\\", "/").rpartition("/")[2]
     for number, document in enumerate(documents, 1):
-        if not _is_sampled(name, number, work):
+        if not _is_sampled(batch, number, work):
             continue
         about = document.about
         known = {"id": about.id, "model": about.model, "title": about.title} if about else {}
@@ -385,11 +384,14 @@ def _masked(entry: Entry, rules: Rules) -> Entry:
     masked = redact_json(values, rules.redact)
     if all(one is other for one, other in zip(values, masked, strict=True)):
         return entry
-    shown: dict[str, bytes] = {}
-    for (name, raw), one, other in zip(beside, values, masked, strict=True):
-        shown[name] = raw if one is other else _encoded(cast("dict[str, object]", other)[name])
-    fields = tuple((name, shown.get(name, raw)) for name, raw in entry.fields)
-    return replace(entry, fields=fields, whole=b"")
+    shown = iter(zip(values, masked, strict=True))
+    fields: list[tuple[str, bytes]] = []
+    for name, raw in entry.fields:
+        one, other = (None, None) if name == entry.key else next(shown)
+        # A name may be a secret as well as what it names.
+        changed = mapping(other).items() if one is not other else ()
+        fields += [(each, _encoded(value)) for each, value in changed] or [(name, raw)]
+    return replace(entry, fields=tuple(fields), whole=b"")
 
 
 def _without_hidden(entry: Entry, redact: Callable[[str], str]) -> Entry:
