@@ -124,7 +124,7 @@ def test_an_element_that_is_nested_too_deeply_does_not_end_a_list(tmp_path: Path
 
 def test_a_file_whose_name_is_no_utf8_is_sampled() -> None:
     work = replace(WORK, sample=0.5)
-    assert outcomes(lined({"conversations": []}), work=work, source="caf\udce9.jsonl") is not None
+    assert outcomes(lined({"conversations": []}), work=work, source="na\udce9.jsonl") is not None
 
 
 @pytest.mark.parametrize("secret", SECRETS.values())
