@@ -113,3 +113,35 @@ def test_a_pattern_that_takes_for_ever_is_stopped(
     (place.root / "trap.txt").write_text("a" * 60 + "!\n")
     with pytest.raises(ToolFailed, match="took more than"):
         SearchFiles(place).run({"pattern": "(a+)+$"})
+
+
+@pytest.mark.parametrize("name", ["json.py", "re.py", "holdfast/__init__.py", "sitecustomize.py"])
+def test_a_search_runs_nothing_that_lies_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    trap = tmp_path / name
+    trap.parent.mkdir(exist_ok=True)
+    trap.write_text("import pathlib\npathlib.Path('sprung').touch()\n", "utf-8")
+    (tmp_path / "notes.txt").write_text("needle\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f":.:{tmp_path}")
+    assert SearchFiles(Workplace(tmp_path)).run({"pattern": "needle"}) == "notes.txt:1: needle"
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_search_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "key.txt").write_text("needle outside\n", "utf-8")
+    (inside / "notes.txt").write_text("needle inside\n", "utf-8")
+    (inside / "link.txt").symlink_to(outside / "key.txt")
+    (inside / "same.txt").symlink_to(inside / "notes.txt")
+    (inside / "folder").symlink_to(outside)
+    found = SearchFiles(Workplace(inside)).run({"pattern": "needle"})
+    assert found == (
+        "notes.txt:1: needle inside\nsame.txt:1: needle inside\n"
+        "[1 links lead out of the folder and were not followed; "
+        "read_file asks the user for such a file]"
+    )
+    assert ReadFile(Workplace(inside)).needs_approval({"path": "link.txt"})

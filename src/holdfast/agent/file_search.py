@@ -21,6 +21,7 @@ __all__ = ["main"]
 _MOST_MATCHES = 200
 _LARGEST_FILE = 2_000_000
 _LONGEST_LINE = 300
+_ASK = "read_file asks the user for such a file"
 
 
 def main() -> int:
@@ -34,18 +35,33 @@ def main() -> int:
     if not path.exists():
         return _say(f"there is no {path}", 1)
     found: list[str] = []
+    elsewhere = 0
     for file in _files(path, wanted["names"]):
+        if not _is_inside(file, path, root):
+            elsewhere += 1
+            continue
         name = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
         found += (f"{name}:{line}" for line in _matches(file, pattern))
         if len(found) > _MOST_MATCHES:
             more = f"[more than {_MOST_MATCHES} matches; narrow the pattern]"
             return _say("\n".join([*found[:_MOST_MATCHES], more]), 0)
+    if elsewhere:
+        found.append(f"[{elsewhere} links lead out of the folder and were not followed; {_ASK}]")
     return _say("\n".join(found) or "no match", 0)
 
 
 def _say(text: str, code: int) -> int:
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     return code
+
+
+def _is_inside(file: Path, path: Path, root: Path) -> bool:
+    """Say whether a file is where the user lets the model look, links followed."""
+    try:
+        real = file.resolve()
+    except (OSError, RuntimeError):
+        return False
+    return real.is_relative_to(path) or real.is_relative_to(root)
 
 
 def _files(path: Path, names: str) -> Iterator[Path]:

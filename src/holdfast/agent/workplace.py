@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.adapters.processes import isolated_environment, isolated_python
 from holdfast.agent.arguments import number, words
 from holdfast.agent.folders import files_below, is_text
 from holdfast.agent.toolbox import ToolFailed
@@ -179,7 +179,8 @@ class SearchFiles:
         }
         try:
             ended = subprocess.run(
-                [sys.executable, "-m", "holdfast.agent.file_search"],
+                isolated_python("holdfast.agent.file_search"),
+                env=isolated_environment(),
                 input=json.dumps(wanted).encode(),
                 capture_output=True,
                 timeout=_SEARCH_SECONDS,

@@ -12,11 +12,12 @@ import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.adapters.processes import can_fork
+from holdfast.adapters.processes import can_fork, safe_path
 from holdfast.trajectories.work import Failed, Outcome, Work, process
 
 if TYPE_CHECKING:
@@ -61,9 +62,11 @@ class PoolExecutor:
         """Take how many processes there are to be; they are started with the context."""
         self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> PoolExecutor:
         """Start the processes: split off from this one where that is safe, which is quickest."""
+        self._stack.enter_context(safe_path())
         self._pool = _pool(self._jobs, is_split=can_fork())
         # The first task starts them all; a thread that is started later is not in their way.
         self._pool.submit(os.getpid).result()
@@ -79,6 +82,7 @@ class PoolExecutor:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+        self._stack.close()
 
     def outcomes(
         self, batches: Iterable[Batch], work: Work

@@ -17,7 +17,7 @@ import socket
 import sys
 import tempfile
 import warnings
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,6 +25,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import __version__
+from holdfast.adapters.processes import safe_path
 from holdfast.errors import ConfigError, HoldfastError, MissingExtra
 from holdfast.trajectories.executors import DIED, jobs_for
 from holdfast.trajectories.work import Failed, process
@@ -73,6 +74,7 @@ class RayExecutor:
         self._jobs = jobs
         self._folder = ""
         self._before: Any = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> RayExecutor:
         """Start Ray here, or connect to the cluster.
@@ -81,6 +83,8 @@ class RayExecutor:
             RayFailed: it does not start or answer, or its nodes have another version of holdfast.
         """
         _prepare_environment(is_local=self._address == _LOCAL)
+        # Workers are started as long as this lasts.
+        self._stack.enter_context(safe_path())
         self._before = signal.getsignal(signal.SIGTERM)
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:
@@ -201,6 +205,7 @@ class RayExecutor:
             shutil.rmtree(self._folder, ignore_errors=True)
         # Ray puts a handler of its own in this place.
         signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
+        self._stack.close()
 
 
 def outcomes_of_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, cast
 
 from holdfast.adapters.archives.opening import examine_all
+from holdfast.adapters.processes import safe_path
 from holdfast.errors import HoldfastError
 from holdfast.wiring.importing import Intake, collecting_seldom
 from holdfast.wiring.stores import store_of
@@ -116,7 +117,7 @@ def _started(context: ForkContext | SpawnContext, settings: Settings, count: int
     workers: list[Worker] = []
     is_fork = context.get_start_method() == "fork"
     try:
-        with _deaf_to_interrupts():
+        with _deaf_to_interrupts(), safe_path():
             for _ in range(count):
                 ours, theirs = cast("tuple[Connection, Connection]", context.Pipe())
                 # A fork has every line that is open here; with one of them open, none would end.
