@@ -62,11 +62,14 @@ class ExactCounter:
         """
         self.name = vocabulary_of(model) if tokenizer is None else model
         _require_splintr()
-        self._encode = None if tokenizer is None else _encoder(tokenizer)
+        self._encode = None if tokenizer is None else _trained(tokenizer)
 
     @classmethod
     def from_file(cls, path: Path) -> ExactCounter:
         """Return a counter with the vocabulary of a `tokenizer.json`, as model hubs keep them.
+
+        Tokens that the file adds to the vocabulary, such as `<think>`, count as one wherever they
+        stand: whoever trains with the file reads them so.
 
         Raises:
             ConfigError: the file cannot be read, or is no such vocabulary.
@@ -117,6 +120,13 @@ def _encoder(tokenizer: AnyTokenizer) -> _Encode:
         return len(packed(text)) // _ID_BYTES
 
     return count
+
+
+def _trained(tokenizer: AnyTokenizer) -> _Encode:
+    """Return what counts as a trainer does, with the tokens that the tokenizer adds."""
+    packed = tokenizer.encode_flat
+    frame = len(packed(""))
+    return lambda text: (len(packed(text)) - frame) // _ID_BYTES
 
 
 def _require_splintr() -> None:

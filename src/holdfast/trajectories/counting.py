@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,11 @@ def counter_for(name: str) -> Counter:
         ConfigError: there is no such vocabulary, or the file is none.
         MissingExtra: exact counting is not installed.
     """
-    name = tokenizer_named(name)
+    return _counter(tokenizer_named(name))
+
+
+@lru_cache(maxsize=4)
+def _counter(name: str) -> Counter:
     if name == ESTIMATE:
         return Estimator()
     if name.endswith(".json"):

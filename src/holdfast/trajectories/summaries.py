@@ -38,8 +38,8 @@ _WINDOW = 64_000
 """The window of a summarizer that does not say what it has."""
 _LONGEST, _SHORTEST = 6_000, 60
 """Characters of a turn that a summarizer reads, at most and at least."""
-_SURE = 0.25
-"""The share of the room up to which what was shortened need not be measured."""
+_LABEL = 24
+"""Tokens of the number of a turn, and of the note that it was shortened."""
 _SHRINK, _NOTE = 0.95, 40
 """What is left of a text each time that it is still too long, less a note that it was cut."""
 _CUT = " [...]"
@@ -102,9 +102,10 @@ def ask_for(
         f"[turn {number}, {_NAMES[turn.role]}]\n{_shortened(_words(turn), longest)}"
         for number, turn in enumerate(material.turns, material.first)
     )
-    if _weight(material, longest) <= room * _SURE:
-        return Ask(_PROMPT.format(tokens=budget, turns=shown), answer, "first")
     prompt = _PROMPT.format(tokens=budget, turns=shown)
+    if sum(material.tokens) + _LABEL * len(material.turns) <= room:
+        # All of it would fit, so what was shortened does.
+        return Ask(prompt, answer, "first")
     while (weight := count(prompt)) > most and len(shown) > _SHORTEST + _NOTE:
         # Neither all letters nor all turns weigh the same.
         excess = (weight - most) / max(weight - (most - room), 1)

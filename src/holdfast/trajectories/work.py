@@ -243,7 +243,8 @@ def _prepared(number: int, entry: Entry, work: Work) -> Outcome:
             if work.dry_run:
                 metrics = replace(estimated(prepared, work.policy), seconds=round(seconds, 6))
                 return Finished(number, b"", metrics)
-            waiting = Waiting(number, entry, prepared, seconds)
+            # What it was as a whole is not wanted any more, and would be sent along.
+            waiting = Waiting(number, replace(entry, whole=b""), prepared, seconds)
             return waiting if work.asks else complete(waiting, None, work)
 
 
@@ -404,9 +405,15 @@ def _without_hidden(entry: Entry, redact: Callable[[str], str]) -> Entry:
         b"" if _hides(raw, len(_encoded(turn)), redact) else raw
         for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))
     )
-    size = sum(len(name) + len(raw) for name, raw in entry.fields) + sum(map(len, entry.raws))
-    whole = b"" if all(raws) and _hides(entry.whole, size, redact) else entry.whole
-    return replace(entry, raws=raws, whole=whole if all(raws) else b"")
+    is_kept = all(raws) and not _hides(entry.whole, _size(entry), redact)
+    return replace(entry, raws=raws, whole=entry.whole if is_kept else b"")
+
+
+def _size(entry: Entry) -> int:
+    """Return the bytes of an entry whose blanks are all like the first of them."""
+    blank = b'": ' in entry.whole[: entry.whole.find(b":") + 2]
+    fields = sum(len(_encoded(name)) + len(raw) + 2 + 2 * blank for name, raw in entry.fields)
+    return fields + sum(len(raw) + 1 + blank for raw in entry.raws[entry.has_prompt :])
 
 
 def _hides(raw: bytes, size: int, redact: Callable[[str], str]) -> bool:
