@@ -74,6 +74,12 @@ def vocabulary(folder: Path) -> Path:
     merges = [("h", "i"), ("Ġ", "t"), ("Ġt", "h"), ("Ġth", "e")]
     for one, other in merges:
         tokens[one + other] = len(tokens)
+    bytes_apart = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
     written = {
         "version": "1.0",
         "added_tokens": [
@@ -88,14 +94,9 @@ def vocabulary(folder: Path) -> Path:
             }
         ],
         "normalizer": None,
-        "pre_tokenizer": {
-            "type": "ByteLevel",
-            "add_prefix_space": False,
-            "trim_offsets": True,
-            "use_regex": True,
-        },
+        "pre_tokenizer": bytes_apart,
         "post_processor": None,
-        "decoder": {"type": "ByteLevel"},
+        "decoder": bytes_apart,
         "model": {
             "type": "BPE",
             "vocab": tokens,
