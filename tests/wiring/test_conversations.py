@@ -105,3 +105,29 @@ def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_to
             chat.compress()
             chat.branch().compress()
     assert seen.recall == [("session_search",), ("session_search",), (), ()]
+
+
+def test_a_secret_of_the_settings_reaches_no_summarizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    config = "redaction:\n  extra_patterns: ['CUST-[0-9]{6}']\n"
+    (tmp_path / "config.yaml").write_text(config, "utf-8")
+    prompts: list[str] = []
+
+    def write(prompt: str) -> str:
+        prompts.append(prompt)
+        return "## Goal\n- a report for customer CUST-445566"
+
+    opened = Conversation.open(
+        store=tmp_path / "store.db", active=False, context_length=16_000, summarizer=write
+    )
+    with opened as chat:
+        for number in range(60):
+            chat.user(f"Look at CUST-123456, page {number}. " + "It is long. " * 40)
+            chat.assistant(f"Page {number} is about CUST-123456.")
+        chat.compress()
+        window = str(chat.window())
+    assert prompts
+    assert not [prompt for prompt in prompts if "CUST-123456" in prompt]
+    assert "CUST-445566" not in window

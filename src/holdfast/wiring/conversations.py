@@ -152,7 +152,8 @@ class Conversation(HostedSession):
 
 def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
     configured = settings.compression
-    redactor = opening.get("redactor") or Redactor()
+    # A secret that somebody described in the settings must reach no summarizer.
+    redactor = opening.get("redactor") or Redactor(settings.redaction.extra_patterns)
     options = Options(
         source=opening.get("source", "api"),
         model=opening.get("model", ""),
@@ -167,7 +168,12 @@ def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
     )
     another_engine = engines_for(
         opening.get("engine", settings.context.engine),
-        _hosting(store, opening, options, settings.auxiliary.compression.timeout),
+        _hosting(
+            store,
+            {**opening, "redactor": redactor},
+            options,
+            settings.auxiliary.compression.timeout,
+        ),
         must_exist="engine" in opening,
     )
     return Parts(
