@@ -13,15 +13,14 @@ from pathlib import Path
 from threading import active_count
 from typing import TYPE_CHECKING
 
-import holdfast
-
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 __all__ = ["can_fork", "isolated_environment", "isolated_python", "safe_path"]
 
 _SAFE_PATH = "PYTHONSAFEPATH"
-_PACKAGE = Path(holdfast.__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent.parent
+"""The folder of holdfast itself."""
 
 
 def can_fork() -> bool:
