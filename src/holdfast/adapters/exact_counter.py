@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     _Encode: TypeAlias = Callable[[str], int]
 
-__all__ = ["ExactCounter", "vocabulary_of"]
+__all__ = ["ExactCounter", "require_splintr", "vocabulary_of"]
 
 _ID_BYTES = 4
 """Bytes of an id where ids are packed."""
@@ -61,7 +61,7 @@ class ExactCounter:
             tokenizer: What counts instead of a bundled vocabulary.
         """
         self.name = vocabulary_of(model) if tokenizer is None else model
-        _require_splintr()
+        require_splintr()
         self._encode = None if tokenizer is None else _trained(tokenizer)
 
     @classmethod
@@ -74,7 +74,7 @@ class ExactCounter:
         Raises:
             ConfigError: the file cannot be read, or is no such vocabulary.
         """
-        _require_splintr()
+        require_splintr()
         from splintr import from_json_bytes
 
         try:
@@ -129,7 +129,8 @@ def _trained(tokenizer: AnyTokenizer) -> _Encode:
     return lambda text: (len(packed(text)) - frame) // _ID_BYTES
 
 
-def _require_splintr() -> None:
+def require_splintr() -> None:
+    """Refuse to count exactly where the extra for it is not installed."""
     if find_spec("splintr") is None:
         raise MissingExtra("exact token counting", "tokens")
 

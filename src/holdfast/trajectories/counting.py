@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.exact_counter import ExactCounter
+from holdfast.adapters.exact_counter import ExactCounter, require_splintr
 from holdfast.tokens import Estimator
 
 if TYPE_CHECKING:
@@ -34,13 +34,15 @@ def counter_for(name: str) -> Counter:
         ConfigError: there is no such vocabulary, or the file is none.
         MissingExtra: exact counting is not installed.
     """
-    return _counter(tokenizer_named(name))
+    name = tokenizer_named(name)
+    if name == ESTIMATE:
+        return Estimator()
+    require_splintr()
+    return _exact(name)
 
 
 @lru_cache(maxsize=4)
-def _counter(name: str) -> Counter:
-    if name == ESTIMATE:
-        return Estimator()
+def _exact(name: str) -> Counter:
     if name.endswith(".json"):
         return ExactCounter.from_file(Path(name))
     return ExactCounter(name)
