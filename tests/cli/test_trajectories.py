@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -287,3 +290,65 @@ def test_a_cap_on_costs_is_kept_and_needs_a_price(
     assert 0 < told["total_api_calls"] < 20
     assert priceless.code == 1
     assert "no price of small is known" in priceless.errors
+
+
+def test_no_restart_and_no_report_destroys_an_input(source: Path, tmp_path: Path) -> None:
+    before = source.read_bytes()
+    for arguments in (
+        ("-o", source, "--restart"),
+        ("-o", tmp_path / "out.jsonl", "--report", source),
+    ):
+        ended = compress(source, *arguments)
+        assert (ended.code, source.read_bytes() == before) == (2, True)
+
+
+def test_parts_of_somebody_else_are_never_removed(source: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    theirs = write_lines(folder / "part-00000.jsonl", 3)
+    before = theirs.read_bytes()
+    ended = compress(source, "-o", folder, "--restart")
+    assert (ended.code, theirs.read_bytes() == before) == (1, True)
+    assert "name another folder" in ended.errors
+
+
+def test_a_file_that_is_called_like_a_journal_is_left_alone(source: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "out.journal"
+    theirs.write_text("Dear diary\n")
+    ended = compress(source, "-o", tmp_path / "out.jsonl", "--restart")
+    assert (ended.code, theirs.read_text()) == (1, "Dear diary\n")
+    assert "no journal of ours" in ended.errors
+
+
+def test_an_output_inside_its_input_is_not_read_again(source: Path, tmp_path: Path) -> None:
+    assert compress(tmp_path, "-o", tmp_path / "out.jsonl").code == 0
+    assert compress(tmp_path, "-o", tmp_path / "out.jsonl").code == 3
+    assert len(read(tmp_path / "out.jsonl")) == 30
+
+
+def test_trajectories_go_through_a_pipe(source: Path, tmp_path: Path) -> None:
+    compress(source, "-o", tmp_path / "out.jsonl")
+    ended = run("trajectories", "compress", "-", "-o", "-", *SMALL, stdin=source.read_bytes())
+    assert ended.code == 0
+    assert ended.output == (tmp_path / "out.jsonl").read_bytes()
+    assert "compressed 20 of 30 trajectories" in ended.errors
+
+
+def test_a_disk_that_is_full_loses_nothing(source: Path, tmp_path: Path) -> None:
+    write_lines(source, 300)
+    command = shlex.join(["trajectories", "compress", str(source), *SMALL])
+    limited = (
+        f"ulimit -f 100; exec {shlex.quote(sys.executable)} -m holdfast {command} -o out.jsonl"
+    )
+    full = subprocess.run(["sh", "-c", limited], cwd=tmp_path, capture_output=True, text=True)
+    assert full.returncode == 1
+    assert "cannot write out.jsonl" in full.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+    again = launch("trajectories", "compress", str(source), *SMALL, "-o", str(tmp_path / "a.jsonl"))
+    on = subprocess.run(
+        [sys.executable, "-m", "holdfast", *shlex.split(command), "-o", "out.jsonl"],
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert (again.code, on.returncode) == (0, 0)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()

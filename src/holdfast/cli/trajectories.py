@@ -6,7 +6,8 @@ import json
 import re
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
@@ -14,10 +15,11 @@ import click
 from holdfast.adapters.archives.opening import AUTO
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.files import write_output
+from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
 from holdfast.cli.flags import configuration, summarizer_flag
 from holdfast.cli.import_progress import meter_for
 from holdfast.cli.lines import counted
+from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.trajectories_report import report_html
 from holdfast.cli.trajectories_view import drawn
@@ -26,7 +28,7 @@ from holdfast.formats import FORMATS
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
 from holdfast.trajectories.counting import ESTIMATE, counter_for, tokenizer_named
 from holdfast.trajectories.executors import HereExecutor, PoolExecutor, jobs_for
-from holdfast.trajectories.items import find_inputs
+from holdfast.trajectories.items import inputs_in
 from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
@@ -37,7 +39,9 @@ from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    from holdfast.adapters.archives.finding import Walk
     from holdfast.cli.import_progress import Meter
     from holdfast.config import Settings
     from holdfast.ports import Summarizer
@@ -49,6 +53,7 @@ __all__ = ["command"]
 _PACKINGS = {"none": "", "gz": ".gz", "zst": ".zst"}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)i?b?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_BLOCK = 1 << 20
 _NAMED = 20
 """Files that are named one by one, of those that hold no trajectory."""
 
@@ -100,7 +105,7 @@ def command() -> None:
     ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="IN...")
-@click.option("-o", "--output", metavar="OUT", help="A JSONL file, or a folder for parts.")
+@click.option("-o", "--output", metavar="OUT", help="A JSONL file, a folder for parts, or -.")
 @click.option(
     "--format",
     "format_name",
@@ -195,11 +200,12 @@ def command() -> None:
 def compress_command(**options: Unpack[_Options]) -> Exit:
     """Shrink trajectories to a training window.
 
-    IN is a file, a folder or a pattern: ShareGPT or OpenAI messages as JSON or JSONL, packed or
-    not, or sessions of an agent in any known format. Each trajectory becomes a line of OUT, in the
-    order of the input; one that weighs no more than the target stays byte for byte as it is. Of a
-    heavier one, the first turns after the protected beginning are replaced by one summary, as few
-    as the target allows. The first turn of each speaker and the last turns stay.
+    IN is a file, a folder, a pattern, or - for standard input: ShareGPT or OpenAI messages as JSON
+    or JSONL, packed or not, or sessions of an agent in any known format. Each trajectory becomes a
+    line of OUT, in the order of the input; one that weighs no more than the target stays byte for
+    byte as it is, but for secrets, which are masked. Of a heavier one, the first turns after the
+    protected beginning are replaced by one summary, as few as the target allows. The first turn of
+    each speaker and the last turns stay.
 
     OUT gets its name when it is whole. A run that was interrupted goes on where it was when the
     same command is run again. Figures stand beside OUT in metrics.json and metrics.jsonl. What
@@ -208,30 +214,71 @@ def compress_command(**options: Unpack[_Options]) -> Exit:
     """
     settings = configuration(options, options["summarizer"]).settings
     work = _work(options, settings)
-    inputs, skipped = find_inputs(options["paths"], options["format_name"])
-    unreadable = _tell_skipped(skipped)
-    if not inputs:
-        tell("holdfast: there is no trajectory in what was named")
-        return Exit.FAILED if unreadable else Exit.NOTHING_TO_DO
-    if work.tokenizer == ESTIMATE:
-        tell("holdfast: tokens are estimated; pip install 'holdfast[tokens]' counts them exactly")
     with ExitStack() as stack:
+        files = _files(options, stack)
+        walk = stack.enter_context(named_files(options["paths"]))()
+        inputs, skipped = inputs_in(_without_output(walk, files, options), options["format_name"])
+        unreadable = _tell_skipped(skipped)
+        if not inputs:
+            tell("holdfast: there is no trajectory in what was named")
+            return Exit.FAILED if unreadable else Exit.NOTHING_TO_DO
+        if work.tokenizer == ESTIMATE:
+            tell("holdfast: tokens are estimated; the extra `tokens` counts them exactly")
         # Before anything has a thread: processes are split off from this one.
         executor = _executor(options, stack)
         view = _View(options, inputs, stack.enter_context(meter_for(silent=options["as_json"])))
-        if options["dry_run"]:
+        if files is None or options["dry_run"]:
             aggregate = figures(inputs, work, executor, view.progress())
             _write_report(options, aggregate, _about(options, work, "no model is asked"), view)
         else:
             try:
-                aggregate = _written(options, settings, work, inputs, executor, view)
+                aggregate = _written(files, settings, work, executor, view)
             except AlreadyDone as done:
                 view.meter.end()
                 tell(f"holdfast: {done}")
                 return Exit.NOTHING_TO_DO
-    view.show(aggregate)
+            if options["output"] == PIPE:
+                _to_standard_output(files.output)
+        view.show(aggregate)
     failed = aggregate.totals.trajectories_failed
     return Exit.FAILED if failed or unreadable else Exit.DONE
+
+
+def _files(options: _Options, stack: ExitStack) -> OutputFiles | None:
+    """Return where to write; None where nothing is written."""
+    name = options["output"]
+    if name is None:
+        if options["dry_run"]:
+            return None
+        raise click.UsageError("name where to write with -o, or ask for figures with --dry-run")
+    if name == PIPE:
+        if options["as_json"]:
+            raise click.UsageError("figures and trajectories cannot both go to standard output")
+        # Whole before it goes anywhere, as any other output.
+        name = f"{stack.enter_context(TemporaryDirectory(prefix='holdfast-'))}/out.jsonl"
+    return OutputFiles.at(
+        name,
+        packing=_PACKINGS[options["packed"]],
+        shard_bytes=_bytes(options["shard_size"]),
+    )
+
+
+def _without_output(walk: Walk, files: OutputFiles | None, options: _Options) -> Walk:
+    """Return what was found without what a run writes, which may lie in a folder that was named."""
+    report = options["report"]
+    for file in walk.files:
+        if report is not None and same_file(report, str(file.path)):
+            raise click.UsageError(f"the report would overwrite its input, {report}")
+        if files is not None and file.is_named and files.owns(file.path):
+            raise click.UsageError(f"{file.path} is input and output; name another output")
+    if files is None:
+        return walk
+    return replace(walk, files=tuple(each for each in walk.files if not files.owns(each.path)))
+
+
+def _to_standard_output(path: Path) -> None:
+    with path.open("rb") as stream:
+        write_pieces(PIPE, iter(lambda: stream.read(_BLOCK), b""))
 
 
 @dataclass(slots=True)
@@ -274,7 +321,7 @@ class _View:
             seconds = {"processing": {"duration_seconds": round(self.seconds, 3)}}
             show_json({**aggregate.as_json(), **seconds})
             return
-        page = screen()
+        page = screen(is_error=self.options["output"] == PIPE)
         page.show(
             drawn(
                 aggregate,
@@ -288,25 +335,14 @@ class _View:
 
 
 def _written(
-    options: _Options,
-    settings: Settings,
-    work: Work,
-    inputs: list[InputFile],
-    executor: Executor,
-    view: _View,
+    files: OutputFiles, settings: Settings, work: Work, executor: Executor, view: _View
 ) -> Aggregate:
     """Run to the end, and put the figures beside what was written."""
-    if options["output"] is None:
-        raise click.UsageError("name where to write with -o, or ask for figures with --dry-run")
-    files = OutputFiles.at(
-        options["output"],
-        packing=_PACKINGS[options["packed"]],
-        shard_bytes=_bytes(options["shard_size"]),
-    )
+    options = view.options
     writer = _summarizer(settings)
     name = "deterministic" if writer is None else writer.name
     layout = (files.is_folder, files.packing, files.shard_bytes if files.is_folder else 0)
-    identity = run_identity(inputs, work, name, layout)
+    identity = run_identity(view.inputs, work, name, layout)
     with RunOutput(files, identity, restart=not options["resume"]) as output:
         aggregate = Aggregate()
         if output.resumed:
@@ -316,7 +352,7 @@ def _written(
         if writer is not None:
             spent = sum(_cost(line) for line in output.metrics())
             bulk = _bulk(options, settings, writer, work, spent)
-        run(inputs, work, executor, output, view.progress(), bulk)
+        run(view.inputs, work, executor, output, view.progress(), bulk)
         for line in output.metrics():
             aggregate.add(line)
         _write_figures(options, files, aggregate, _about(options, work, name), view)

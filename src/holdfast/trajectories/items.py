@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from holdfast.adapters.archives.finding import File
+    from holdfast.adapters.archives.finding import File, Walk
 
-__all__ = ["Batch", "InputFile", "Item", "Layout", "Skipped", "batches", "find_inputs"]
+__all__ = ["Batch", "InputFile", "Item", "Layout", "Skipped", "batches", "find_inputs", "inputs_in"]
 
 _BATCH_ITEMS, _BATCH_BYTES = 64, 1 << 20
 """A batch is closed by whichever is reached first; both depend on the input alone."""
@@ -117,13 +117,17 @@ class Batch:
 
 
 def find_inputs(names: Sequence[str], format_name: str) -> tuple[list[InputFile], list[Skipped]]:
+    """Return the files that hold trajectories, in what names lead to; see `inputs_in`."""
+    return inputs_in(find_files(names), format_name)
+
+
+def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipped]]:
     """Return the files that hold trajectories, sorted by path, and what was passed over.
 
     Args:
-        names: Files, folders or patterns.
+        walk: The files that were found.
         format_name: What every file is taken for; `auto` goes by content.
     """
-    walk = find_files(names)
     skipped = [Skipped(str(each.path), each.reason, each.is_named) for each in walk.refused]
     inputs: list[InputFile] = []
     reading = Reading(format=format_name)

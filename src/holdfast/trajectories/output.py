@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
@@ -31,6 +31,8 @@ _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
 """Seconds after which what was written is put on the disk."""
 _VERSION = 1
+_FIRST = b'{"holdfast": '
+"""How a journal begins."""
 
 
 class OutputError(HoldfastError):
@@ -86,6 +88,18 @@ class OutputFiles:
         stem = stem.removesuffix(".jsonl").removesuffix(".json")
         return self.output.with_name(f"{stem}.{name}")
 
+    def figures(self) -> tuple[Path, ...]:
+        """Return what stands beside the trajectories."""
+        return tuple(map(self.beside, ("metrics.jsonl", "failed.jsonl", "metrics.json")))
+
+    def owns(self, path: Path) -> bool:
+        """Say whether a file is, or would be, one that a run writes."""
+        place, output = path.resolve(), self.output.resolve()
+        if self.is_folder:
+            return place.is_relative_to(output)
+        written = {output, *(each.resolve() for each in (*self.figures(), self.beside("journal")))}
+        return place in written or place in set(map(_partial, written))
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -128,7 +142,7 @@ class RunOutput:
             self._journal = self._stack.enter_context(closing(_Journal(files.beside("journal"))))
             if restart:
                 self._discard()
-            self._mark = self._agreed(run)
+            self._mark = self._agreed(run, restart=restart)
             if not self._journal.size:
                 self._journal.note({"holdfast": _VERSION, "run": dict(run)})
             for kind in _KINDS:
@@ -203,16 +217,11 @@ class RunOutput:
             for line in stream:
                 yield mapping(parsed(line))
 
-    def _agreed(self, run: Mapping[str, object]) -> Mark:
+    def _agreed(self, run: Mapping[str, object], *, restart: bool) -> Mark:
         """Return where to go on; refuse to mix two runs, or to replace what is there."""
         known = self._journal.read()
         if known is None:
-            place = self.files.shard(0)
-            if place.exists():
-                raise OutputError(
-                    f"{place} exists and was not written by a run that can be gone on with; name "
-                    "another output, or replace it with --restart"
-                )
+            self._spare_others(restart=restart)
             return Mark()
         if known.run != run:
             changed = sorted(
@@ -234,6 +243,19 @@ class RunOutput:
             self._discard()
             return Mark()
         return known.mark
+
+    def _spare_others(self, *, restart: bool) -> None:
+        """Refuse to replace what no run of ours wrote; one file may be, if that is asked for."""
+        if self.files.is_folder and any(self.files.output.glob("part-*")):
+            raise OutputError(
+                f"{self.files.output} has parts that no run with a journal wrote; name another "
+                "folder"
+            )
+        if not self.files.is_folder and self.files.output.exists() and not restart:
+            raise OutputError(
+                f"{self.files.output} exists and was not written by a run that can be gone on "
+                "with; name another output, or replace it with --restart"
+            )
 
     def _open_stream(self, kind: str, size: int) -> None:
         path = _partial(self._place(kind))
@@ -299,19 +321,14 @@ class RunOutput:
         self._journal.sync()
 
     def _discard(self) -> None:
-        for path in self._written():
-            path.unlink(missing_ok=True)
-        self._journal.clear()
-
-    def _written(self) -> Iterable[Path]:
-        names = [self.files.beside(f"{kind}.jsonl") for kind in _KINDS[1:]]
-        names.append(self.files.beside("metrics.json"))
-        shards = (
-            self.files.output.glob("part-*.jsonl*") if self.files.is_folder else [self.files.output]
-        )
-        for path in [*names, *shards]:
-            yield path
-            yield _partial(path)
+        """Remove what the run of the journal wrote, and nothing else."""
+        known = self._journal.read()
+        if known is not None:
+            shards = map(self.files.shard, range(known.mark.shard + 1))
+            for path in (*self.files.figures(), *shards):
+                path.unlink(missing_ok=True)
+                _partial(path).unlink(missing_ok=True)
+            self._journal.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +358,9 @@ class _Journal:
             raise OutputError(f"another run is writing here: {path} is in use")
         self._stream.seek(0)
         content = self._stream.read()
+        if not content.startswith(_FIRST[: len(content)]):
+            self._stream.close()
+            raise OutputError(f"{path} is in the way: it is no journal of ours; move it elsewhere")
         self._stream.truncate(content.rfind(b"\n") + 1)
 
     @property
@@ -352,8 +372,7 @@ class _Journal:
         """Return what was noted; None when that is no beginning of a run."""
         self._stream.seek(0)
         values = [mapping(parsed(line)) for line in self._stream]
-        if not values or "run" not in values[0]:
-            self.clear()
+        if not values:
             return None
         mark = Mark()
         for value in values:
