@@ -28,7 +28,7 @@ from holdfast.trajectories.executors import HereExecutor, PoolExecutor
 from holdfast.trajectories.items import find_inputs
 from holdfast.trajectories.output import OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import Progress, run, run_identity
+from holdfast.trajectories.running import RunProgress, run, run_identity
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.wiring.summarizers import summarizer_of
 
@@ -146,7 +146,7 @@ def _compressed(path: str, place: Path, options: Options) -> tuple[list[int], in
         # Only now: processes are split off as long as there is no thread.
         peaks = stack.enter_context(_watched_workers())
         output = stack.enter_context(RunOutput(OutputFiles.at(str(place)), identity, restart=False))
-        progress = Progress(lambda _: None, lambda _: None)
+        progress = RunProgress(lambda _: None, lambda _: None)
         run(inputs, work, executor, output, progress, _model(options))
         tokens = [int(str(each["original_tokens"])) for each in output.metrics()]
         output.finish()

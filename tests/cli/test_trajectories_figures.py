@@ -19,7 +19,7 @@ from holdfast.cli.trajectories_figures import (
     token_bins,
     token_edges,
 )
-from holdfast.trajectories.metrics import Aggregate, Distribution, Totals
+from holdfast.trajectories.metrics import Aggregate, Distribution, TrajectoryTotals
 from tests.cli.trajectories import TARGET, add, aggregates, small
 
 
@@ -89,15 +89,15 @@ def test_a_run_is_told_in_a_sentence() -> None:
         " 3 of 6 trajectories, 61% fewer tokens",
     )
     assert headline(totals, rehearsed=True)[0] == "would compress"
-    assert headline(Totals(), rehearsed=False) == (
+    assert headline(TrajectoryTotals(), rehearsed=False) == (
         "nothing to compress",
         ": no trajectory was found",
     )
-    assert headline(Totals(trajectories_failed=2), rehearsed=False) == (
+    assert headline(TrajectoryTotals(trajectories_failed=2), rehearsed=False) == (
         "nothing to compress",
         ": 2 trajectories failed",
     )
-    assert headline(Totals(total_trajectories=1), rehearsed=False) == (
+    assert headline(TrajectoryTotals(total_trajectories=1), rehearsed=False) == (
         "compressed",
         " none of 1 trajectory",
     )
@@ -115,7 +115,7 @@ def test_what_else_is_known_has_its_labels() -> None:
         "summaries": "3 calls, 2 errors, $0.0123 by estimate",
         "secrets": "masked in 1 turn",
     }
-    assert dict(facts(Totals(), 0.0)) == {
+    assert dict(facts(TrajectoryTotals(), 0.0)) == {
         "summaries": "no model was asked",
         "secrets": "none masked",
         "time": "0.00 s",

@@ -4,7 +4,12 @@ from dataclasses import asdict, replace
 
 from hypothesis import strategies as st
 
-from holdfast.trajectories.metrics import Aggregate, Distribution, Totals, TrajectoryMetrics
+from holdfast.trajectories.metrics import (
+    Aggregate,
+    Distribution,
+    TrajectoryMetrics,
+    TrajectoryTotals,
+)
 
 TARGET = 10_000
 
@@ -66,8 +71,8 @@ def of_a_million() -> Aggregate:
     return Aggregate(totals=_repeated(once.totals), by_source=by_source, **spreads)
 
 
-def _repeated(totals: Totals) -> Totals:
-    return Totals(**{name: figure * 1_000 for name, figure in asdict(totals).items()})
+def _repeated(totals: TrajectoryTotals) -> TrajectoryTotals:
+    return TrajectoryTotals(**{name: figure * 1_000 for name, figure in asdict(totals).items()})
 
 
 _TOKENS = st.one_of(st.integers(0, 40_000), st.integers(0, 10**10))

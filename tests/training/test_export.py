@@ -19,9 +19,9 @@ from holdfast.training import (
     TRAINING_FORMATS,
     Example,
     LeftOut,
+    LeftOutReason,
     SyntheticChoice,
     TrainingExport,
-    Why,
     examples,
     order_of,
 )
@@ -157,14 +157,14 @@ def test_a_session_in_which_nobody_answers_is_left_out(store: SqliteStore) -> No
     begin(store, "c", (user("a"), record))
     for choice in (DROP, MASK):
         found = export(store, TrainingExport(format="openai", synthetic=choice))
-        assert found == [LeftOut(id_, Why.NOTHING_SAID) for id_ in "abc"]
+        assert found == [LeftOut(id_, LeftOutReason.NOTHING_SAID) for id_ in "abc"]
 
 
 def test_a_session_that_was_deleted_meanwhile_is_left_out(store: SqliteStore) -> None:
     begin(store, "a", TALK)
     order = [*order_of(store, TrainingExport(format="openai").selection), ("x", ("x",))]
     _, last = examples(store, TrainingExport(format="openai"), order)
-    assert last == LeftOut("x", Why.GONE)
+    assert last == LeftOut("x", LeftOutReason.GONE)
 
 
 def test_no_secret_is_in_any_line(store: SqliteStore) -> None:
@@ -223,7 +223,7 @@ def test_a_parent_that_only_begins_its_continuation_is_left_out(store: SqliteSto
     say(store, "b", user("ship it"), assistant("shipped"))
     found = export(store, TrainingExport(format="sharegpt", unique=True, original=True))
     assert [each.id for each in found if isinstance(each, Example)] == ["b"]
-    assert found[0] == LeftOut("a", Why.REPEATED)
+    assert found[0] == LeftOut("a", LeftOutReason.REPEATED)
     window = export(store, TrainingExport(format="sharegpt", unique=True))
     assert [isinstance(each, Example) for each in window] == [True, True]
     second = window[1]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.redaction import Redactor
 from holdfast.testing.builders import assistant, call, tool, user
-from holdfast.training.secrets import Mask
+from holdfast.training.secrets import SecretMask
 from holdfast.transcript import Media, Message, Recalled, Role, Summary, Text, Thinking
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx1234567890ABCDEFGH"
@@ -30,7 +30,7 @@ VALUES = st.dictionaries(
 def test_arguments_stay_json_and_hold_no_secret(value: dict[str, object]) -> None:
     for ascii_only in (True, False):
         said = assistant("", call("c", "bash", json.dumps(value, ensure_ascii=ascii_only)))
-        (masked,) = Mask(Redactor()).message(said).calls
+        (masked,) = SecretMask(Redactor()).message(said).calls
         found = json.loads(masked.arguments)
         assert found.keys() == value.keys()
         assert not any(secret in masked.arguments for secret in SECRETS)
@@ -44,7 +44,7 @@ def test_every_part_is_masked_and_counted() -> None:
         Recalled(KEY),
         Media(url=f"https://x/?key={KEY}"),
     )
-    mask = Mask(Redactor())
+    mask = SecretMask(Redactor())
     assert KEY not in str(mask.message(Message(Role.USER, parts)))
     assert KEY not in str(mask.message(tool("c", KEY)))
     assert KEY not in json.dumps(mask.value({"a": [KEY, 1]}))
@@ -52,12 +52,12 @@ def test_every_part_is_masked_and_counted() -> None:
 
 
 def test_patterns_of_the_user_count() -> None:
-    mask = Mask(Redactor((r"ACME-\d{6}",)))
+    mask = SecretMask(Redactor((r"ACME-\d{6}",)))
     assert "ACME-123456" not in mask.message(user("ACME-123456")).text
 
 
 def test_a_number_under_a_telling_name_leaves_valid_json() -> None:
-    mask = Mask(Redactor((r"\d{16}",)))
+    mask = SecretMask(Redactor((r"\d{16}",)))
     (masked,) = mask.message(
         assistant("", call("c", "pay", '{"card": 4111111111111111, "note": "4111111111111111"}'))
     ).calls
@@ -66,7 +66,7 @@ def test_a_number_under_a_telling_name_leaves_valid_json() -> None:
 
 
 def test_nothing_is_masked_without_a_redactor() -> None:
-    mask = Mask(None)
+    mask = SecretMask(None)
     assert mask.message(user(KEY)) == user(KEY)
     assert mask.text(KEY) == KEY
     assert mask.count == 0

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from holdfast.adapters.sqlite import SqliteStore
 from holdfast.session import Fork
 from holdfast.testing.builders import assistant, call, tool, user
-from holdfast.training import LeftOut, Selection, Split, TrainingExport, Why, order_of
+from holdfast.training import LeftOut, LeftOutReason, Selection, Split, TrainingExport, order_of
 from tests.training.stored import begin, branch, compact, export, lines, say, scratch
 
 TALK = (user("a"), assistant("b"))
@@ -69,7 +69,7 @@ def test_filters_choose_by_what_was_said(store: SqliteStore) -> None:
     assert chosen(store, tool_errors=False) == ["a", "b"]
     assert chosen(store, max_tokens=15) == ["a"]
     found = export(store, TrainingExport(format="openai", selection=Selection(min_turns=9)))
-    assert found == [LeftOut(id_, Why.TOO_SHORT) for id_ in "abc"]
+    assert found == [LeftOut(id_, LeftOutReason.TOO_SHORT) for id_ in "abc"]
 
 
 STEPS = st.lists(

@@ -8,14 +8,14 @@ from holdfast.trajectories.executors import Executor
 from holdfast.trajectories.items import find_inputs
 from holdfast.trajectories.output import OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import Progress, run, run_identity
+from holdfast.trajectories.running import RunProgress, run, run_identity
 from holdfast.trajectories.work import Work
 
 WORK = Work(
     policy=TrajectoryPolicy(target_tokens=400, summary_tokens=100, protect_last=2),
     tokenizer="estimate",
 )
-SILENT = Progress(lambda _: None, lambda _: None)
+SILENT = RunProgress(lambda _: None, lambda _: None)
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
 
 

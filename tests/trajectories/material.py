@@ -10,9 +10,9 @@ from typing import cast
 from hypothesis import strategies as st
 
 from holdfast.tokens import IMAGE_TOKENS, Estimator
-from holdfast.trajectories.items import Batch, Item
+from holdfast.trajectories.items import Item, TrajectoryBatch
 from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.work import Finished, Outcome, Work, process
+from holdfast.trajectories.work import FinishedTrajectory, Outcome, Work, process
 
 Turns = list[dict[str, object]]
 
@@ -223,7 +223,7 @@ def lined(value: object) -> bytes:
 def outcomes(*lines: bytes, work: Work = WORK, source: str = "set.jsonl") -> tuple[Outcome, ...]:
     """Return what becomes of lines."""
     items = tuple(Item(number, line) for number, line in enumerate(lines, 1))
-    return process(Batch(source, items), work)
+    return process(TrajectoryBatch(source, items), work)
 
 
 def outcome(line: bytes, work: Work = WORK) -> Outcome:
@@ -232,8 +232,8 @@ def outcome(line: bytes, work: Work = WORK) -> Outcome:
     return only
 
 
-def finished(value: object, work: Work = WORK) -> Finished:
+def finished(value: object, work: Work = WORK) -> FinishedTrajectory:
     """Return what becomes of a trajectory that is done in the end."""
     done = outcome(value if isinstance(value, bytes) else lined(value), work)
-    assert isinstance(done, Finished), done
+    assert isinstance(done, FinishedTrajectory), done
     return done

@@ -22,7 +22,7 @@ from holdfast.errors import (
 from holdfast.session import Usage
 from holdfast.summary import Ask, Declined, Failure, Written
 from holdfast.testing import ScriptedSummarizer
-from holdfast.trajectories.asking import Asked, BulkSummarizer, SummaryLimits, event_loop
+from holdfast.trajectories.asking import BulkSummarizer, SummaryAttempt, SummaryLimits, event_loop
 from tests.trajectories.skipping import now, run
 
 PROMPT = "Below are consecutive turns of a trajectory, in which much was done. " * 20
@@ -35,7 +35,7 @@ def request(_: int | None) -> Ask:
     return ASK
 
 
-def asked(answers: list[str | Exception], **limits: float) -> Asked:
+def asked(answers: list[str | Exception], **limits: float) -> SummaryAttempt:
     """Return what comes of asking a scripted model once."""
     scripted = ScriptedSummarizer(answers)
     bulk = BulkSummarizer(scripted, SummaryLimits(**limits), COUNT)  # pyright: ignore[reportArgumentType]
@@ -60,12 +60,12 @@ class Busy:
         return "Did things."
 
 
-async def ask_many(bulk: BulkSummarizer, number: int, ask: Ask = ASK) -> list[Asked]:
+async def ask_many(bulk: BulkSummarizer, number: int, ask: Ask = ASK) -> list[SummaryAttempt]:
     return await asyncio.gather(*(bulk.summarize(lambda _: ask) for _ in range(number)))
 
 
 def test_an_answer_is_a_summary() -> None:
-    assert asked(["Did things."]) == Asked(Written("Did things.", "scripted"), calls=1)
+    assert asked(["Did things."]) == SummaryAttempt(Written("Did things.", "scripted"), calls=1)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_an_answer_is_a_summary() -> None:
 def test_what_is_no_summary_is_asked_for_again_and_counted(
     answer: str | Exception, failure: Failure, reason: str
 ) -> None:
-    assert asked([answer] * 3) == Asked(Declined(failure, reason), calls=3, errors=3)
-    assert asked([answer, "Did things."]) == Asked(
+    assert asked([answer] * 3) == SummaryAttempt(Declined(failure, reason), calls=3, errors=3)
+    assert asked([answer, "Did things."]) == SummaryAttempt(
         Written("Did things.", "scripted"), calls=2, errors=1
     )
 
@@ -116,7 +116,7 @@ def test_nobody_is_sent_to_a_door_that_is_closed() -> None:
     scripted = ScriptedSummarizer([SummarizerDenied("bad key")])
     bulk = BulkSummarizer(scripted, SummaryLimits(concurrency=1), COUNT)
     first, *others = run(ask_many(bulk, 3))
-    assert others == [Asked(first.answer)] * 2
+    assert others == [SummaryAttempt(first.answer)] * 2
     assert len(scripted.asks) == 1
 
 
@@ -125,14 +125,14 @@ def test_a_model_that_hangs_is_given_up_in_time() -> None:
         await asyncio.sleep(1e9)
         return prompt
 
-    async def both() -> tuple[Asked, float]:
+    async def both() -> tuple[SummaryAttempt, float]:
         limits = SummaryLimits(timeout=5, attempts=2)
         bulk = BulkSummarizer(CallableSummarizer(hangs), limits, COUNT)
         return await bulk.summarize(request), now()
 
     found, seconds = run(both())
     reason = "hangs is unavailable: no answer within 5 s"
-    assert found == Asked(Declined(Failure.TRANSIENT, reason), calls=2, errors=2)
+    assert found == SummaryAttempt(Declined(Failure.TRANSIENT, reason), calls=2, errors=2)
     assert 10 <= seconds <= 12
 
 
@@ -165,7 +165,7 @@ def test_a_provider_that_names_a_time_is_asked_then(named: float, waited: float)
 
     bulk = BulkSummarizer(CallableSummarizer(fails_once), SummaryLimits(), COUNT)
     found = run(bulk.summarize(request))
-    assert found == Asked(Written("Did things.", "fails_once"), calls=2, errors=1)
+    assert found == SummaryAttempt(Written("Did things.", "fails_once"), calls=2, errors=1)
     assert times == [0.0, waited]
 
 
@@ -257,7 +257,9 @@ def test_summaries_never_cost_more_than_the_cap(
     assert bulk.spent == pytest.approx(sum(bills))
     refused = [each for each in found if isinstance(each.answer, Declined)]
     reason = f"the cap of {cap:g} US dollars is reached"
-    assert refused == [Asked(Declined(Failure.COOLDOWN, reason))] * (len(found) - len(bills))
+    assert refused == [SummaryAttempt(Declined(Failure.COOLDOWN, reason))] * (
+        len(found) - len(bills)
+    )
     # It is reached only where another summary could have cost more than what is left.
     assert not refused or sum(bills) + concurrency * paid(PROMPT, "x" * 100) > cap
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.trajectories.executors import DIED, HereExecutor, PoolExecutor, jobs_for
-from holdfast.trajectories.items import Batch, Item, batches, find_inputs
+from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
 from holdfast.trajectories.work import Failed, Outcome
 from tests.trajectories.bulk import WORK, contents, run_over, write_lines
 
@@ -18,7 +18,7 @@ BATCHES = 9
 
 
 @pytest.fixture
-def some(tmp_path: Path) -> list[Batch]:
+def some(tmp_path: Path) -> list[TrajectoryBatch]:
     inputs, _ = find_inputs([str(write_lines(tmp_path / "in.jsonl", 45))], "auto")
     (whole,) = batches(inputs, lambda _: None)
     return [
@@ -33,7 +33,7 @@ def untimed(outcomes: tuple[Outcome, ...]) -> list[object]:
     ]
 
 
-def test_several_processes_do_what_one_does_in_the_same_order(some: list[Batch]) -> None:
+def test_several_processes_do_what_one_does_in_the_same_order(some: list[TrajectoryBatch]) -> None:
     here = [(batch, untimed(done)) for batch, done in HereExecutor().outcomes(some, WORK)]
     with PoolExecutor(2) as pool:
         there = [(batch, untimed(done)) for batch, done in pool.outcomes(some, WORK)]
@@ -41,10 +41,10 @@ def test_several_processes_do_what_one_does_in_the_same_order(some: list[Batch])
     assert len(here) == BATCHES
 
 
-def test_batches_are_taken_as_room_is_made(some: list[Batch]) -> None:
+def test_batches_are_taken_as_room_is_made(some: list[TrajectoryBatch]) -> None:
     taken: list[int] = []
 
-    def incoming() -> Iterator[Batch]:
+    def incoming() -> Iterator[TrajectoryBatch]:
         for number, batch in enumerate(some):
             taken.append(number)
             yield batch
@@ -85,7 +85,7 @@ def _killed_once_by(maker: int, content: bytes) -> bytes:
 
 
 def test_a_trajectory_that_ends_its_process_is_set_aside_and_the_others_are_done(
-    some: list[Batch],
+    some: list[TrajectoryBatch],
 ) -> None:
     good = [untimed(done) for _, done in HereExecutor().outcomes(some, WORK)]
     poisoned = Item(some[4].items[2].number, Deadly(b"{}"))
@@ -97,7 +97,9 @@ def test_a_trajectory_that_ends_its_process_is_set_aside_and_the_others_are_done
     assert done == good
 
 
-def test_a_process_that_is_killed_once_costs_nothing(some: list[Batch], tmp_path: Path) -> None:
+def test_a_process_that_is_killed_once_costs_nothing(
+    some: list[TrajectoryBatch], tmp_path: Path
+) -> None:
     value = json.loads(some[3].items[1].content)
     content = json.dumps({**value, "mark": str(tmp_path / "mark")}).encode()
     items = (some[3].items[0], Item(17, content), *some[3].items[2:])

@@ -15,7 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.adapters.archives.files import Blocks
-from holdfast.trajectories.items import Batch, Item, Layout, Skipped, batches, find_inputs
+from holdfast.trajectories.items import (
+    Item,
+    Layout,
+    SkippedInput,
+    TrajectoryBatch,
+    batches,
+    find_inputs,
+)
 from tests.formats.samples import FORMAT_OF, SESSIONS
 from tests.trajectories.material import lined, long_story, openai, sharegpt
 
@@ -86,7 +93,7 @@ def test_the_log_of_an_agent_is_a_session_or_a_document_and_never_lost(name: str
     ]
     if inputs and inputs[0].layout is Layout.SESSION:
         (batch,) = batches(inputs, ignored)
-        assert batch == Batch(str(SESSIONS / name), session=inputs[0].found)
+        assert batch == TrajectoryBatch(str(SESSIONS / name), session=inputs[0].found)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +272,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     missing = str(tmp_path / "none.jsonl")
     assert find_inputs([missing], "auto") == (
         [],
-        [Skipped(missing, "there is no such file or folder", is_named=True)],
+        [SkippedInput(missing, "there is no such file or folder", is_named=True)],
     )
 
 
@@ -283,7 +290,9 @@ def test_a_file_that_may_not_be_read_is_said(
     monkeypatch.setattr(Path, "open", closed)
     inputs, (skipped,) = find_inputs([str(path)], "auto")
     assert inputs == []
-    assert skipped == Skipped(str(path), f"cannot read {path}: permission denied", is_named=True)
+    assert skipped == SkippedInput(
+        str(path), f"cannot read {path}: permission denied", is_named=True
+    )
 
 
 def test_a_database_of_something_else_is_passed_over(tmp_path: Path) -> None:

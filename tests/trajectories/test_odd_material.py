@@ -18,7 +18,7 @@ from holdfast.errors import SummarizerUnavailable
 from holdfast.summary import Written
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
 from holdfast.trajectories.items import Item
-from holdfast.trajectories.summaries import Material, ask_for, cut_to
+from holdfast.trajectories.summaries import RegionMaterial, ask_for, cut_to
 from holdfast.trajectories.turns import read_turns
 from holdfast.trajectories.work import Failed
 from tests.trajectories.material import (
@@ -195,14 +195,14 @@ def test_a_request_fits_any_window(
         for _ in range(number)
     ]
     shape, turns = read_turns(raw)
-    found = Material(turns, [turn.tokens(exactly) for turn in turns], 4, shape)
+    found = RegionMaterial(turns, [turn.tokens(exactly) for turn in turns], 4, shape)
     ask = ask_for(found, budget, window, exactly)
     assert exactly(ask.prompt) * 1.25 + ask.max_tokens <= window
 
 
 def test_a_request_uses_most_of_the_window_where_there_is_more_to_show() -> None:
     shape, turns = read_turns(sharegpt([Said("gpt", words(700))] * 60))
-    found = Material(turns, [turn.tokens(exactly) for turn in turns], 4, shape)
+    found = RegionMaterial(turns, [turn.tokens(exactly) for turn in turns], 4, shape)
     ask = ask_for(found, 750, 32_000, exactly)
     assert sum(found.tokens) > 32_000
     assert exactly(ask.prompt) * 1.25 + ask.max_tokens >= 0.75 * 32_000

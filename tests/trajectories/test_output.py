@@ -10,13 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.trajectories.output import AlreadyDone, Lines, OutputError, OutputFiles, RunOutput
+from holdfast.trajectories.output import (
+    AlreadyDone,
+    BatchLines,
+    OutputError,
+    OutputFiles,
+    RunOutput,
+)
 
 RUN = {"inputs": ["a.jsonl"], "tokenizer": "o200k"}
 
 
-def lines(number: int) -> Lines:
-    return Lines(
+def lines(number: int) -> BatchLines:
+    return BatchLines(
         f'{{"n":{number}}}\n'.encode(),
         f'{{"source":"a","number":{number}}}\n'.encode(),
         f'{{"error":{number}}}\n'.encode() if number % 5 == 4 else b"",

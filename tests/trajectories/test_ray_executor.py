@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import ConfigError
 from holdfast.trajectories.executors import DIED, HereExecutor, PoolExecutor
-from holdfast.trajectories.items import Batch, Item, batches, find_inputs
+from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
 from holdfast.trajectories.ray_executor import RayExecutor, RayFailed
 from holdfast.trajectories.work import Failed
 from tests.trajectories.bulk import WORK, contents, run_over, write_lines
@@ -75,13 +75,13 @@ def test_a_cluster_that_does_not_answer_is_said_at_once() -> None:
         pass
 
 
-def _batches(folder: Path) -> list[Batch]:
+def _batches(folder: Path) -> list[TrajectoryBatch]:
     inputs, _ = find_inputs([str(write_lines(folder / "in.jsonl", 12))], "auto")
     (whole,) = batches(inputs, lambda _: None)
     return [replace(whole, items=whole.items[start : start + 4]) for start in range(0, 12, 4)]
 
 
-def _with(some: list[Batch], content: bytes) -> list[Batch]:
+def _with(some: list[TrajectoryBatch], content: bytes) -> list[TrajectoryBatch]:
     first, second, third = some
     items = (second.items[0], Item(second.items[1].number, content), *second.items[2:])
     return [first, replace(second, items=items), third]

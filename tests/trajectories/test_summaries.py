@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from holdfast.adapters import ExactCounter
 from holdfast.trajectories.compression import Pending, Rules, finish, prepare
 from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.summaries import NOTICE, PREFIX, Material, ask_for, cut_to, told
+from holdfast.trajectories.summaries import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
 from holdfast.trajectories.turns import read_turns
 from tests.trajectories.material import (
     SHAPES,
@@ -26,9 +26,9 @@ COUNTERS = {"estimate": count, "exact": exactly}
 CUT = " [...]"
 
 
-def material(raw: Turns, first: int = 4) -> Material:
+def material(raw: Turns, first: int = 4) -> RegionMaterial:
     shape, turns = read_turns(raw)
-    return Material(turns, [turn.tokens(exactly) for turn in turns], first, shape)
+    return RegionMaterial(turns, [turn.tokens(exactly) for turn in turns], first, shape)
 
 
 sizes = st.lists(

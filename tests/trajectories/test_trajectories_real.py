@@ -10,7 +10,7 @@ import pytest
 from holdfast.trajectories.items import batches, find_inputs
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.summaries import NOTICE
-from holdfast.trajectories.work import Finished, Work, process
+from holdfast.trajectories.work import FinishedTrajectory, Work, process
 from tests.trajectories.material import (
     WORK,
     Turns,
@@ -27,15 +27,15 @@ MOST = 12
 """Trajectories of a file that are looked at."""
 
 
-def treated(path: Path, work: Work) -> Iterator[tuple[Turns, Finished]]:
+def treated(path: Path, work: Work) -> Iterator[tuple[Turns, FinishedTrajectory]]:
     """Yield the trajectories of a file as they are, and as they become."""
     inputs, _ = find_inputs([str(path)], "auto")
     plain = replace(work, policy=TrajectoryPolicy(target_tokens=10**9))
     for batch in batches(inputs, lambda _: None):
         short = replace(batch, items=batch.items[:MOST])
         for before, after in zip(process(short, plain), process(short, work), strict=True):
-            assert isinstance(before, Finished)
-            assert isinstance(after, Finished)
+            assert isinstance(before, FinishedTrajectory)
+            assert isinstance(after, FinishedTrajectory)
             assert before.metrics.skipped_under_target
             yield turns_of(before.line), after
 
@@ -61,7 +61,7 @@ def test_the_region_of_a_real_trajectory_is_the_one_of_the_specification(
     assert bool(compressed) == (folder not in SHORT)
 
 
-def assert_as_specified(raw: Turns, done: Finished, policy: TrajectoryPolicy) -> None:
+def assert_as_specified(raw: Turns, done: FinishedTrajectory, policy: TrajectoryPolicy) -> None:
     turns = turns_of(done.line)
     region = expected_region(
         [speaker_of(turn) for turn in raw], [weight_of(turn) for turn in raw], policy

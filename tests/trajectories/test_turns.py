@@ -6,7 +6,7 @@ from hypothesis import given
 from holdfast.errors import DecodeError
 from holdfast.redaction import Redactor
 from holdfast.tokens import IMAGE_TOKENS
-from holdfast.trajectories.turns import Shape, Turn, added, read_turns, redacted, spoken
+from holdfast.trajectories.turns import Shape, TrajectoryTurn, added, read_turns, redacted, spoken
 from holdfast.transcript import Role
 from tests.trajectories.material import (
     SECRETS,
@@ -23,7 +23,7 @@ NAMES = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.
 CALL = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"a": 1}'}}
 
 
-def read(*raw: dict[str, object]) -> tuple[Turn, ...]:
+def read(*raw: dict[str, object]) -> tuple[TrajectoryTurn, ...]:
     return read_turns(raw)[1]
 
 
@@ -49,7 +49,10 @@ def read(*raw: dict[str, object]) -> tuple[Turn, ...]:
 def test_a_speaker_is_known_in_either_shape(speaker: str, role: Role) -> None:
     turn: dict[str, object] = {"from": speaker, "value": "words", "weight": 1}
     message: dict[str, object] = {"role": speaker, "content": "words", "name": "x"}
-    assert read(turn, message) == (Turn(role, turn, ("words",)), Turn(role, message, ("words",)))
+    assert read(turn, message) == (
+        TrajectoryTurn(role, turn, ("words",)),
+        TrajectoryTurn(role, message, ("words",)),
+    )
 
 
 @given(trajectories())
@@ -205,4 +208,6 @@ def test_only_a_turn_with_a_secret_becomes_another_object() -> None:
     masked = redacted(turns, Redactor().redact)
     assert [one is other for one, other in zip(turns, masked, strict=True)] == [True, False, True]
     hidden = f"the token is ghp_...{secret[-4:]}"
-    assert masked[1] == Turn(Role.ASSISTANT, {"from": "gpt", "value": hidden, "id": 5}, (hidden,))
+    assert masked[1] == TrajectoryTurn(
+        Role.ASSISTANT, {"from": "gpt", "value": hidden, "id": 5}, (hidden,)
+    )

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
 from holdfast.summary import Written
-from holdfast.trajectories.items import Batch, Item, batches, find_inputs
+from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.summaries import NOTICE
 from holdfast.trajectories.work import (
     Failed,
-    Finished,
+    FinishedTrajectory,
     Outcome,
     Waiting,
     complete,
@@ -410,21 +410,21 @@ values = st.recursive(
 def test_no_value_is_an_exception(value: object, to: str) -> None:
     work = replace(WORK, to=to)
     (one, other) = outcomes(json.dumps(value).encode(), lined({"conversations": []}), work=work)
-    assert isinstance(one, Finished | Failed)
-    assert isinstance(other, Finished)
+    assert isinstance(one, FinishedTrajectory | Failed)
+    assert isinstance(other, FinishedTrajectory)
     assert other.line == lined({"conversations": []}) + b"\n"
 
 
 @given(st.binary(max_size=40))
 def test_no_bytes_are_an_exception(line: bytes) -> None:
-    assert isinstance(outcome(line), Finished | Failed)
+    assert isinstance(outcome(line), FinishedTrajectory | Failed)
 
 
 def test_the_reason_why_an_item_could_not_be_read_is_its_error() -> None:
-    batch = Batch("x", (Item(3, b"", "it is longer than 64 MiB"), Item(4, b"[]")))
+    batch = TrajectoryBatch("x", (Item(3, b"", "it is longer than 64 MiB"), Item(4, b"[]")))
     failed, done = process(batch, WORK)
     assert failed == Failed(3, "it is longer than 64 MiB", "")
-    assert isinstance(done, Finished)
+    assert isinstance(done, FinishedTrajectory)
     assert (done.number, done.line) == (4, b"[]\n")
 
 
@@ -475,7 +475,7 @@ def test_a_secret_in_a_trajectory_that_failed_is_masked() -> None:
         assert isinstance(failed, Failed)
         assert secret not in failed.content
         assert failed.content.startswith('{"conversations":[{"from":"human","value":"a\\n')
-        assert not isinstance(outcome(f"{{{secret}".encode()), Finished)
+        assert not isinstance(outcome(f"{{{secret}".encode()), FinishedTrajectory)
 
 
 def test_a_trajectory_waits_for_a_model_and_can_be_sent_meanwhile() -> None:
@@ -502,15 +502,15 @@ def test_without_an_answer_a_trajectory_that_waited_is_the_one_that_did_not_wait
 
 
 def test_a_trajectory_that_fits_does_not_wait() -> None:
-    assert isinstance(outcome(lined({"conversations": []}), ASKS), Finished)
+    assert isinstance(outcome(lined({"conversations": []}), ASKS), FinishedTrajectory)
 
 
 def test_a_dry_run_has_figures_and_no_lines() -> None:
     dry = replace(WORK, dry_run=True)
     lines = [lined({"conversations": sharegpt(long_story(size))}) for size in (1, 12)]
     small, large = outcomes(*lines, work=dry)
-    assert isinstance(small, Finished)
-    assert isinstance(large, Finished)
+    assert isinstance(small, FinishedTrajectory)
+    assert isinstance(large, FinishedTrajectory)
     assert (small.line, large.line) == (b"", b"")
     real = finished(lines[1])
     assert large.metrics.original_tokens == real.metrics.original_tokens
@@ -547,7 +547,7 @@ def of_session(name: str) -> list[Outcome]:
 def test_the_sessions_of_agents_are_converted(name: str) -> None:
     found = of_session(name)
     for each in found:
-        assert isinstance(each, Finished)
+        assert isinstance(each, FinishedTrajectory)
         told = json.loads(each.line)
         turns = told.get("conversations") or told["messages"]
         assert each.metrics.compressed_tokens == sum(map(weight_of, turns))
@@ -556,7 +556,7 @@ def test_the_sessions_of_agents_are_converted(name: str) -> None:
 
 def test_the_session_of_an_agent_keeps_what_is_known_of_it() -> None:
     (done,) = of_session("claude_code.jsonl")[:1]
-    assert isinstance(done, Finished)
+    assert isinstance(done, FinishedTrajectory)
     told = json.loads(done.line)
     assert told["source"] == "claude-code"
     assert list(told)[-1] == "conversations"

@@ -26,11 +26,11 @@ from holdfast.training import (
     TRAINING_FORMATS,
     Example,
     LeftOut,
+    LeftOutReason,
     Selection,
     Split,
     SyntheticChoice,
     TrainingExport,
-    Why,
     examples,
     order_of,
 )
@@ -181,7 +181,7 @@ class _Told:
     """The files by the sides of the split; one without a side where nothing is divided."""
     all: _Figures = field(default_factory=_Figures)
     by_side: dict[str, _Figures] = field(default_factory=dict[str, _Figures])
-    left_out: Counter[Why] = field(default_factory=Counter[Why])
+    left_out: Counter[LeftOutReason] = field(default_factory=Counter[LeftOutReason])
 
 
 def export_for_training(

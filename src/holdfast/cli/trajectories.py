@@ -32,7 +32,7 @@ from holdfast.trajectories.items import inputs_in
 from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import Progress, figures, run, run_identity
+from holdfast.trajectories.running import RunProgress, figures, run, run_identity
 from holdfast.trajectories.work import NATIVE, Work, prepare_process
 from holdfast.wiring.ledgers import price_book
 from holdfast.wiring.summarizers import summarizer_of
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.ports import Summarizer
     from holdfast.trajectories.executors import Executor
-    from holdfast.trajectories.items import InputFile, Skipped
+    from holdfast.trajectories.items import InputFile, SkippedInput
 
 __all__ = ["command"]
 
@@ -292,13 +292,13 @@ class _View:
     started: float = 0.0
     resumed: bool = False
 
-    def progress(self) -> Progress:
+    def progress(self) -> RunProgress:
         """Begin to show how far the run is."""
         self.started = time.perf_counter()
         total = sum(each.size for each in self.inputs)
         self.meter.begin(total)
         self.meter.next("", total)
-        return Progress(self.meter.advance, self._count)
+        return RunProgress(self.meter.advance, self._count)
 
     def _count(self, trajectories: int) -> None:
         self.done += trajectories
@@ -496,7 +496,7 @@ def _cost(line: Mapping[str, object]) -> float:
     return cost if isinstance(cost, float) else 0.0
 
 
-def _tell_skipped(skipped: list[Skipped]) -> bool:
+def _tell_skipped(skipped: list[SkippedInput]) -> bool:
     """Say what holds no trajectory; return whether something that was named is among it."""
     for each in skipped[:_NAMED]:
         tell(f"holdfast: {each.path}: {each.reason}")

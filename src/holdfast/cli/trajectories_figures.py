@@ -13,12 +13,12 @@ from holdfast.cli.lines import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.trajectories.metrics import Aggregate, Distribution, Totals
+    from holdfast.trajectories.metrics import Aggregate, Distribution, TrajectoryTotals
 
 __all__ = [
     "PERCENTILES",
+    "BeforeAndAfter",
     "Bins",
-    "Change",
     "changes",
     "count_in_bins",
     "counted_trajectories",
@@ -43,7 +43,7 @@ _PARTS = (20, 16, 10, 8, 5, 4, 2, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BeforeAndAfter:
     """Something that a run makes less of."""
 
     name: str
@@ -82,7 +82,7 @@ class Bins:
             yield low, high, count
 
 
-def headline(totals: Totals, *, rehearsed: bool) -> tuple[str, str]:
+def headline(totals: TrajectoryTotals, *, rehearsed: bool) -> tuple[str, str]:
     """Return what happened, or would happen: the verb, and the rest of the sentence."""
     number, failed = totals.total_trajectories, totals.trajectories_failed
     if not number:
@@ -90,7 +90,7 @@ def headline(totals: Totals, *, rehearsed: bool) -> tuple[str, str]:
         return "nothing to compress", f": {why}"
     done = f"{totals.trajectories_compressed:,}" if totals.trajectories_compressed else "none"
     verb = "would compress" if rehearsed else "compressed"
-    tokens = Change("tokens", totals.total_tokens_before, totals.total_tokens_after)
+    tokens = BeforeAndAfter("tokens", totals.total_tokens_before, totals.total_tokens_after)
     saved = f", {share(tokens.fewer, tokens.before)} fewer tokens" if tokens.fewer > 0 else ""
     return verb, f" {done} of {counted_trajectories(number + failed)}{saved}"
 
@@ -100,7 +100,7 @@ def counted_trajectories(count: int) -> str:
     return counted(count, "trajectory", "trajectories")
 
 
-def outcomes(totals: Totals) -> list[tuple[str, int]]:
+def outcomes(totals: TrajectoryTotals) -> list[tuple[str, int]]:
     """Return how many trajectories ended how; one may be compressed and over the limit."""
     return [
         ("compressed", totals.trajectories_compressed),
@@ -110,16 +110,16 @@ def outcomes(totals: Totals) -> list[tuple[str, int]]:
     ]
 
 
-def changes(totals: Totals) -> list[Change]:
+def changes(totals: TrajectoryTotals) -> list[BeforeAndAfter]:
     """Return what there is less of."""
     return [
-        Change("tokens", totals.total_tokens_before, totals.total_tokens_after),
-        Change("turns", totals.total_turns_before, totals.total_turns_after),
+        BeforeAndAfter("tokens", totals.total_tokens_before, totals.total_tokens_after),
+        BeforeAndAfter("turns", totals.total_turns_before, totals.total_turns_after),
     ]
 
 
 def facts(
-    totals: Totals, seconds: float | None, *, rehearsed: bool = False
+    totals: TrajectoryTotals, seconds: float | None, *, rehearsed: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Yield what else is known, each with its label.
 
@@ -155,7 +155,7 @@ def percentiles(spread: Distribution) -> list[float]:
     return [spread.percentile(percent) for percent in PERCENTILES]
 
 
-def largest_sources(aggregate: Aggregate) -> tuple[list[tuple[str, Totals]], int]:
+def largest_sources(aggregate: Aggregate) -> tuple[list[tuple[str, TrajectoryTotals]], int]:
     """Return the sources with the most tokens, and how many others there are."""
     named = sorted(
         aggregate.by_source.items(), key=lambda each: (-each[1].total_tokens_before, each[0])
@@ -245,7 +245,7 @@ def count_in_bins(
     return Bins(edges, counts, spread.count - below[-1])
 
 
-def _summaries(totals: Totals) -> str:
+def _summaries(totals: TrajectoryTotals) -> str:
     calls, errors = totals.total_summarization_calls, totals.total_summarization_errors
     if not calls:
         return "no model was asked"

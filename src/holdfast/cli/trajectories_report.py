@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.cli.trajectories_figures import Bins
-    from holdfast.trajectories.metrics import Aggregate, Totals
+    from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 __all__ = ["report_html"]
 
@@ -162,7 +162,7 @@ def report_html(
     )
 
 
-def _head(totals: Totals, *, rehearsed: bool) -> str:
+def _head(totals: TrajectoryTotals, *, rehearsed: bool) -> str:
     verb, words = headline(totals, rehearsed=rehearsed)
     notice = f'<p class="notice">{_REHEARSAL}</p>' if rehearsed else ""
     return (
@@ -171,7 +171,7 @@ def _head(totals: Totals, *, rehearsed: bool) -> str:
     )
 
 
-def _sums(totals: Totals, seconds: float | None, *, rehearsed: bool) -> str:
+def _sums(totals: TrajectoryTotals, seconds: float | None, *, rehearsed: bool) -> str:
     whole = totals.total_trajectories + totals.trajectories_failed
     ends = [("all", f"{whole:,}", "")]
     ends += [(name, f"{count:,}", share(count, whole)) for name, count in outcomes(totals)]

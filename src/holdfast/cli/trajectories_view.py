@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.cli.trajectories_figures import Bins
-    from holdfast.trajectories.metrics import Aggregate, Totals
+    from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 __all__ = ["drawn"]
 
@@ -102,7 +102,7 @@ class _Pen:
         return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def _headline(totals: Totals, width: int, *, rehearsed: bool) -> Iterator[Line]:
+def _headline(totals: TrajectoryTotals, width: int, *, rehearsed: bool) -> Iterator[Line]:
     verb, words = headline(totals, rehearsed=rehearsed)
     first, *rest = _wrapped(verb + words, width)
     style = "bold green" if totals.trajectories_compressed else "bold yellow"
@@ -112,7 +112,7 @@ def _headline(totals: Totals, width: int, *, rehearsed: bool) -> Iterator[Line]:
         yield from ((Span(line, "yellow"),) for line in _wrapped(_REHEARSAL, width))
 
 
-def _outcomes(totals: Totals, pen: _Pen) -> Iterator[Line]:
+def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:
     """Yield how many trajectories ended how, each with its share as a bar."""
     whole = totals.total_trajectories + totals.trajectories_failed
     found = outcomes(totals)
@@ -127,7 +127,7 @@ def _outcomes(totals: Totals, pen: _Pen) -> Iterator[Line]:
         yield (*line, Span(f"  {bar}", styles.get(name, "green")))
 
 
-def _changes(totals: Totals, width: int) -> list[Line]:
+def _changes(totals: TrajectoryTotals, width: int) -> list[Line]:
     rows = [("", "before", "after", "fewer", "ratio")]
     rows += [
         (each.name, f"{each.before:,}", f"{each.after:,}", f"{each.fewer:,}", f"{each.ratio:.2f}")
@@ -235,7 +235,7 @@ def _sources(aggregate: Aggregate, width: int) -> list[Line]:
     return lines
 
 
-def _source_row(name: str, totals: Totals) -> tuple[str, str, str, str, str]:
+def _source_row(name: str, totals: TrajectoryTotals) -> tuple[str, str, str, str, str]:
     tokens = changes(totals)[0]
     number = totals.total_trajectories + totals.trajectories_failed
     figures = (f"{number:,}", f"{tokens.before:,}", f"{tokens.after:,}", f"{tokens.ratio:.2f}")

@@ -13,7 +13,7 @@ from holdfast.session import places_of
 from holdfast.tokens import Estimator, Scale
 from holdfast.training.reading import SyntheticChoice, read_log, read_window
 from holdfast.training.repeats import Repeats, Seen
-from holdfast.training.secrets import Mask
+from holdfast.training.secrets import SecretMask
 from holdfast.training.selection import Selection, ancestry
 from holdfast.training.shaping import joined, paired, paired_with_stubs, plain, trimmed
 from holdfast.transcript import Role
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from holdfast.training.selection import Split
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["Example", "LeftOut", "TrainingExport", "Why", "examples"]
+__all__ = ["Example", "LeftOut", "LeftOutReason", "TrainingExport", "examples"]
 
 
-class Why(StrEnum):
+class LeftOutReason(StrEnum):
     """Why a session is not in the file."""
 
     NOTHING_SAID = "without a reply"
@@ -90,7 +90,7 @@ class LeftOut:
     """A session that is not in the file."""
 
     id: str
-    why: Why
+    why: LeftOutReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +134,13 @@ def _unique(
         if isinstance(shaped, LeftOut):
             yield shaped
         elif id_ in repeats.ends and repeats.is_contained(id_):
-            yield LeftOut(id_, Why.REPEATED)
+            yield LeftOut(id_, LeftOutReason.REPEATED)
         else:
             shaped = replace(shaped, messages=seen.masked(shaped.messages))
             if any(_is_learned(each) for each in shaped.messages):
                 yield _written(store, wanted, shaped)
             else:
-                yield LeftOut(id_, Why.REPEATED)
+                yield LeftOut(id_, LeftOutReason.REPEATED)
 
 
 def _is_learned(message: Message) -> bool:
@@ -152,26 +152,26 @@ def _shaped(store: Store, wanted: TrainingExport, id_: str) -> _Shaped | LeftOut
         session = store.session(id_)
         read = read_log if wanted.original else read_window
         if not wanted.selection.has_place(store, session):
-            return LeftOut(id_, Why.ELSEWHERE)
+            return LeftOut(id_, LeftOutReason.ELSEWHERE)
         conversing = read(store, id_, wanted.synthetic)
     except UnknownSession:
-        return LeftOut(id_, Why.GONE)
+        return LeftOut(id_, LeftOutReason.GONE)
     failed = any(result.is_error for each in conversing.messages for result in each.results)
     if failed and not wanted.selection.tool_errors:
-        return LeftOut(id_, Why.TOOL_ERRORS)
+        return LeftOut(id_, LeftOutReason.TOOL_ERRORS)
     pair = paired if wanted.synthetic is SyntheticChoice.DROP else paired_with_stubs
     whole = pair(plain(conversing.messages, wanted.format))
     messages = trimmed(whole.messages)
     if wanted.synthetic is SyntheticChoice.MASK:
         messages = tuple(map(_masked, messages))
     if not any(_is_learned(each) for each in messages):
-        return LeftOut(id_, Why.NOTHING_SAID)
+        return LeftOut(id_, LeftOutReason.NOTHING_SAID)
     turns = sum(each.role is Role.USER and each.synthetic is None for each in messages)
     if turns < wanted.selection.min_turns:
-        return LeftOut(id_, Why.TOO_SHORT)
+        return LeftOut(id_, LeftOutReason.TOO_SHORT)
     most = wanted.selection.max_tokens
     if most is not None and wanted.weight(messages) > most:
-        return LeftOut(id_, Why.TOO_LONG)
+        return LeftOut(id_, LeftOutReason.TOO_LONG)
     return _Shaped(session, messages, conversing.dropped + whole.dropped)
 
 
@@ -181,7 +181,7 @@ def _masked(message: Message) -> Message:
 
 
 def _written(store: Store, wanted: TrainingExport, shaped: _Shaped) -> Example:
-    mask = Mask(wanted.redactor)
+    mask = SecretMask(wanted.redactor)
     turns = joined(shaped.messages, wanted.format)
     messages = tuple(mask.message(each) for each in turns)
     body = DIALECTS[wanted.format].encode(written_labels(messages, wanted.format))
@@ -205,7 +205,7 @@ def _written(store: Store, wanted: TrainingExport, shaped: _Shaped) -> Example:
     )
 
 
-def _about(store: Store, shaped: _Shaped, mask: Mask) -> dict[str, object]:
+def _about(store: Store, shaped: _Shaped, mask: SecretMask) -> dict[str, object]:
     """Return what is known of a conversation; every line has the same fields."""
     session = shaped.session
     places = places_of(ancestry(store, session))

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from holdfast.redaction import Redactor
     from holdfast.transcript import Content, Message, Part
 
-__all__ = ["Mask"]
+__all__ = ["SecretMask"]
 
 _MASKED = "***"
 
 
 @dataclass(slots=True)
-class Mask:
+class SecretMask:
     """Masks what a redactor finds, and counts the texts that it was found in."""
 
     redactor: Redactor | None

@@ -18,7 +18,7 @@ from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from holdfast.tokens import Counter
-    from holdfast.trajectories.asking import Asked
+    from holdfast.trajectories.asking import SummaryAttempt
     from holdfast.trajectories.compression import Prepared
     from holdfast.trajectories.turns import RawTurn
     from holdfast.wiring.summarizers import Writer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["acompress", "acompress_many", "compress"]
 
 
-class Options(TypedDict, total=False):
+class CompressOptions(TypedDict, total=False):
     """What a caller may choose; the defaults are those of `TrajectoryPolicy`."""
 
     target_tokens: int
@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
     timeout: float
 
 
-def compress(turns: Sequence[RawTurn], **options: Unpack[Options]) -> CompressedTrajectory:
+def compress(turns: Sequence[RawTurn], **options: Unpack[CompressOptions]) -> CompressedTrajectory:
     """Make a trajectory smaller, waiting for the summarizer.
 
     Args:
@@ -63,7 +63,9 @@ def compress(turns: Sequence[RawTurn], **options: Unpack[Options]) -> Compressed
         return asyncio.run_coroutine_threadsafe(compressor.finish(prepared), loop).result()
 
 
-async def acompress(turns: Sequence[RawTurn], **options: Unpack[Options]) -> CompressedTrajectory:
+async def acompress(
+    turns: Sequence[RawTurn], **options: Unpack[CompressOptions]
+) -> CompressedTrajectory:
     """Make a trajectory smaller without blocking the event loop for the summarizer."""
     compressor = _Compressor(options, concurrency=1)
     return await compressor.compress(turns)
@@ -73,7 +75,7 @@ async def acompress_many(
     trajectories: Iterable[Sequence[RawTurn]],
     *,
     concurrency: int = 16,
-    **options: Unpack[Options],
+    **options: Unpack[CompressOptions],
 ) -> AsyncIterator[CompressedTrajectory]:
     """Yield many trajectories in order, with up to `concurrency` summaries asked for at once.
 
@@ -96,7 +98,7 @@ async def acompress_many(
 class _Compressor:
     """The parts that the options describe."""
 
-    def __init__(self, options: Options, concurrency: int) -> None:
+    def __init__(self, options: CompressOptions, concurrency: int) -> None:
         usual = TrajectoryPolicy()
         policy = TrajectoryPolicy(
             target_tokens=options.get("target_tokens", usual.target_tokens),
@@ -130,7 +132,7 @@ class _Compressor:
         return _with_asked(finish(pending, answer, self._rules), asked)
 
 
-def _with_asked(done: CompressedTrajectory, asked: Asked) -> CompressedTrajectory:
+def _with_asked(done: CompressedTrajectory, asked: SummaryAttempt) -> CompressedTrajectory:
     metrics = replace(
         done.metrics, summarization_api_calls=asked.calls, summarization_errors=asked.errors
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Summarizer
     from holdfast.summary import Answer, Ask
 
-__all__ = ["Asked", "BulkSummarizer", "SummaryLimits", "event_loop"]
+__all__ = ["BulkSummarizer", "SummaryAttempt", "SummaryLimits", "event_loop"]
 
 _BACKOFF, _LONGEST_WAIT = 2.0, 60.0
 """Seconds before the second attempt, which double with each, and the most that is waited."""
@@ -70,7 +70,7 @@ class SummaryLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SummaryAttempt:
     """What came of asking for one summary."""
 
     answer: Answer
@@ -122,7 +122,7 @@ class BulkSummarizer:
         """Return the US dollars that were spent so far, by estimate."""
         return self._budget.spent
 
-    async def summarize(self, request: Callable[[int | None], Ask]) -> Asked:
+    async def summarize(self, request: Callable[[int | None], Ask]) -> SummaryAttempt:
         """Return a summary, or why there is none, with what it took.
 
         Args:
@@ -133,10 +133,10 @@ class BulkSummarizer:
             self._slots = asyncio.Semaphore(self._limits.concurrency)
         async with self._slots:
             if self._refusal is not None:
-                return Asked(self._refusal)
+                return SummaryAttempt(self._refusal)
             return await self._attempts(request)
 
-    async def _attempts(self, request: Callable[[int | None], Ask]) -> Asked:
+    async def _attempts(self, request: Callable[[int | None], Ask]) -> SummaryAttempt:
         errors, cost = 0, 0.0
         answer: Answer = Declined(Failure.UNCONFIGURED, "nobody was asked")
         for attempt in range(self._limits.attempts):
@@ -144,7 +144,7 @@ class BulkSummarizer:
             expected = self._budget.cost(ask.prompt, ask.max_tokens)
             if not self._budget.allows(expected):
                 reason = f"the cap of {self._limits.max_cost:g} US dollars is reached"
-                return Asked(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
+                return SummaryAttempt(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
             # Paid for as soon as it is sent: others must not spend the same money meanwhile.
             self._budget.spent += expected
             await self._turn()
@@ -159,15 +159,15 @@ class BulkSummarizer:
             cost += real
             answer = _judged(reply, ask)
             if isinstance(answer, Written):
-                return Asked(answer, attempt + 1, errors, cost)
+                return SummaryAttempt(answer, attempt + 1, errors, cost)
             errors += 1
             if answer.failure in _HOPELESS:
                 # Nobody else is sent to the same door.
                 self._refusal = answer
-                return Asked(answer, attempt + 1, errors, cost)
+                return SummaryAttempt(answer, attempt + 1, errors, cost)
             if attempt + 1 < self._limits.attempts:
                 await self._pause(attempt, answer.retry_after)
-        return Asked(answer, self._limits.attempts, errors, cost)
+        return SummaryAttempt(answer, self._limits.attempts, errors, cost)
 
     async def _turn(self) -> None:
         """Wait until the rate allows another request."""

@@ -14,8 +14,16 @@ from holdfast.formats.loose import mapping
 from holdfast.summary import Ask, Written
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.plan import Fits, Region, Stuck, TrajectoryPolicy, plan_region
-from holdfast.trajectories.summaries import NOTICE, PREFIX, Material, ask_for, cut_to, told
-from holdfast.trajectories.turns import RawTurn, Shape, Turn, added, read_turns, redacted, spoken
+from holdfast.trajectories.summaries import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
+from holdfast.trajectories.turns import (
+    RawTurn,
+    Shape,
+    TrajectoryTurn,
+    added,
+    read_turns,
+    redacted,
+    spoken,
+)
 from holdfast.transcript import Role
 from holdfast.wire.provenance import LABEL
 
@@ -45,7 +53,7 @@ class Pending:
     """A trajectory of which a part waits to be replaced by a summary."""
 
     shape: Shape
-    turns: tuple[Turn, ...]
+    turns: tuple[TrajectoryTurn, ...]
     tokens: tuple[int, ...]
     region: Region
     redacted_turns: int
@@ -55,10 +63,10 @@ class Pending:
         return ask_for(self.material, rules.policy.summary_tokens, window, rules.count)
 
     @property
-    def material(self) -> Material:
+    def material(self) -> RegionMaterial:
         """Return the turns that the summary will stand for."""
         start, stop = self.region.start, self.region.stop
-        return Material(self.turns[start:stop], self.tokens[start:stop], start, self.shape)
+        return RegionMaterial(self.turns[start:stop], self.tokens[start:stop], start, self.shape)
 
 
 Prepared: TypeAlias = CompressedTrajectory | Pending

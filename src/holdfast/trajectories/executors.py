@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from types import TracebackType
 
-    from holdfast.trajectories.items import Batch, Item
+    from holdfast.trajectories.items import Item, TrajectoryBatch
 
 __all__ = ["DIED", "Executor", "HereExecutor", "PoolExecutor", "jobs_for"]
 
@@ -38,8 +38,8 @@ class Executor(Protocol):
     """Processes batches somewhere."""
 
     def outcomes(
-        self, batches: Iterable[Batch], work: Work
-    ) -> Iterator[tuple[Batch, tuple[Outcome, ...]]]:
+        self, batches: Iterable[TrajectoryBatch], work: Work
+    ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...]]]:
         """Yield what becomes of each batch, in order, taking from the input as room is made."""
         ...
 
@@ -48,8 +48,8 @@ class HereExecutor:
     """Processes batches in this process."""
 
     def outcomes(
-        self, batches: Iterable[Batch], work: Work
-    ) -> Iterator[tuple[Batch, tuple[Outcome, ...]]]:
+        self, batches: Iterable[TrajectoryBatch], work: Work
+    ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...]]]:
         """Yield what becomes of each batch."""
         for batch in batches:
             yield batch, process(batch, work)
@@ -85,11 +85,11 @@ class PoolExecutor:
         self._stack.close()
 
     def outcomes(
-        self, batches: Iterable[Batch], work: Work
-    ) -> Iterator[tuple[Batch, tuple[Outcome, ...]]]:
+        self, batches: Iterable[TrajectoryBatch], work: Work
+    ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...]]]:
         """Yield what becomes of each batch, in order."""
         incoming = iter(batches)
-        waiting: deque[tuple[Batch, Future[tuple[Outcome, ...]]]] = deque()
+        waiting: deque[tuple[TrajectoryBatch, Future[tuple[Outcome, ...]]]] = deque()
         while True:
             while len(waiting) < self._jobs * _AHEAD and (batch := next(incoming, None)):
                 waiting.append((batch, self._submit(batch, work)))
@@ -108,7 +108,7 @@ class PoolExecutor:
                 waiting.popleft()
                 yield batch, done
 
-    def _submit(self, batch: Batch, work: Work) -> Future[tuple[Outcome, ...]]:
+    def _submit(self, batch: TrajectoryBatch, work: Work) -> Future[tuple[Outcome, ...]]:
         if self._pool is None:
             self._pool = _pool(self._jobs)
         try:
@@ -146,7 +146,7 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def _alone(batch: Batch, work: Work) -> tuple[Outcome, ...]:
+def _alone(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
     """Process a batch in a process of its own, and if that dies, its trajectories one by one."""
     with _pool(1) as pool:
         try:
@@ -158,7 +158,7 @@ def _alone(batch: Batch, work: Work) -> tuple[Outcome, ...]:
     return tuple(outcome for item in batch.items for outcome in _single(batch, item, work))
 
 
-def _single(batch: Batch, item: Item, work: Work) -> tuple[Outcome, ...]:
+def _single(batch: TrajectoryBatch, item: Item, work: Work) -> tuple[Outcome, ...]:
     with _pool(1) as pool:
         try:
             return pool.submit(process, replace(batch, items=(item,)), work).result()

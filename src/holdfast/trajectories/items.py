@@ -39,7 +39,16 @@ if TYPE_CHECKING:
 
     from holdfast.adapters.archives.finding import File, Walk
 
-__all__ = ["Batch", "InputFile", "Item", "Layout", "Skipped", "batches", "find_inputs", "inputs_in"]
+__all__ = [
+    "InputFile",
+    "Item",
+    "Layout",
+    "SkippedInput",
+    "TrajectoryBatch",
+    "batches",
+    "find_inputs",
+    "inputs_in",
+]
 
 _BATCH_ITEMS, _BATCH_BYTES = 64, 1 << 20
 """A batch is closed by whichever is reached first; both depend on the input alone."""
@@ -88,7 +97,7 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedInput:
     """Something that was named, or lies in a folder that was, and holds no trajectory."""
 
     path: str
@@ -107,7 +116,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TrajectoryBatch:
     """Trajectories of one file that are taken together."""
 
     source: str
@@ -116,19 +125,21 @@ class Batch:
     """The log of an agent instead, to be read by whoever takes the batch."""
 
 
-def find_inputs(names: Sequence[str], format_name: str) -> tuple[list[InputFile], list[Skipped]]:
+def find_inputs(
+    names: Sequence[str], format_name: str
+) -> tuple[list[InputFile], list[SkippedInput]]:
     """Return the files that hold trajectories, in what names lead to; see `inputs_in`."""
     return inputs_in(find_files(names), format_name)
 
 
-def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipped]]:
+def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[SkippedInput]]:
     """Return the files that hold trajectories, sorted by path, and what was passed over.
 
     Args:
         walk: The files that were found.
         format_name: What every file is taken for; `auto` goes by content.
     """
-    skipped = [Skipped(str(each.path), each.reason, each.is_named) for each in walk.refused]
+    skipped = [SkippedInput(str(each.path), each.reason, each.is_named) for each in walk.refused]
     inputs: list[InputFile] = []
     reading = Reading(format=format_name)
     sessions: list[File] = []
@@ -148,11 +159,11 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
             case Found():
                 inputs.append(InputFile(look, Layout.SESSION))
             case Passed(file, reason) | Closed(file, reason):
-                skipped.append(Skipped(file.shown, reason, file.is_named))
+                skipped.append(SkippedInput(file.shown, reason, file.is_named))
     return sorted(inputs, key=lambda each: each.source), skipped
 
 
-def batches(inputs: Iterable[InputFile], read: Callable[[int], None]) -> Iterator[Batch]:
+def batches(inputs: Iterable[InputFile], read: Callable[[int], None]) -> Iterator[TrajectoryBatch]:
     """Yield everything that the files hold, in order; who reads hears of bytes as they come.
 
     Raises:
@@ -160,23 +171,23 @@ def batches(inputs: Iterable[InputFile], read: Callable[[int], None]) -> Iterato
     """
     for each in inputs:
         if each.layout is Layout.SESSION:
-            yield Batch(each.source, session=each.found)
+            yield TrajectoryBatch(each.source, session=each.found)
             read(each.size)
         else:
             yield from _grouped(each.source, _items(each, read))
 
 
-def _grouped(source: str, items: Iterator[Item]) -> Iterator[Batch]:
+def _grouped(source: str, items: Iterator[Item]) -> Iterator[TrajectoryBatch]:
     group: list[Item] = []
     size = 0
     for item in items:
         group.append(item)
         size += len(item.content)
         if len(group) == _BATCH_ITEMS or size >= _BATCH_BYTES:
-            yield Batch(source, tuple(group))
+            yield TrajectoryBatch(source, tuple(group))
             group, size = [], 0
     if group:
-        yield Batch(source, tuple(group))
+        yield TrajectoryBatch(source, tuple(group))
 
 
 def _layout(file: File) -> Layout | None:

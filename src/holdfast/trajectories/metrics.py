@@ -155,7 +155,7 @@ def _middle(number: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class TrajectoryTotals:
     """Sums over trajectories, of all or of one source."""
 
     total_trajectories: int = 0
@@ -173,11 +173,11 @@ class Totals:
     cost: float = 0.0
     seconds: float = 0.0
 
-    def plus(self, figures: Mapping[str, object]) -> Totals:
+    def plus(self, figures: Mapping[str, object]) -> TrajectoryTotals:
         """Return the sums with a trajectory's figures, as its metrics tell them, or a failure."""
         if "error" in figures:
             return replace(self, trajectories_failed=self.trajectories_failed + 1)
-        return Totals(
+        return TrajectoryTotals(
             self.total_trajectories + 1,
             self.trajectories_compressed + bool(figures.get("was_compressed")),
             self.trajectories_skipped_under_target + bool(figures.get("skipped_under_target")),
@@ -232,8 +232,8 @@ class Totals:
 class Aggregate:
     """The figures of a whole run."""
 
-    totals: Totals = field(default_factory=Totals)
-    by_source: dict[str, Totals] = field(default_factory=dict[str, Totals])
+    totals: TrajectoryTotals = field(default_factory=TrajectoryTotals)
+    by_source: dict[str, TrajectoryTotals] = field(default_factory=dict[str, TrajectoryTotals])
     tokens_before: Distribution = field(default_factory=Distribution)
     tokens_after: Distribution = field(default_factory=Distribution)
     tokens_saved: Distribution = field(default_factory=Distribution)
@@ -244,7 +244,7 @@ class Aggregate:
         """Count a line of the metrics file: a trajectory with its source, or one that failed."""
         source = string(figures.get("source"))
         self.totals = self.totals.plus(figures)
-        self.by_source[source] = self.by_source.get(source, Totals()).plus(figures)
+        self.by_source[source] = self.by_source.get(source, TrajectoryTotals()).plus(figures)
         if "error" in figures:
             return
         self.tokens_before.add(_number(figures, "original_tokens"))

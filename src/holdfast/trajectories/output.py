@@ -25,7 +25,7 @@ from holdfast.formats.loose import mapping, parsed
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["AlreadyDone", "Lines", "OutputError", "OutputFiles", "RunOutput"]
+__all__ = ["AlreadyDone", "BatchLines", "OutputError", "OutputFiles", "RunOutput"]
 
 _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
@@ -44,7 +44,7 @@ class AlreadyDone(HoldfastError):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class BatchLines:
     """What a batch adds to each file."""
 
     trajectories: bytes
@@ -173,7 +173,7 @@ class RunOutput:
         with suppress(OSError):  # what a full disk did not take is cut off when the run goes on
             self._stack.close()
 
-    def write(self, lines: Lines) -> None:
+    def write(self, lines: BatchLines) -> None:
         """Add what a batch made."""
         if self.files.is_folder and self._mark.in_shard >= self.files.shard_bytes:
             self._next_shard()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from holdfast.trajectories.items import Batch
+    from holdfast.trajectories.items import TrajectoryBatch
     from holdfast.trajectories.work import Outcome, Work
 
 __all__ = ["RayExecutor", "RayFailed"]
@@ -123,15 +123,15 @@ class RayExecutor:
         self._end()
 
     def outcomes(
-        self, batches: Iterable[Batch], work: Work
-    ) -> Iterator[tuple[Batch, tuple[Outcome, ...]]]:
+        self, batches: Iterable[TrajectoryBatch], work: Work
+    ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...]]]:
         """Yield what becomes of each batch, in order, a wave of them at a time."""
         incoming = iter(batches)
         while wave := list(islice(incoming, max(_WAVE, 4 * self._cores()))):
             for batch, found in self._wave(wave, work):
                 yield batch, self._one_by_one(batch, work) if found is None else found
 
-    def _one_by_one(self, batch: Batch, work: Work) -> tuple[Outcome, ...]:
+    def _one_by_one(self, batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
         """Process the trajectories of a batch whose worker died again and again, each alone."""
         if batch.session is not None:
             return (Failed(1, DIED, ""),)
@@ -143,8 +143,8 @@ class RayExecutor:
         )
 
     def _wave(
-        self, batches: Sequence[Batch], work: Work
-    ) -> Iterator[tuple[Batch, tuple[Outcome, ...] | None]]:
+        self, batches: Sequence[TrajectoryBatch], work: Work
+    ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]]:
         """Yield what becomes of each of the batches; None where the worker died each time."""
         rows = self._rows(batches, work)
         row: dict[str, Any] | None = None
@@ -161,7 +161,7 @@ class RayExecutor:
                 yield batch, cast("tuple[Outcome, ...]", pickle.loads(row["outcomes"]))
                 row = None
 
-    def _rows(self, batches: Sequence[Batch], work: Work) -> Iterator[dict[str, Any]]:
+    def _rows(self, batches: Sequence[TrajectoryBatch], work: Work) -> Iterator[dict[str, Any]]:
         data = cast("Any", import_module("ray.data"))
         items = [
             {"index": index, "task": pickle.dumps((batch, work))}

@@ -22,26 +22,26 @@ from holdfast.summary import Declined, Failure, Written
 from holdfast.trajectories.asking import event_loop
 from holdfast.trajectories.items import batches
 from holdfast.trajectories.metrics import Aggregate
-from holdfast.trajectories.output import Lines
-from holdfast.trajectories.work import Failed, Finished, Waiting, complete, rules_of
+from holdfast.trajectories.output import BatchLines
+from holdfast.trajectories.work import Failed, FinishedTrajectory, Waiting, complete, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from holdfast.trajectories.asking import BulkSummarizer
     from holdfast.trajectories.executors import Executor
-    from holdfast.trajectories.items import Batch, InputFile
+    from holdfast.trajectories.items import InputFile, TrajectoryBatch
     from holdfast.trajectories.output import RunOutput
     from holdfast.trajectories.work import Outcome, Work
 
-__all__ = ["Progress", "figures", "run", "run_identity"]
+__all__ = ["RunProgress", "figures", "run", "run_identity"]
 
 _STOPS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
 """Failures of a model that all other trajectories would meet as well."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """Who is told how far a run is."""
 
     read: Callable[[int], None]
@@ -70,7 +70,7 @@ def run(
     work: Work,
     executor: Executor,
     output: RunOutput,
-    progress: Progress,
+    progress: RunProgress,
     summarizer: BulkSummarizer | None = None,
 ) -> None:
     """Process everything that an earlier part of the run has not, and write it.
@@ -89,7 +89,7 @@ def run(
 
 
 def figures(
-    inputs: Sequence[InputFile], work: Work, executor: Executor, progress: Progress
+    inputs: Sequence[InputFile], work: Work, executor: Executor, progress: RunProgress
 ) -> Aggregate:
     """Return the figures of a run that writes nothing and asks no model."""
     aggregate = Aggregate()
@@ -101,13 +101,13 @@ def figures(
     return aggregate
 
 
-def _lines(batch: Batch, outcomes: Iterable[Outcome]) -> Lines:
+def _lines(batch: TrajectoryBatch, outcomes: Iterable[Outcome]) -> BatchLines:
     trajectories: list[bytes] = []
     metrics: list[str] = []
     failed: list[str] = []
     for outcome in outcomes:
         metrics.append(json.dumps(_figures(batch.source, outcome), ensure_ascii=False))
-        if isinstance(outcome, Finished):
+        if isinstance(outcome, FinishedTrajectory):
             trajectories.append(outcome.line)
         elif isinstance(outcome, Failed):
             aside = {
@@ -117,7 +117,7 @@ def _lines(batch: Batch, outcomes: Iterable[Outcome]) -> Lines:
                 "content": outcome.content,
             }
             failed.append(json.dumps(aside, ensure_ascii=False))
-    return Lines(b"".join(trajectories), _joined(metrics), _joined(failed))
+    return BatchLines(b"".join(trajectories), _joined(metrics), _joined(failed))
 
 
 def _joined(lines: Iterable[str]) -> bytes:
@@ -127,7 +127,7 @@ def _joined(lines: Iterable[str]) -> bytes:
 def _figures(source: str, outcome: Outcome) -> dict[str, object]:
     place: dict[str, object] = {"source": source, "number": outcome.number}
     match outcome:
-        case Finished(metrics=metrics):
+        case FinishedTrajectory(metrics=metrics):
             return {**place, **metrics.as_json()}
         case Failed(error=error):
             return {**place, "error": error}
@@ -136,10 +136,12 @@ def _figures(source: str, outcome: Outcome) -> dict[str, object]:
 
 
 def _summarized(
-    outcomes: Iterable[tuple[Batch, tuple[Outcome, ...]]], summarizer: BulkSummarizer, work: Work
-) -> Iterator[tuple[Batch, tuple[Outcome, ...]]]:
+    outcomes: Iterable[tuple[TrajectoryBatch, tuple[Outcome, ...]]],
+    summarizer: BulkSummarizer,
+    work: Work,
+) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...]]]:
     """Yield the batches in order with the summaries of a model, many of which are asked at once."""
-    waiting: deque[tuple[Batch, Future[tuple[Outcome, ...]], int]] = deque()
+    waiting: deque[tuple[TrajectoryBatch, Future[tuple[Outcome, ...]], int]] = deque()
     asked = 0
     with event_loop() as loop:
         for batch, found in outcomes:

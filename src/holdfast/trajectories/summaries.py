@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.summary.record import Record
-    from holdfast.trajectories.turns import Turn
+    from holdfast.trajectories.turns import TrajectoryTurn
 
-__all__ = ["NOTICE", "PREFIX", "Material", "ask_for", "cut_to", "told"]
+__all__ = ["NOTICE", "PREFIX", "RegionMaterial", "ask_for", "cut_to", "told"]
 
 PREFIX = "[CONTEXT SUMMARY]: "
 """How the turn of a summary begins, so that readers of such sets know it."""
@@ -73,10 +73,10 @@ Summary:"""
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class RegionMaterial:
     """The turns that a summary is to stand for."""
 
-    turns: Sequence[Turn]
+    turns: Sequence[TrajectoryTurn]
     tokens: Sequence[int]
     """What each of them weighs."""
     first: int
@@ -85,7 +85,7 @@ class Material:
 
 
 def ask_for(
-    material: Material, budget: int, window: int | None, count: Callable[[str], int]
+    material: RegionMaterial, budget: int, window: int | None, count: Callable[[str], int]
 ) -> Ask:
     """Return the request for a summary of `budget` tokens, sized to the summarizer's window.
 
@@ -115,7 +115,7 @@ def ask_for(
     return Ask(prompt, answer, "first")
 
 
-def told(material: Material, budget: int, count: Callable[[str], int]) -> str:
+def told(material: RegionMaterial, budget: int, count: Callable[[str], int]) -> str:
     """Return the deterministic record of the turns, within `budget` tokens."""
     turns = [dict(turn.raw) for turn in material.turns]
     dialect = "openai" if material.shape is Shape.OPENAI else "sharegpt"
@@ -161,11 +161,11 @@ def cut_to(text: str, budget: int, count: Callable[[str], int]) -> str:
     return (kept[:whole] if whole > low // 2 else kept).rstrip() + _CUT
 
 
-def _words(turn: Turn) -> str:
+def _words(turn: TrajectoryTurn) -> str:
     return "\n".join(turn.texts)
 
 
-def _weight(material: Material, longest: int) -> int:
+def _weight(material: RegionMaterial, longest: int) -> int:
     """Return the tokens of the turns, each shortened to so many characters."""
     total = 0.0
     for turn, tokens in zip(material.turns, material.tokens, strict=True):
@@ -201,7 +201,7 @@ def _written(record: Record) -> str:
     return "\n".join(parts)
 
 
-def _listed(material: Material) -> str:
+def _listed(material: RegionMaterial) -> str:
     """Return the beginnings of the turns: what is left to say when nothing was understood."""
     return "\n".join(
         f"{_NAMES[turn.role]}: {_shortened(' '.join(_words(turn).split()), _SHORTEST * 2)}"

@@ -22,7 +22,16 @@ from holdfast.wire.sharegpt import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RawTurn", "Shape", "Turn", "added", "has_notes", "read_turns", "redacted", "spoken"]
+__all__ = [
+    "RawTurn",
+    "Shape",
+    "TrajectoryTurn",
+    "added",
+    "has_notes",
+    "read_turns",
+    "redacted",
+    "spoken",
+]
 
 RawTurn: TypeAlias = Mapping[str, object]
 """A turn as it stands in the file."""
@@ -45,7 +54,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TrajectoryTurn:
     """One turn: who speaks, the object it was read from, and the words that count."""
 
     role: Role
@@ -58,13 +67,13 @@ class Turn:
         return sum(map(count, self.texts)) + self.pictures * IMAGE_TOKENS
 
 
-def read_turns(raw: Sequence[object]) -> tuple[Shape, tuple[Turn, ...]]:
+def read_turns(raw: Sequence[object]) -> tuple[Shape, tuple[TrajectoryTurn, ...]]:
     """Return the turns of a conversation, and how they are written.
 
     Raises:
         DecodeError: a turn has no speaker that is known, or its words are no text; it says which.
     """
-    turns: list[Turn] = []
+    turns: list[TrajectoryTurn] = []
     for index, each in enumerate(raw):
         if not is_object(each):
             problem = f"expected an object, found {kind_of(each)}"
@@ -83,7 +92,9 @@ def has_notes(raw: Sequence[object]) -> bool:
     )
 
 
-def redacted(turns: Sequence[Turn], redact: Callable[[str], str]) -> tuple[Turn, ...]:
+def redacted(
+    turns: Sequence[TrajectoryTurn], redact: Callable[[str], str]
+) -> tuple[TrajectoryTurn, ...]:
     """Return the turns with their secrets masked; a turn without one is the same object."""
     masked = redact_json([turn.raw for turn in turns], redact)
     return tuple(
@@ -92,7 +103,7 @@ def redacted(turns: Sequence[Turn], redact: Callable[[str], str]) -> tuple[Turn,
     )
 
 
-def spoken(shape: Shape, text: str, turns: Sequence[Turn]) -> dict[str, object]:
+def spoken(shape: Shape, text: str, turns: Sequence[TrajectoryTurn]) -> dict[str, object]:
     """Return a human turn with these words, written as the others of the trajectory are."""
     match shape:
         case Shape.SHAREGPT:
@@ -104,41 +115,41 @@ def spoken(shape: Shape, text: str, turns: Sequence[Turn]) -> dict[str, object]:
             return {"role": "user", "content": [{"type": "text", "value": text}]}
 
 
-def added(turn: Turn, words: str) -> Turn:
+def added(turn: TrajectoryTurn, words: str) -> TrajectoryTurn:
     """Return the turn with words at its end."""
     key = "value" if "from" in turn.raw else "content"
     content = turn.raw.get(key)
     if isinstance(content, str):
         raw = {**turn.raw, key: content + words}
         texts = tuple(content + words if text is content else text for text in turn.texts)
-        return Turn(turn.role, raw, texts, turn.pictures)
+        return TrajectoryTurn(turn.role, raw, texts, turn.pictures)
     name = "value" if any("value" in part for part in mappings(content)) else "text"
     raw = {**turn.raw, key: [*sequence(content), {"type": "text", name: words}]}
-    return Turn(turn.role, raw, (*turn.texts, words), turn.pictures)
+    return TrajectoryTurn(turn.role, raw, (*turn.texts, words), turn.pictures)
 
 
-def _turn(raw: RawTurn, index: int) -> Turn:
+def _turn(raw: RawTurn, index: int) -> TrajectoryTurn:
     return _sharegpt(raw, index) if "from" in raw else _message(raw, index)
 
 
-def _shape(turns: Sequence[Turn]) -> Shape:
+def _shape(turns: Sequence[TrajectoryTurn]) -> Shape:
     if any("from" in turn.raw for turn in turns):
         return Shape.SHAREGPT
     parts = (part for turn in turns for part in mappings(turn.raw.get("content")))
     return Shape.PARTS if any("value" in part for part in parts) else Shape.OPENAI
 
 
-def _sharegpt(raw: RawTurn, index: int) -> Turn:
+def _sharegpt(raw: RawTurn, index: int) -> TrajectoryTurn:
     speaker, value = raw.get("from"), raw.get("value")
     role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
     if role is None:
         raise DecodeError("sharegpt", f"turn {index}", f"unknown speaker {speaker!r}")
     if not isinstance(value, str):
         raise DecodeError("sharegpt", f"turn {index}", f"expected text, found {kind_of(value)}")
-    return Turn(role, raw, (value,))
+    return TrajectoryTurn(role, raw, (value,))
 
 
-def _message(raw: RawTurn, index: int) -> Turn:
+def _message(raw: RawTurn, index: int) -> TrajectoryTurn:
     speaker = raw.get("role")
     role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
     if role is None:
@@ -159,4 +170,4 @@ def _message(raw: RawTurn, index: int) -> Turn:
         texts += [
             text for key in ("name", "arguments") if isinstance(text := function.get(key), str)
         ]
-    return Turn(role, raw, tuple(texts), pictures)
+    return TrajectoryTurn(role, raw, tuple(texts), pictures)

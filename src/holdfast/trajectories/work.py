@@ -37,7 +37,7 @@ from holdfast.trajectories.compression import (
     prepare,
 )
 from holdfast.trajectories.counting import counter_for
-from holdfast.trajectories.items import Batch, Item
+from holdfast.trajectories.items import Item, TrajectoryBatch
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.secrets import redact_json
@@ -48,7 +48,7 @@ from holdfast.wire import DIALECTS
 __all__ = [
     "NATIVE",
     "Failed",
-    "Finished",
+    "FinishedTrajectory",
     "Outcome",
     "Waiting",
     "Work",
@@ -91,7 +91,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TrajectoryEntry:
     """A trajectory between its turns and the object that holds them."""
 
     turns: Sequence[object]
@@ -107,7 +107,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedTrajectory:
     """A trajectory that is done: its line, and its figures."""
 
     number: int
@@ -120,7 +120,7 @@ class Waiting:
     """A trajectory that waits for the summary of a model."""
 
     number: int
-    entry: Entry
+    entry: TrajectoryEntry
     pending: Pending
     seconds: float
 
@@ -135,10 +135,10 @@ class Failed:
     """What it was, redacted and as far as a person would look at it."""
 
 
-Outcome: TypeAlias = Finished | Waiting | Failed
+Outcome: TypeAlias = FinishedTrajectory | Waiting | Failed
 
 
-def process(batch: Batch, work: Work) -> tuple[Outcome, ...]:
+def process(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
     """Return what becomes of each trajectory of a batch that is in the sample, in order."""
     if batch.session is not None:
         return tuple(_of_session(batch, work))
@@ -146,14 +146,14 @@ def process(batch: Batch, work: Work) -> tuple[Outcome, ...]:
     return tuple(_one(item, work) for item in wanted)
 
 
-def complete(waiting: Waiting, answer: Written | None, work: Work) -> Finished:
+def complete(waiting: Waiting, answer: Written | None, work: Work) -> FinishedTrajectory:
     """Return a trajectory that waited, with its summary in place."""
     started = time.perf_counter()
     rules = rules_of(work)
     done = finish(waiting.pending, answer, rules)
     seconds = waiting.seconds + time.perf_counter() - started
     metrics = replace(done.metrics, seconds=round(seconds, 6))
-    return Finished(waiting.number, _line(waiting.entry, done.turns), metrics)
+    return FinishedTrajectory(waiting.number, _line(waiting.entry, done.turns), metrics)
 
 
 def prepare_process(work: Work) -> None:
@@ -175,7 +175,7 @@ def rules_of(work: Work) -> Rules:
     return Rules(work.policy, counter_for(work.tokenizer).count, redact)
 
 
-def _is_sampled(batch: Batch, number: int, work: Work) -> bool:
+def _is_sampled(batch: TrajectoryBatch, number: int, work: Work) -> bool:
     """Say whether a trajectory is in the sample: by its file, its place and the seed."""
     if work.sample >= 1.0:
         return True
@@ -192,7 +192,9 @@ def _one(item: Item, work: Work) -> Outcome:
     return _tried(item.number, lambda: _read(item.content, work), work, item.content)
 
 
-def _tried(number: int, read: Callable[[], Entry], work: Work, content: bytes = b"") -> Outcome:
+def _tried(
+    number: int, read: Callable[[], TrajectoryEntry], work: Work, content: bytes = b""
+) -> Outcome:
     """Return what becomes of a trajectory; whatever goes wrong with it, it is set aside."""
     try:
         return _prepared(number, read(), work)
@@ -203,7 +205,7 @@ def _tried(number: int, read: Callable[[], Entry], work: Work, content: bytes = 
     return Failed(number, _shown(reason, work), _shown(content.decode("utf-8", "replace"), work))
 
 
-def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
+def _of_session(batch: TrajectoryBatch, work: Work) -> Iterator[Outcome]:
     """Yield the conversations of an agent's log: all that was said, without its own summaries."""
     found = batch.session
     if found is None:
@@ -224,11 +226,11 @@ def _of_session(batch: Batch, work: Work) -> Iterator[Outcome]:
             yield _tried(number, partial(_told, document.transcript, fields, to), work)
 
 
-def _told(transcript: Transcript, fields: Mapping[str, object], to: str) -> Entry:
+def _told(transcript: Transcript, fields: Mapping[str, object], to: str) -> TrajectoryEntry:
     return _converted(without_summaries(transcript).transcript, fields, to)
 
 
-def _prepared(number: int, entry: Entry, work: Work) -> Outcome:
+def _prepared(number: int, entry: TrajectoryEntry, work: Work) -> Outcome:
     started = time.perf_counter()
     rules = rules_of(work)
     if rules.redact is not None:
@@ -238,17 +240,17 @@ def _prepared(number: int, entry: Entry, work: Work) -> Outcome:
     match prepared:
         case CompressedTrajectory(turns, metrics):
             line = b"" if work.dry_run else _line(entry, turns)
-            return Finished(number, line, replace(metrics, seconds=round(seconds, 6)))
+            return FinishedTrajectory(number, line, replace(metrics, seconds=round(seconds, 6)))
         case Pending():
             if work.dry_run:
                 metrics = replace(estimated(prepared, work.policy), seconds=round(seconds, 6))
-                return Finished(number, b"", metrics)
+                return FinishedTrajectory(number, b"", metrics)
             # What it was as a whole is not wanted any more, and would be sent along.
             waiting = Waiting(number, replace(entry, whole=b""), prepared, seconds)
             return waiting if work.asks else complete(waiting, None, work)
 
 
-def _read(content: bytes, work: Work) -> Entry:
+def _read(content: bytes, work: Work) -> TrajectoryEntry:
     """Return the turns of a trajectory, and what holds them.
 
     Raises:
@@ -274,7 +276,7 @@ def _read(content: bytes, work: Work) -> Entry:
     key, dialect = place.key, place.dialect
     if dialect in NATIVE and work.to in ("", dialect) and not has_notes(held[key]):
         kept = tuple((name, b"" if name == key else bytes(raw)) for name, raw in fields.items())
-        entry = Entry(held[key], kept, key, tuple(map(bytes, raws[key])), content)
+        entry = TrajectoryEntry(held[key], kept, key, tuple(map(bytes, raws[key])), content)
         prompt = prompts.get("system")
         return _with_prompt(entry, prompt) if isinstance(prompt, str) and prompt else entry
     value = {name: _value(raw) for name, raw in fields.items()}
@@ -285,7 +287,7 @@ def _read(content: bytes, work: Work) -> Entry:
     return _converted(document.transcript, rest, to)
 
 
-def _with_prompt(entry: Entry, prompt: str) -> Entry:
+def _with_prompt(entry: TrajectoryEntry, prompt: str) -> TrajectoryEntry:
     """Return the entry with a system prompt that stands beside its turns as the first of them.
 
     It is trained on like any other turn, so it has to be weighed, and may have to be noted in.
@@ -337,13 +339,13 @@ def _value(raw: bytes | msgspec.Raw) -> object:
         return _loose(bytes(raw))
 
 
-def _bare(content: bytes, work: Work) -> Entry:
+def _bare(content: bytes, work: Work) -> TrajectoryEntry:
     """Return the turns of a trajectory that is a list of them."""
     raws = _elements(content)
     turns: list[object] = [_value(raw) for raw in raws]
     dialect = dialect_of(turns).dialect
     if dialect in NATIVE and work.to in ("", dialect):
-        return Entry(turns, (), "", tuple(map(bytes, raws)), content)
+        return TrajectoryEntry(turns, (), "", tuple(map(bytes, raws)), content)
     document = read_list(turns, dialect, _COMPACT, lines=False)
     return _converted(document.transcript, {}, work.to or NATIVE[0])
 
@@ -363,17 +365,17 @@ def _loose(content: bytes) -> Any:
         raise DecodeError("json", "the line", f"it is no JSON: {error}") from error
 
 
-def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> Entry:
+def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> TrajectoryEntry:
     body = DIALECTS[to].encode(transcript)
     turns: list[object] = list(body.messages)
     if isinstance(body.system, str):
         prompt = {"from": "system", "value": body.system}
         turns = [prompt, *turns]
     fields = tuple((name, _encoded(value)) for name, value in rest.items())
-    return Entry(turns, (*fields, (_KEYS[to], b"")), _KEYS[to])
+    return TrajectoryEntry(turns, (*fields, (_KEYS[to], b"")), _KEYS[to])
 
 
-def _masked(entry: Entry, rules: Rules) -> Entry:
+def _masked(entry: TrajectoryEntry, rules: Rules) -> TrajectoryEntry:
     """Return the entry with what stands beside the turns redacted; turns are when they are read."""
     if rules.redact is None:
         return entry
@@ -395,7 +397,7 @@ def _masked(entry: Entry, rules: Rules) -> Entry:
     return replace(entry, fields=tuple(fields), whole=b"")
 
 
-def _without_hidden(entry: Entry, redact: Callable[[str], str]) -> Entry:
+def _without_hidden(entry: TrajectoryEntry, redact: Callable[[str], str]) -> TrajectoryEntry:
     """Return the entry without kept bytes that hold a secret which their values do not show.
 
     A key that is written twice is read once. Bytes that are no longer than their value written
@@ -409,7 +411,7 @@ def _without_hidden(entry: Entry, redact: Callable[[str], str]) -> Entry:
     return replace(entry, raws=raws, whole=entry.whole if is_kept else b"")
 
 
-def _size(entry: Entry) -> int:
+def _size(entry: TrajectoryEntry) -> int:
     """Return the bytes of an entry whose blanks are all like the first of them."""
     blank = b'": ' in entry.whole[: entry.whole.find(b":") + 2]
     fields = sum(len(_encoded(name)) + len(raw) + 2 + 2 * blank for name, raw in entry.fields)
@@ -423,7 +425,7 @@ def _hides(raw: bytes, size: int, redact: Callable[[str], str]) -> bool:
     return redact(text) != text
 
 
-def _line(entry: Entry, turns: Sequence[object]) -> bytes:
+def _line(entry: TrajectoryEntry, turns: Sequence[object]) -> bytes:
     """Return a trajectory as a line; what was kept of it is the bytes that it was."""
     if entry.whole and len(turns) == len(entry.turns) and all(map(is_, turns, entry.turns)):
         return entry.whole + b"\n"
