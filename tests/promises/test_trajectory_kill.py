@@ -15,7 +15,7 @@ from tests.promises.killing import SOAKS
 from tests.trajectories.bulk import contents, write_lines
 
 KILLS = 100 if SOAKS else 4
-RAY_KILLS = 25 if SOAKS else 1
+RAY_KILLS = 100 if SOAKS else 1
 ARGUMENTS = ("--target", "2000", "--summary", "300", "--shard-size", "300k", "--packed", "gz")
 
 
@@ -31,24 +31,22 @@ def undisturbed(source: Path) -> dict[str, bytes]:
     return contents(folder)
 
 
-@pytest.mark.timeout(1200 if SOAKS else 120)
+@pytest.mark.timeout(3600 if SOAKS else 120)
 def test_a_run_that_is_killed_again_and_again_writes_the_same_bytes(
     source: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    kills = killed_until_done(source, tmp_path / "out", KILLS, (0.3, 2.5), "--jobs", "2")
+    killed_until_done(source, tmp_path / "out", KILLS, (0.3, 2.0), "--jobs", "2")
     assert contents(tmp_path / "out") == undisturbed
-    assert kills > 0
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200 if SOAKS else 120)
+@pytest.mark.timeout(3600 if SOAKS else 120)
 def test_a_run_on_ray_that_is_killed_writes_the_same_bytes(
     source: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     arguments = ("--ray", "local", "--jobs", "2")
-    kills = killed_until_done(source, tmp_path / "out", RAY_KILLS, (3.0, 8.0), *arguments)
+    killed_until_done(source, tmp_path / "out", RAY_KILLS, (3.0, 7.0), *arguments)
     assert contents(tmp_path / "out") == undisturbed
-    assert kills > 0
 
 
 def test_processes_end_with_the_run_that_started_them(source: Path, tmp_path: Path) -> None:
@@ -71,25 +69,23 @@ def test_processes_end_with_the_run_that_started_them(source: Path, tmp_path: Pa
 
 def killed_until_done(
     source: Path, output: Path, kills: int, moments: tuple[float, float], *arguments: str
-) -> int:
-    """Kill runs at random moments, let the last one end, and return how many were killed."""
+) -> None:
+    """Kill so many runs at random moments, each at work, and let the last one end."""
     chance = Random(time.time_ns())
-    killed = 0
-    for attempt in range(kills):
-        if attempt and is_done(output):
-            # Begun again, so that every kill hits a run at work.
-            for path in output.iterdir():
-                path.unlink()
-        run = command(source, output, *arguments)
-        try:
-            assert run.wait(chance.uniform(*moments)) == 0
-        except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGKILL)
-            run.wait()
-            killed += 1
-            no_torn_line(output)
+    for _ in range(kills):
+        while True:
+            if is_done(output):
+                for path in output.iterdir():
+                    path.unlink()
+            run = command(source, output, *arguments)
+            try:
+                assert run.wait(chance.uniform(*moments)) == 0
+            except subprocess.TimeoutExpired:
+                break
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        no_torn_line(output)
     assert command(source, output, *arguments).wait(100) in {0, 3}
-    return killed
 
 
 def no_torn_line(output: Path) -> None:

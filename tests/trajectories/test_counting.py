@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+import splintr
 
 from holdfast.adapters import ExactCounter
 from holdfast.errors import ConfigError, MissingExtra
@@ -50,3 +51,10 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
         counter_for("my-own")
     with pytest.raises(ConfigError, match=r"missing\.json is no tokenizer\.json that can be used"):
         counter_for(str(tmp_path / "missing.json"))
+
+
+def test_every_vocabulary_that_is_installed_goes_by_its_own_name() -> None:
+    marks = (name for name in dir(splintr) if name.endswith("_AGENT_TOKENS"))
+    names = [name.removesuffix("_AGENT_TOKENS").lower() for name in marks]
+    assert len(names) > 15
+    assert all(counter_for(name).count("some words") > 0 for name in names)

@@ -24,7 +24,7 @@ _PROBE = "one two"
 
 # The first pattern that matches the beginning of a model's name decides.
 _VOCABULARIES = (
-    (r"gpt-?oss|o200k_harmony", "gpt-oss"),
+    (r"gpt[-_]?oss|o200k_harmony", "gpt-oss"),
     (r"gpt-4o|gpt-4\.1|gpt-4\.5|gpt-[5-9]|chatgpt-4o|o[134](?:-|$)|codex|o200k", "o200k_base"),
     (r"gpt-4|gpt-3\.5|text-embedding-3|text-embedding-ada|cl100k", "cl100k_base"),
     (r"(?:meta-)?llama-?3(?!\d)", "llama3"),
@@ -47,6 +47,7 @@ _VOCABULARIES = (
     (r"glm-?4", "glm4"),
     (r"phi-?4", "phi4"),
     (r"olmo-?2", "olmo2"),
+    (r"modernbert", "modernbert"),
 )
 
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from holdfast.adapters.archives.opening import AUTO
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
-from holdfast.cli.flags import configuration, summarizer_flag
+from holdfast.cli.flags import configuration
 from holdfast.cli.import_progress import meter_for
 from holdfast.cli.lines import counted
 from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.trajectories_flags import (
+    PACKINGS,
+    CompressFlags,
+    compress_flags,
+    read_bytes,
+    read_price,
+    read_share,
+)
 from holdfast.cli.trajectories_report import report_html
 from holdfast.cli.trajectories_view import drawn
-from holdfast.cost import Price
-from holdfast.formats import FORMATS
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
 from holdfast.trajectories.counting import ESTIMATE, counter_for, tokenizer_named
 from holdfast.trajectories.executors import HereExecutor, PoolExecutor, jobs_for
@@ -33,7 +37,7 @@ from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.running import RunProgress, figures, run, run_identity
-from holdfast.trajectories.work import NATIVE, Work, prepare_process
+from holdfast.trajectories.work import Work, prepare_process
 from holdfast.wiring.ledgers import price_book
 from holdfast.wiring.summarizers import summarizer_of
 
@@ -50,40 +54,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_PACKINGS = {"none": "", "gz": ".gz", "zst": ".zst"}
-_SIZE = re.compile(r"(\d+)\s*([kmg]?)i?b?", re.IGNORECASE)
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _BLOCK = 1 << 20
 _NAMED = 20
 """Files that are named one by one, of those that hold no trajectory."""
-
-
-class _Options(TypedDict):
-    paths: tuple[str, ...]
-    output: str | None
-    format_name: str
-    to: str | None
-    target: int
-    summary: int
-    protect_last: int
-    tokenizer: str
-    redact: bool
-    summarizer: str | None
-    concurrency: int
-    rate: float | None
-    attempts: int
-    max_cost: float | None
-    price: str | None
-    sample: str
-    seed: int
-    dry_run: bool
-    resume: bool
-    jobs: int | None
-    ray: str | None
-    packed: str
-    shard_size: str
-    report: str | None
-    as_json: bool
 
 
 @click.group(
@@ -104,100 +77,8 @@ def command() -> None:
         "holdfast trajectories compress big.jsonl -o train/ --ray local",
     ),
 )
-@click.argument("paths", nargs=-1, required=True, metavar="IN...")
-@click.option("-o", "--output", metavar="OUT", help="A JSONL file, a folder for parts, or -.")
-@click.option(
-    "--format",
-    "format_name",
-    default=AUTO,
-    type=click.Choice([AUTO, *FORMATS]),
-    metavar="FORMAT",
-    help="The format of every file; see holdfast formats.",
-)
-@click.option("--to", type=click.Choice(NATIVE), help="Write this format instead of the input's.")
-@click.option(
-    "--target",
-    type=click.IntRange(min=1),
-    default=TrajectoryPolicy().target_tokens,
-    show_default=True,
-    metavar="N",
-    help="Tokens that a trajectory is brought down to.",
-)
-@click.option(
-    "--summary",
-    type=click.IntRange(min=1),
-    default=TrajectoryPolicy().summary_tokens,
-    show_default=True,
-    metavar="N",
-    help="Tokens that a summary may have.",
-)
-@click.option(
-    "--protect-last",
-    type=click.IntRange(min=0),
-    default=TrajectoryPolicy().protect_last,
-    show_default=True,
-    metavar="N",
-    help="Turns at the end that stay.",
-)
-@click.option(
-    "--tokenizer",
-    default="auto",
-    metavar="NAME",
-    help="o200k, cl100k, another vocabulary or model, a tokenizer.json, or estimate.",
-)
-@click.option("--redact/--no-redact", default=True, help="Mask secrets, or keep them.")
-@summarizer_flag
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    metavar="N",
-    help="Summaries that are asked for at once.",
-)
-@click.option("--rate", type=float, metavar="N", help="Requests to the model a minute, at most.")
-@click.option(
-    "--attempts",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Requests for a summary before it is made without a model.",
-)
-@click.option("--max-cost", type=float, metavar="USD", help="What summaries may cost, by estimate.")
-@click.option("--price", metavar="IN/OUT", help="US dollars for a million tokens in and out.")
-@click.option(
-    "--sample",
-    default="100%",
-    metavar="SHARE",
-    help="Take a share, as 15% or 0.15; all by default.",
-)
-@click.option(
-    "--seed", type=int, default=42, show_default=True, metavar="N", help="Which ones those are."
-)
-@click.option("--dry-run", is_flag=True, help="Show the figures; write nothing and ask no model.")
-@click.option(
-    "--resume/--restart",
-    "resume",
-    default=True,
-    help="Go on with what an earlier run wrote (the default), or throw it away.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core without it."
-)
-@click.option("--ray", metavar="local|ADDRESS", help="Run on Ray Data, here or on a cluster.")
-@click.option(
-    "--packed",
-    type=click.Choice([*_PACKINGS]),
-    default="none",
-    help="How the parts of a folder are packed; a file goes by its name.",
-)
-@click.option(
-    "--shard-size", default="256M", show_default=True, metavar="SIZE", help="Of a folder's parts."
-)
-@click.option("--report", metavar="FILE", help="Write the figures as a page of HTML.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def compress_command(**options: Unpack[_Options]) -> Exit:
+@compress_flags
+def compress_command(**options: Unpack[CompressFlags]) -> Exit:
     """Shrink trajectories to a training window.
 
     IN is a file, a folder, a pattern, or - for standard input: ShareGPT or OpenAI messages as JSON
@@ -244,7 +125,7 @@ def compress_command(**options: Unpack[_Options]) -> Exit:
     return Exit.FAILED if failed or unreadable else Exit.DONE
 
 
-def _files(options: _Options, stack: ExitStack) -> OutputFiles | None:
+def _files(options: CompressFlags, stack: ExitStack) -> OutputFiles | None:
     """Return where to write; None where nothing is written."""
     name = options["output"]
     if name is None:
@@ -258,12 +139,12 @@ def _files(options: _Options, stack: ExitStack) -> OutputFiles | None:
         name = f"{stack.enter_context(TemporaryDirectory(prefix='holdfast-'))}/out.jsonl"
     return OutputFiles.at(
         name,
-        packing=_PACKINGS[options["packed"]],
-        shard_bytes=_bytes(options["shard_size"]),
+        packing=PACKINGS[options["packed"]],
+        shard_bytes=read_bytes(options["shard_size"]),
     )
 
 
-def _without_output(walk: Walk, files: OutputFiles | None, options: _Options) -> Walk:
+def _without_output(walk: Walk, files: OutputFiles | None, options: CompressFlags) -> Walk:
     """Return what was found without what a run writes, which may lie in a folder that was named."""
     report = options["report"]
     for file in walk.files:
@@ -285,7 +166,7 @@ def _to_standard_output(path: Path) -> None:
 class _View:
     """What a person sees of a run, while it goes on and at its end."""
 
-    options: _Options
+    options: CompressFlags
     inputs: list[InputFile]
     meter: Meter
     done: int = 0
@@ -361,7 +242,11 @@ def _written(
 
 
 def _write_figures(
-    options: _Options, files: OutputFiles, aggregate: Aggregate, about: dict[str, str], view: _View
+    options: CompressFlags,
+    files: OutputFiles,
+    aggregate: Aggregate,
+    about: dict[str, str],
+    view: _View,
 ) -> None:
     processing = {"duration_seconds": round(view.seconds, 3), **about}
     figures_json = {**aggregate.as_json(), "processing": processing}
@@ -371,7 +256,7 @@ def _write_figures(
 
 
 def _write_report(
-    options: _Options, aggregate: Aggregate, about: dict[str, str], view: _View
+    options: CompressFlags, aggregate: Aggregate, about: dict[str, str], view: _View
 ) -> None:
     if options["report"]:
         page = report_html(
@@ -384,7 +269,7 @@ def _write_report(
         write_output(options["report"], page.encode("utf-8", "replace"))
 
 
-def _about(options: _Options, work: Work, summarizer: str) -> dict[str, str]:
+def _about(options: CompressFlags, work: Work, summarizer: str) -> dict[str, str]:
     """Return what a run was, in words."""
     return {
         "target tokens": f"{work.policy.target_tokens:,}",
@@ -400,7 +285,7 @@ def _about(options: _Options, work: Work, summarizer: str) -> dict[str, str]:
     }
 
 
-def _work(options: _Options, settings: Settings) -> Work:
+def _work(options: CompressFlags, settings: Settings) -> Work:
     work = Work(
         policy=TrajectoryPolicy(
             target_tokens=options["target"],
@@ -411,7 +296,7 @@ def _work(options: _Options, settings: Settings) -> Work:
         redact=options["redact"],
         patterns=tuple(settings.redaction.extra_patterns),
         to=options["to"] or "",
-        sample=_share(options["sample"]),
+        sample=read_share(options["sample"]),
         seed=options["seed"],
         asks=settings.auxiliary.compression.model is not None,
     )
@@ -420,7 +305,7 @@ def _work(options: _Options, settings: Settings) -> Work:
     return work
 
 
-def _executor(options: _Options, stack: ExitStack) -> Executor:
+def _executor(options: CompressFlags, stack: ExitStack) -> Executor:
     if options["ray"] is not None:
         from holdfast.trajectories.ray_executor import RayExecutor
 
@@ -441,7 +326,7 @@ def _summarizer(settings: Settings) -> Summarizer | None:
 
 
 def _bulk(
-    options: _Options, settings: Settings, writer: Summarizer, work: Work, spent: float
+    options: CompressFlags, settings: Settings, writer: Summarizer, work: Work, spent: float
 ) -> BulkSummarizer:
     limits = SummaryLimits(
         concurrency=options["concurrency"],
@@ -450,45 +335,12 @@ def _bulk(
         timeout=settings.auxiliary.compression.timeout,
         max_cost=options["max_cost"],
     )
-    price = _price(options["price"])
+    price = read_price(options["price"])
     if price is None and (book := price_book()) is not None:
         endpoint = settings.auxiliary.compression.base_url or ""
         price = book.price(writer.name, endpoint=endpoint)
     count = counter_for(work.tokenizer).count
     return BulkSummarizer(writer, limits, count, price=price, spent=spent)
-
-
-def _price(text: str | None) -> Price | None:
-    if text is None:
-        return None
-    try:
-        plain, output = (float(part) for part in text.split("/"))
-    except ValueError:
-        raise click.BadParameter(
-            f"{text} is not two figures as in 0.25/2", param_hint="--price"
-        ) from None
-    return Price(
-        input=plain, output=output, cache_read=plain, cache_write_5m=plain, cache_write_1h=plain
-    )
-
-
-def _share(text: str) -> float:
-    """Return the share that a text means: a percentage, or a figure up to 1."""
-    try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise click.BadParameter(f"{text} is not a share as 15% or 0.15", param_hint="--sample")
-    return share
-
-
-def _bytes(text: str) -> int:
-    found = _SIZE.fullmatch(text.strip())
-    size = int(found[1]) * _UNITS[found[2].lower()] if found else 0
-    if not size:
-        raise click.BadParameter(f"{text} is not a size as 256M or 2G", param_hint="--shard-size")
-    return size
 
 
 def _cost(line: Mapping[str, object]) -> float:
