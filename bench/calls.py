@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, cast
 import holdfast
 from bench.report import Bar, Table
 from bench.transcripts import SIZES, transcript
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.conversation.heading import Heading
 from holdfast.conversation.window import LiveWindow
 from holdfast.ports import Prompt
 from holdfast.session import Entry, Head, Kind, Usage, Window
+from holdfast.system.system_clock import SystemClock
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.ledgers import Ledger
 

@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, cast
 
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
-from holdfast.adapters.archives.finding import find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Found, Reading, examine
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.agent_files.finding import find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Found, Reading, examine
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
-from holdfast.exchange import Importer, Origin
 from holdfast.formats.chronicle import About
 from holdfast.formats.sessions import SESSIONS
 from holdfast.formats.telling import tell_window
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale
+from holdfast.transfer import Importer, Origin
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.import_crew import Crew
 from holdfast.wiring.importing import Intake, collecting_seldom

@@ -11,9 +11,9 @@ from bench.report import Bar, Result, Table, alone, shared, stopwatch
 from bench.texts import kinds
 from bench.transcripts import transcript
 from holdfast import Compressor
-from holdfast.adapters.exact_counter import ExactCounter
 from holdfast.errors import HoldfastError
 from holdfast.formats import read_all
+from holdfast.providers.exact_counter import ExactCounter
 from holdfast.tokens import Estimator, Scale
 from holdfast.transcript import Text, ToolResult
 from holdfast.wire import DIALECTS, Body

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bench.report import Bar, Result, Table, alone
 from bench.sharegpt import TOKENS, trajectories, varied
 from bench.trajectory_runs import Options, fastest, measured
-from holdfast.adapters.exact_counter import ExactCounter
+from holdfast.providers.exact_counter import ExactCounter
 from holdfast.trajectories.executors import jobs_for
 
 if TYPE_CHECKING:

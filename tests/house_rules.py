@@ -1,11 +1,9 @@
 """The house rules that ruff and the type checker cannot see, as functions that find breaches."""
 
 import ast
-import io
-import re
-import tokenize
 import tomllib
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -15,23 +13,11 @@ SOURCE = REPOSITORY / "src"
 
 FUNCTION_LINES = 50
 FILE_LINES = 500
-STATE_ATTRIBUTES = 7
-
-BANNED_WORDS = frozenset(
-    ["manager", "helper", "util", "handler", "processor", "data", "info", "misc", "base", "v2"]
-)
-BANNED_STARTS = ("do_", "process_", "handle_", "perform_", "new_")
-# Words that providers and their SDKs chose: renaming them would hide what they are.
-BORROWED_NAMES = frozenset({"base_url", "data", "handle_tool_call"})
 
 # The core may not call these: with contracts on imports they complete "no clock, no file".
 IMPURE_CALLS = frozenset({"open", "print", "input", "breakpoint", "__import__"})
 CLOCK_METHODS = frozenset({"now", "utcnow", "today"})
 IMPURE_MODULES = frozenset({"importlib", "urllib.request"})
-
-LOOSE_COMMENT = re.compile(
-    r"\b(TODO|FIXME|XXX)\b|\(#\d+\)|\bissue #?\d+|^#\s*[-=#*─]{3,}|^#\s*step \d", re.IGNORECASE
-)
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Definition: TypeAlias = Function | ast.ClassDef
@@ -95,13 +81,6 @@ def module_says_why(module: Module) -> Iterator[str]:
         yield "no module docstring"
 
 
-def module_lists_its_names(module: Module) -> Iterator[str]:
-    stored = (node for node in module.nodes if isinstance(node, ast.Name))
-    listed = any(node.id == "__all__" and isinstance(node.ctx, ast.Store) for node in stored)
-    if not listed and not module.name.endswith("__main__"):
-        yield "no __all__"
-
-
 def file_is_short(module: Module) -> Iterator[str]:
     lines = len(module.text.splitlines())
     if lines > FILE_LINES:
@@ -131,54 +110,6 @@ def privates_stay_private(module: Module) -> Iterator[str]:
 
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
-
-
-def names_are_plain(module: Module) -> Iterator[str]:
-    for name in (*module.name.split("."), *public_names(module.tree.body)):
-        words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])", name)
-        banned = BANNED_WORDS.intersection(word.lower().removesuffix("s") for word in words)
-        if name not in BORROWED_NAMES and (banned or name.startswith(BANNED_STARTS)):
-            yield f"the name {name}"
-
-
-def public_names(body: list[ast.stmt]) -> Iterator[str]:
-    for node in body:
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found = [name]
-            case ast.ClassDef(name=name, body=members):
-                found = [name, *public_names(members)]
-            case ast.AnnAssign(target=ast.Name(name)):
-                found = [name]
-            case ast.Assign(targets=targets):
-                found = [target.id for target in targets if isinstance(target, ast.Name)]
-            case _:
-                found = []
-        yield from (each for each in found if not each.startswith("_"))
-
-
-def state_is_small(module: Module) -> Iterator[str]:
-    for node in classes(module):
-        if (size := len(mutable_attributes(node))) > STATE_ATTRIBUTES:
-            yield f"{node.name} holds {size} attributes"
-
-
-def mutable_attributes(node: ast.ClassDef) -> set[str]:
-    options = dataclass_options(node)
-    found: set[str] = set()
-    if options is not None and "frozen" not in options:
-        found = {
-            member.target.id
-            for member in node.body
-            if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
-        }
-    for inner in ast.walk(node):
-        match inner:
-            case ast.Attribute(value=ast.Name("self"), attr=name, ctx=ast.Store()):
-                found.add(name)
-            case _:
-                pass
-    return found
 
 
 def dataclass_options(node: ast.ClassDef) -> set[str] | None:
@@ -222,15 +153,11 @@ def core_calls_are_pure(module: Module) -> Iterator[str]:
                 pass
 
 
-def comments_say_why(module: Module) -> Iterator[str]:
-    # Tokens tell a comment from a string, but take long, and most files have nothing to ask about.
-    tails = (line[at:] for line in module.text.splitlines() for at in places("#", line))
-    if not any(map(LOOSE_COMMENT.search, tails)):
-        return
-    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
-        if token.type == tokenize.COMMENT and LOOSE_COMMENT.search(token.string):
-            yield f"the comment {token.string!r}"
-
-
-def places(mark: str, line: str) -> Iterator[int]:
-    return (at for at, character in enumerate(line) if character == mark)
+def shared_class_names(source: Iterable[Module]) -> dict[str, list[str]]:
+    """Return the public class names that stand for several classes, with where each is."""
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for module in source:
+        for node in classes(module):
+            if not node.name.startswith("_"):
+                homes[node.name].append(module.name)
+    return {name: found for name, found in homes.items() if len(found) > 1}

@@ -19,7 +19,6 @@ import pytest
 from openai.types.chat import ChatCompletion
 
 import holdfast
-from holdfast.adapters import SystemClock
 from holdfast.cli.sample import sample_session
 from holdfast.compaction import Policy
 from holdfast.config import KEYS
@@ -27,6 +26,7 @@ from holdfast.engines import Engine, Setup
 from holdfast.formats import FORMATS
 from holdfast.session import Session
 from holdfast.summary.record import HEADINGS
+from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Scale
 from holdfast.transcript import Transcript, shape
 from holdfast.wire import DIALECTS, Body

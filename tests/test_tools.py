@@ -16,7 +16,7 @@ def sprawling(one, two, three, four, five, six, loud=False):
         one._private()
     except Exception:
         pass
-""" + "".join(f"    if two == {number}:\n        three = {number}\n" for number in range(20))
+""" + "".join(f"    if two == {number}:\n        three = {number}\n" for number in range(30))
 
 UNTYPED = "def weigh(message):\n    return len(message)\n"
 

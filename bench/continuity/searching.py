@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from bench.continuity.names import heard, present
 from bench.report import Bar, Table
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
+from holdfast.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -27,7 +27,7 @@ from bench.store.queries import questions
 from bench.store.searching import LIMIT, Answer, answers, ask_store
 from bench.store.spread import memory_disk
 from bench.transcripts import transcript
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

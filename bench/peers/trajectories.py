@@ -24,7 +24,7 @@ from bench.report import Bar, Result, Table
 from bench.sharegpt import TOKENS, trajectories
 from bench.trajectories import MEGABYTE, NUMBER, written
 from bench.trajectory_runs import SUMMARY, Figures, Options, measured
-from holdfast.adapters.exact_counter import ExactCounter
+from holdfast.providers.exact_counter import ExactCounter
 from holdfast.trajectories.executors import jobs_for
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from bench.report import Bar, Result, Table, stopwatch
 from bench.retrieval.samples import Question, Sample, read
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from bench.store.corpus import MIXED, Corpus, Sitting
 from bench.store.filling import BATCH, add_sitting, drafts_of, fill
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.recall import Filters
 from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from bench.report import stopwatch
 from bench.store.corpus import Sitting
 from bench.store.filling import BATCH, add_sitting
 from bench.transcripts import transcript
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.summary import adopt, render
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.conversation.searching import SessionSearch
+from holdfast.system.system_clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from bench.store.disk import on_disk
 from bench.store.filling import BATCH, add_sitting, fill
 from bench.store.queries import questions
 from bench.store.searching import answers, ask_store
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler
 from itertools import groupby
 from typing import Any
 
-from tests.adapters.provider import respond, served
 from tests.agents.answers import Answer, Call, Event, anthropic, chat, gemini, responses
+from tests.providers.provider import respond, served
 
 MARK = re.compile(r"(?:ask|out|say)-\d+")
 _DIALECTS = {"/messages": anthropic, "/responses": responses, "/chat/completions": chat}

@@ -14,7 +14,7 @@ from bench.peers.trajectories import HUGGINGFACE, SPLINTR, Beside, peer_bars, pe
 from bench.sharegpt import trajectories, trajectory, varied
 from bench.trajectories import memory, rates, written
 from bench.trajectory_runs import SUMMARY, Figures, Options, fastest, measured
-from holdfast.adapters.exact_counter import ExactCounter
+from holdfast.providers.exact_counter import ExactCounter
 
 TOKENS = 18_000
 """A little more than what trajectories are brought down to."""

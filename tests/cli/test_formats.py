@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import cast
 
 from holdfast.formats import FORMATS
-from tests.adapters.archives.agent_files import write_pi
+from tests.agent_files.agent_files import write_pi
 from tests.cli.running import run
 
 

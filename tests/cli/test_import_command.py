@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.adapters.archives.agent_files import pi_lines, write_pi
+from tests.agent_files.agent_files import pi_lines, write_pi
 from tests.cli.running import run
 
 

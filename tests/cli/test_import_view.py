@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.archives.finding import File
-from holdfast.adapters.archives.places import Place
+from holdfast.agent_files.finding import File
+from holdfast.agent_files.places import Place
 from holdfast.cli.import_view import drawn_offer, drawn_places
 from holdfast.cli.lines import cells, plain
 

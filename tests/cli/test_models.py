@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.model_files import MODELS
+from holdfast.providers.model_files import MODELS
 from tests.cli.running import run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import zstandard
 
-from tests.adapters.archives.agent_files import pi_lines, write_opencode
+from tests.agent_files.agent_files import pi_lines, write_opencode
 from tests.cli.running import SESSION, run
 
 WIDE = ("--context-length", "1000000")

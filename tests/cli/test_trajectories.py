@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.provider import chat, error, provider
 from tests.cli.running import Ended, launch, run
+from tests.providers.provider import chat, error, provider
 from tests.trajectories.bulk import trajectory, write_lines
 
 SMALL = ("--target", "400", "--summary", "100", "--protect-last", "2", "--jobs", "1")

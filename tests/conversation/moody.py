@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction import Policy
 from holdfast.conversation import LiveSession
 from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import SummarizerUnavailable
 from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.summary import Ask
 from holdfast.testing import FixedClock
 from tests.conversation.talking import WINDOW, parts_on

@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.conversation import LiveSession, Options, Parts
 from holdfast.redaction import redact
 from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FixedClock
 from holdfast.wiring import Compressor
 from tests.promises.conversations import turn

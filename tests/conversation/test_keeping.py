@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.conversation import LiveSession
 from holdfast.conversation.parts import Switch
 from holdfast.errors import ConfigError, DecodeError, StoreError
 from holdfast.ports import Amendment, Lease
 from holdfast.session import Change, Draft, Entry, Head, Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, user
 from holdfast.wiring import Compressor
 from tests.conversation.talking import another, begun, parts_on, talk

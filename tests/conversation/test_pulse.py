@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction import (
     Abandoned,
     CompactionReport,
@@ -20,6 +19,7 @@ from holdfast.conversation import LiveSession
 from holdfast.conversation.pulse import Flaws, Pulse, flaws_of, warnings_of
 from holdfast.errors import StoreError
 from holdfast.session import Cause, Change, CompactionRecord, Head, Session
+from holdfast.stores.sqlite import SqliteStore
 from tests.conversation.moody import DOWN, ID, MoodySession
 from tests.conversation.talking import talk
 

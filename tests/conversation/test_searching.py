@@ -10,12 +10,12 @@ from typing import cast
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.conversation import SessionSearch, activate
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp
 from holdfast.errors import ConfigError
 from holdfast.ports import Store
 from holdfast.session import Cause, Change, Draft, EndReason, Entry, Fork, Piece, Session, Spawn
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FixedClock
 from holdfast.transcript import Message, Role, Summary, Text, ToolCall, ToolResult
 
@@ -523,7 +523,7 @@ def test_a_look_around_one_message_reads_few_rows_of_a_long_session(
 
 def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return a function that tells how many messages were unpacked since."""
-    from holdfast.adapters.sqlite import windows
+    from holdfast.stores.sqlite import windows
 
     unpacked: list[object] = []
     unpack = windows.unpack

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction.repair import repair
 from holdfast.conversation import LiveSession
 from holdfast.conversation.heading import Heading, with_goal
 from holdfast.conversation.window import LiveWindow
 from holdfast.session import Draft, Entry, Head, Kind, Session, Window
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript

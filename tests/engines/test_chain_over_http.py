@@ -2,12 +2,12 @@
 
 import pytest
 
-from holdfast.adapters import AnthropicSummarizer, OpenAISummarizer
 from holdfast.engines import Chain
+from holdfast.providers import AnthropicSummarizer, OpenAISummarizer
 from holdfast.summary import Declined, Failure, Written
 from holdfast.testing import FixedClock
-from tests.adapters.provider import Reply, chat, error, message, provider
 from tests.engines.asks import CHATTER, RECORD, WAYS, Asking
+from tests.providers.provider import Reply, chat, error, message, provider
 
 every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 WHOLE = message({"type": "text", "text": RECORD})

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.adapters import SystemClock
 from holdfast.compaction import Folded, LiveState, Policy, Pruned, Request, Unchanged
 from holdfast.engines import Engine, Setup
 from holdfast.engines.guest import Guest
 from holdfast.engines.hosted import HostedEngine
 from holdfast.ports import WindowEngine
 from holdfast.redaction import redact
+from holdfast.system.system_clock import SystemClock
 from holdfast.testing.builders import assistant, step, system, user
 from holdfast.tokens import Load
 from holdfast.transcript import (

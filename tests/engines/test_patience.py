@@ -12,9 +12,9 @@ from typing import cast
 
 import pytest
 
-from holdfast.adapters import CallableSummarizer
 from holdfast.engines import Chain
 from holdfast.engines.patience import acall, call
+from holdfast.providers import CallableSummarizer
 from holdfast.summary import Answer, Ask, Declined, Failure, Written
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from tests.engines.asks import ASK, RECORD, WAYS, Asking
@@ -95,7 +95,8 @@ def test_a_coroutine_that_ignores_its_cancellation_is_left_behind() -> None:
 def test_a_program_ends_although_a_summarizer_hangs() -> None:
     program = """
 import asyncio, time
-from holdfast.adapters import CallableSummarizer, SystemClock
+from holdfast.providers import CallableSummarizer
+from holdfast.system.system_clock import SystemClock
 from holdfast.engines import Chain
 from holdfast.summary import Ask
 ask = Ask(prompt="p", max_tokens=10, purpose="first", step=1, steps=1)

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from holdfast.adapters.sqlite import SqliteStore
-from holdfast.adapters.sqlite.opening import migrate
-from holdfast.adapters.sqlite.schema import MIGRATIONS
 from holdfast.session import Draft, Session
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.opening import migrate
+from holdfast.stores.sqlite.schema import MIGRATIONS
 from holdfast.transcript import Message, Role, Text
 from holdfast.wiring import Conversation
 from tests.promises.conversations import WORDS, call, calls, prose

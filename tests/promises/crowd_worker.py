@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.recall import Filters
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation
 from tests.promises.conversations import prose
 

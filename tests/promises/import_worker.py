@@ -5,12 +5,12 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Rewound, Told
 from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Fork
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text
-from tests.exchange.taking import START, begun, take
+from tests.transfer.taking import START, begun, take
 
 TURNS = 1_200
 WORDS = "the keeper of harbor light wrote down each ship that passed in fog or rain".split()

@@ -10,8 +10,6 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from holdfast.adapters.sqlite import SqliteStore
-from holdfast.adapters.sqlite.schema import VERSION
 from holdfast.ports import Amendment
 from holdfast.session import (
     Cause,
@@ -24,6 +22,8 @@ from holdfast.session import (
     Spawn,
     Usage,
 )
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.schema import VERSION
 from holdfast.transcript import Media, Message, Role, Summary, Text, ToolCall, ToolResult
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.memory_files import MemoryFiles
 from holdfast.agent import Agent, Delegate, Plan, Toolbox
 from holdfast.caching import Changed, Extended, Why
 from holdfast.cost import GivenPrices, Price
+from holdfast.memory_providers.memory_files import MemoryFiles
+from holdfast.memory_runtime import Federation
 from holdfast.ports import MemoryProvider
-from holdfast.remembering import Federation
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
 from holdfast.wiring.ledgers import Ledger

@@ -11,15 +11,15 @@ from random import Random
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.agent.drafts import CUT_OFF
 from holdfast.ports.store import Listing
 from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wire import DIALECTS
 from holdfast.wiring import Conversation
-from tests.adapters.provider import Provider
 from tests.cli.chat.slow import slow_provider
 from tests.promises.killing import SOAKS
+from tests.providers.provider import Provider
 
 KILLS = 60 if SOAKS else 2
 WORDS = tuple(f"word{number} " for number in range(25))

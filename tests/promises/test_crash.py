@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
-from holdfast.adapters.sqlite.schema import VERSION
 from holdfast.errors import UnknownSession
 from holdfast.recall import Filters
 from holdfast.session import Cause, Draft, EndReason, Entry, Kind, Session
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.schema import VERSION
 from holdfast.transcript import Message, Role, Text
 from holdfast.wire import DIALECTS
 from holdfast.wiring import Conversation

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.ports import Listing
-from tests.adapters.archives.agent_files import write_pi
+from holdfast.stores.sqlite import SqliteStore
+from tests.agent_files.agent_files import write_pi
 
 FILES = 30
 MESSAGES = 60

@@ -10,12 +10,12 @@ from random import Random
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
-from holdfast.exchange import tell_session
 from holdfast.formats.chronicle import Event, Told
-from tests.exchange.taking import opened, sessions, take
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.transfer import tell_session
 from tests.promises.import_worker import story
 from tests.promises.killing import SOAKS, start
+from tests.transfer.taking import opened, sessions, take
 
 KILLS = 100 if SOAKS else 3
 LONGEST = 0.5

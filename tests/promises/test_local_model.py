@@ -14,8 +14,8 @@ from holdfast.ports import Summarizer
 from holdfast.summary import Ask
 from holdfast.wiring import Conversation
 from holdfast.wiring.models import summarizer_by
-from tests.adapters.local import local_model
 from tests.promises.harbor_talk import NAME, PATH, PORT, PROMPT, RULE, TASK, TURNS
+from tests.providers.local import local_model
 
 WINDOW = 2_048
 REAL_SUMMARIES = 1

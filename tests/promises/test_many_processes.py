@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.session import Kind, Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation
 from tests.promises.killing import SOAKS, Facts, start
 

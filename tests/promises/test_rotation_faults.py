@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import pytest
 
-from holdfast.adapters.sqlite import opening
 from holdfast.conversation import (
     SESSION_VARIABLE,
     SessionStamp,
@@ -20,6 +19,7 @@ from holdfast.conversation import (
 )
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.session import EndReason
+from holdfast.stores.sqlite import opening
 from holdfast.wiring import Conversation
 from tests.promises.conversations import turn
 

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.adapters.archives.finding import find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Found, Reading
+from holdfast.agent_files.finding import find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Found, Reading
 from holdfast.compaction.repair import repair
-from holdfast.exchange import Origin, tell_session
 from holdfast.formats import Document, write
 from holdfast.formats.chronicle import Told
 from holdfast.formats.listening import listen
@@ -33,19 +32,20 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
+from holdfast.transfer import Origin, tell_session
 from holdfast.wire import DIALECTS
-from tests.exchange.taking import importer, opened, sessions
 from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.transfer.taking import importer, opened, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from holdfast.exchange import Tally
     from holdfast.formats.chronicle import Event
     from holdfast.formats.sessions.reader import SessionReader
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Part
+    from holdfast.transfer import Tally
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "sessions"
 WRITABLE = {each.format.name: each for each in SESSIONS if each.write is not None}

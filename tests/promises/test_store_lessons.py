@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import PATIENCE, SqliteStore
 from holdfast.errors import StoreDamaged
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
+from holdfast.stores.sqlite import PATIENCE, SqliteStore
 from holdfast.transcript import Media, Message, Role, Text
 from tests.cli.running import run
 from tests.conversation.talking import begun, talk

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore, opening, salvage
-from holdfast.adapters.sqlite.schema import VERSION
 from holdfast.errors import HoldfastError, StoreDamaged, StoreError
 from holdfast.ports import Listing
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
+from holdfast.stores.sqlite import SqliteStore, opening, salvage
+from holdfast.stores.sqlite.schema import VERSION
 from holdfast.transcript import Message, Role, Text
 from tests.cli.running import Ended, launch
 from tests.promises.killing import SOAKS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.stores.sqlite import SqliteStore
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction.fold import assemble
 from holdfast.compaction.prune import prune
 from holdfast.compaction.repair import repair
 from holdfast.conversation.compacting import pieces_of
 from holdfast.ports import Store
 from holdfast.session import Cause, Change, CompactionRecord, Draft, EndReason, Fork, Session, Spawn
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.training import Example, LeftOut, TrainingExport, examples, order_of
 from holdfast.transcript import Message, seams
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.redaction import Redactor
 from holdfast.session import Fork, Session
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.training import (

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.session import Cause, Change, Draft
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, system, tool, user
 from holdfast.training.reading import Conversing, SyntheticChoice, read_log, read_window
 from holdfast.transcript import Message, Recalled, Role, Summary, Synthetic, Text, shape

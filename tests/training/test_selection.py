@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.session import Fork
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.training import LeftOut, LeftOutReason, Selection, Split, TrainingExport, order_of
 from tests.training.stored import begin, branch, compact, export, lines, say, scratch

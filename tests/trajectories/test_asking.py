@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters.callable_summarizer import CallableSummarizer
 from holdfast.cost import Price, charge
 from holdfast.errors import (
     ConfigError,
@@ -19,6 +18,7 @@ from holdfast.errors import (
     SummarizerMissing,
     SummarizerUnavailable,
 )
+from holdfast.providers.callable_summarizer import CallableSummarizer
 from holdfast.session import Usage
 from holdfast.summary import Ask, Declined, Failure, Written
 from holdfast.testing import ScriptedSummarizer

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import splintr
 
-from holdfast.adapters import ExactCounter
 from holdfast.errors import ConfigError, MissingExtra
+from holdfast.providers import ExactCounter
 from holdfast.tokens import Estimator
 from holdfast.trajectories.counting import counter_for, tokenizer_named
 
@@ -19,7 +19,7 @@ def without_splintr(monkeypatch: pytest.MonkeyPatch) -> None:
         return None if name == "splintr" else found(name)
 
     monkeypatch.setattr("holdfast.trajectories.counting.find_spec", hidden)
-    monkeypatch.setattr("holdfast.adapters.exact_counter.find_spec", hidden)
+    monkeypatch.setattr("holdfast.providers.exact_counter.find_spec", hidden)
 
 
 def test_the_best_that_is_installed_is_a_vocabulary() -> None:

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters.archives.files import Blocks
+from holdfast.agent_files.files import Blocks
 from holdfast.trajectories.items import (
     Item,
     Layout,

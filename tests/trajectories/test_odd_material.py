@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters import ExactCounter
-from holdfast.adapters.archives.files import Blocks
-from holdfast.adapters.callable_summarizer import CallableSummarizer
+from holdfast.agent_files.files import Blocks
 from holdfast.errors import SummarizerUnavailable
+from holdfast.providers import ExactCounter
+from holdfast.providers.callable_summarizer import CallableSummarizer
 from holdfast.summary import Written
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
 from holdfast.trajectories.items import Item

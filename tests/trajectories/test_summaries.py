@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.adapters import ExactCounter
+from holdfast.providers import ExactCounter
 from holdfast.trajectories.compression import Pending, Rules, finish, prepare
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.summaries import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told

@@ -18,9 +18,9 @@ from holdfast.session import Fork
 from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
 from holdfast.wiring.chats import PROMPT, WINDOW, Chats, Wishes
-from tests.adapters.provider import Provider, Reply, provider
-from tests.adapters.streams import spoken, streamed
 from tests.engines.seen import SeenMeans
+from tests.providers.provider import Provider, Reply, provider
+from tests.providers.streams import spoken, streamed
 
 YES = streamed(*spoken("Yes."))
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.compaction import Policy
 from holdfast.engines import ChatEngine, Setup
 from holdfast.errors import ConfigError, SessionEnded, UnknownSession
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
 from tests.engines.seen import SeenMeans

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.archives.finding import File, find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Found, Reading, examine_all
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.agent_files.finding import File, find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Found, Reading, examine_all
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring.import_crew import Crew, families_of
 from holdfast.wiring.importing import Intake, Status, Taken
-from tests.adapters.archives.agent_files import write_pi
+from tests.agent_files.agent_files import write_pi
 
 LONG = "word " * 5_000
 """So much that each message is worth handing out."""

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.archives.finding import find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Found, Reading
-from holdfast.adapters.sqlite import SqliteStore
+from holdfast.agent_files.finding import find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Found, Reading
 from holdfast.config import Settings
-from holdfast.exchange import Count, Tally
 from holdfast.ports.store import Listing
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.transfer import Count, Tally
 from holdfast.wiring.importing import Intake, Status, Taken, places_here, rehearsal
-from tests.adapters.archives.agent_files import file_at, write_opencode, write_pi
+from tests.agent_files.agent_files import file_at, write_opencode, write_pi
 
 CHAT = '{"messages": [{"role": "user", "content": "hello"}]}'
 

@@ -11,7 +11,7 @@ from holdfast.config import Settings
 from holdfast.config.settings import MemorySettings
 from holdfast.errors import ConfigError, MissingExtra, ModelMissing
 from holdfast.wiring.memories import memory_names, memory_of
-from tests.adapters.minilm import needs_minilm
+from tests.memory_providers.minilm import needs_minilm
 
 PLUGIN = """
 from holdfast.ports.memory import MemoryProvider

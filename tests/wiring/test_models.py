@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.anthropic_model import AnthropicModel
-from holdfast.adapters.openai_model import OpenAIModel
 from holdfast.errors import ConfigError, ModelMissing
+from holdfast.providers.anthropic_model import AnthropicModel
+from holdfast.providers.openai_model import OpenAIModel
 from holdfast.wiring.models import is_local, local_model, model_of, provider_of
-from tests.adapters.provider import provider
-from tests.adapters.streams import said, spoken, streamed
+from tests.providers.provider import provider
+from tests.providers.streams import said, spoken, streamed
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,6 @@ def test_a_local_model_that_is_unknown_or_not_here_is_a_sentence(
 ) -> None:
     with pytest.raises(ConfigError, match="there is no local model 'gpt-9'"):
         local_model("gpt-9")
-    monkeypatch.setattr("holdfast.adapters.model_files.find_spec", lambda _: None)
+    monkeypatch.setattr("holdfast.providers.model_files.find_spec", lambda _: None)
     with pytest.raises(ModelMissing, match="holdfast models pull smollm2"):
         model_of("local", environ={"HOLDFAST_HOME": str(tmp_path)})

@@ -6,10 +6,10 @@ from typing import cast
 import pytest
 
 import holdfast
-from holdfast.adapters import SystemClock
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, StoreError
 from holdfast.session import Session
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.searching import open_profile
 from holdfast.wiring.stores import store_file, store_of
 

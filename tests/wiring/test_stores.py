@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.config import Settings
 from holdfast.errors import ConfigError
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import open_store, profile_names, store_file, store_of
 
 

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.processes import isolated_environment, isolated_python
 from holdfast.agent.arguments import number, words
 from holdfast.agent.folders import files_below, is_text
 from holdfast.agent.toolbox import ToolFailed
+from holdfast.system.processes import isolated_environment, isolated_python
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:

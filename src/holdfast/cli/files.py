@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, cast
 
-from holdfast.adapters.archives.files import begins_database, reason_of
+from holdfast.agent_files.files import begins_database, reason_of
 from holdfast.cli.streams import Unusable, input_bytes, output_bytes
 from holdfast.errors import HoldfastError, MissingExtra
 

@@ -15,7 +15,7 @@ from holdfast.formats import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.adapters.archives.opening import Look
+    from holdfast.agent_files.opening import Look
 
 __all__ = ["command"]
 
@@ -65,7 +65,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
 
 def _recognized(names: Sequence[str], *, as_json: bool) -> Exit:
     # Imported only here: the list needs no file.
-    from holdfast.adapters.archives.opening import Closed, Found, Reading, examine
+    from holdfast.agent_files.opening import Closed, Found, Reading, examine
     from holdfast.cli.reading import named_files
 
     with named_files(names) as find:
@@ -83,7 +83,7 @@ def _recognized(names: Sequence[str], *, as_json: bool) -> Exit:
 
 
 def _fields(look: Look) -> dict[str, object]:
-    from holdfast.adapters.archives.opening import Found
+    from holdfast.agent_files.opening import Found
 
     if not isinstance(look, Found):
         return _unreadable(look.file.shown, look.reason)

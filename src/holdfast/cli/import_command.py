@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.adapters.archives.finding import find_in_places
-from holdfast.adapters.archives.opening import AUTO
+from holdfast.agent_files.finding import find_in_places
+from holdfast.agent_files.opening import AUTO
 from holdfast.cli.consent import agreed, yes_flag
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
@@ -33,7 +33,7 @@ from holdfast.wiring.stores import store_file, store_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.adapters.archives.finding import File, Walk
+    from holdfast.agent_files.finding import File, Walk
     from holdfast.config import Settings
 
 __all__ = ["command"]

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.files import place_of
+from holdfast.agent_files.files import place_of
 from holdfast.cli.exits import Exit
-from holdfast.exchange import Tally
+from holdfast.transfer import Tally
 from holdfast.wiring.importing import Status, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.adapters.archives.finding import File, Refused
-    from holdfast.adapters.archives.opening import Closed, Passed
-    from holdfast.exchange import Skipped
+    from holdfast.agent_files.finding import File, Refused
+    from holdfast.agent_files.opening import Closed, Passed
+    from holdfast.transfer import Skipped
 
 __all__ = ["PASSED_OVER", "UNREADABLE", "Imported", "Trouble"]
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Reading
-from holdfast.adapters.archives.watching import Watch
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Reading
+from holdfast.agent_files.watching import Watch
 from holdfast.cli.import_progress import meter_for
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_taking import Taking
@@ -20,8 +20,8 @@ from holdfast.wiring.importing import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.adapters.archives.finding import File, Walk
-    from holdfast.adapters.archives.opening import Found
+    from holdfast.agent_files.finding import File, Walk
+    from holdfast.agent_files.opening import Found
     from holdfast.wiring.import_crew import Crew
     from holdfast.wiring.importing import Taken
 

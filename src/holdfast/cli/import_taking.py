@@ -7,17 +7,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.opening import Closed, Found, Passed
+from holdfast.agent_files.opening import Closed, Found, Passed
 from holdfast.cli.import_result import Imported
 from holdfast.cli.lines import clean
-from holdfast.exchange import Count, Tally
+from holdfast.transfer import Count, Tally
 from holdfast.wiring.importing import Status, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.adapters.archives.finding import File, Walk
-    from holdfast.adapters.archives.opening import Look
+    from holdfast.agent_files.finding import File, Walk
+    from holdfast.agent_files.opening import Look
     from holdfast.cli.import_progress import Meter
     from holdfast.formats.document import Problem
     from holdfast.wiring.import_crew import Crew

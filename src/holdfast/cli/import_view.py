@@ -13,8 +13,8 @@ from holdfast.wiring.importing import Status
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.adapters.archives.finding import File
-    from holdfast.adapters.archives.places import Place
+    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.places import Place
     from holdfast.cli.import_result import Imported
     from holdfast.wiring.importing import Taken
 

@@ -19,11 +19,11 @@ from holdfast.wiring.remembered import memory_files_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.adapters.memory_files import MemoryFiles
     from holdfast.cli.lines import Line
     from holdfast.cli.screen import Screen
     from holdfast.config import Settings
     from holdfast.memory import Entries, Notebook
+    from holdfast.memory_providers.memory_files import MemoryFiles
 
 __all__ = ["MemoryDesk", "at_memory_desk", "file_fields", "fullness", "target_flag"]
 

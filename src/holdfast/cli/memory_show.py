@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.adapters.project_files import project_files
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.lines import Line, Span, counted, wrapped
@@ -15,6 +14,7 @@ from holdfast.cli.memory_desk import MemoryDesk, at_memory_desk, file_fields, fu
 from holdfast.cli.memory_provider import ProviderState, provider_state
 from holdfast.errors import MemoryRefused
 from holdfast.memory import NOTEBOOKS, screen
+from holdfast.system.project_files import project_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from holdfast.cli.screen import screen, show_json, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:
-    from holdfast.adapters.model_files import Found, Model
+    from holdfast.providers.model_files import Found, Model
 
 __all__ = ["command"]
 
@@ -33,7 +33,7 @@ def command() -> None:
 @_JSON
 def listed(*, as_json: bool) -> None:
     """List the models that can be had, and where each is."""
-    from holdfast.adapters.model_files import MODELS, find
+    from holdfast.providers.model_files import MODELS, find
 
     places = [(each, find(each, home(os.environ))) for each in MODELS.values()]
     if as_json:
@@ -59,8 +59,8 @@ def pulled(*, name: str, as_json: bool) -> None:
     nothing in it is run. Every file is checked against a hash that this version of holdfast
     knows, and then moved into place whole.
     """
-    from holdfast.adapters.model_files import find, model_named
-    from holdfast.adapters.model_pulling import pull
+    from holdfast.providers.model_files import find, model_named
+    from holdfast.providers.model_pulling import pull
 
     model, place = model_named(name), home(os.environ)
     before = find(model, place)

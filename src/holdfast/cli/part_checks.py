@@ -80,8 +80,8 @@ def _tokenizer(settings: Settings) -> Check:
 
 
 def _model_files(environ: Mapping[str, str]) -> Iterator[Check]:
-    from holdfast.adapters.model_files import MODELS, find
     from holdfast.config import home
+    from holdfast.providers.model_files import MODELS, find
 
     for name, model in MODELS.items():
         found = find(model, home(environ))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.adapters.archives.files import begins_database
-from holdfast.adapters.archives.finding import find_files
+from holdfast.agent_files.files import begins_database
+from holdfast.agent_files.finding import find_files
 from holdfast.cli.files import PIPE, about, input_stream, read_input
 from holdfast.cli.streams import Unusable
 from holdfast.formats.reading import pick, read_all
@@ -21,7 +21,7 @@ from holdfast.wiring.documents import database_documents, folder_documents, unpa
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from holdfast.adapters.archives.finding import File, Walk
+    from holdfast.agent_files.finding import File, Walk
     from holdfast.formats import Document
 
 __all__ = ["Opened", "named_files", "open_input"]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import counted
-from holdfast.exchange import tell_session
 from holdfast.formats.chronicle import About, Begun
 from holdfast.formats.sessions import SESSIONS
 from holdfast.formats.telling import tell_window
 from holdfast.session import Fork, children_of, path_to
+from holdfast.transfer import tell_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.times import clock_time
 from holdfast.conversation.pulse import warnings_of
-from holdfast.exchange import FOLD
 from holdfast.transcript import one_line
+from holdfast.transfer import FOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,11 +21,11 @@ from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
 from holdfast.cli.speakers import speaker_of
 from holdfast.conversation.pulse import flaws_of
-from holdfast.exchange import elder_of
 from holdfast.ports.history import said_until
 from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
+from holdfast.transfer import elder_of
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from holdfast.cli.census import Census
     from holdfast.cli.screen import Screen
-    from holdfast.exchange import Elder
     from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.transfer import Elder
 
 __all__ = ["Shown", "belonging", "drawn", "entries_listed"]
 

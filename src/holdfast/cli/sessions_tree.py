@@ -12,8 +12,8 @@ from holdfast.cli.examples import examples
 from holdfast.cli.finding import find_session
 from holdfast.cli.session_fields import compaction_fields, iso_time, session_fields
 from holdfast.cli.sessions_tree_view import Twig, drawn, drawn_relations
-from holdfast.exchange import early_children, elder_of
 from holdfast.session import latest_leaf
+from holdfast.transfer import early_children, elder_of
 
 if TYPE_CHECKING:
     from holdfast.ports import Store

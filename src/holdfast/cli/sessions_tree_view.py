@@ -15,8 +15,8 @@ from holdfast.session import Cause, Fork
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.exchange import Elder
     from holdfast.session import CompactionRecord, Session, View
+    from holdfast.transfer import Elder
 
 __all__ = ["Twig", "drawn", "drawn_relations"]
 

@@ -61,7 +61,7 @@ def read_moment(
 
 def now_ms() -> int:
     """Return the time that it is now."""
-    from holdfast.adapters.system_clock import SystemClock
+    from holdfast.system.system_clock import SystemClock
 
     return SystemClock().moment()
 

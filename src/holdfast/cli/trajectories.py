@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from holdfast.adapters.archives.finding import Walk
+    from holdfast.agent_files.finding import Walk
     from holdfast.cli.import_progress import Meter
     from holdfast.config import Settings
     from holdfast.ports import Summarizer

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.exact_counter import ExactCounter, require_splintr
+from holdfast.providers.exact_counter import ExactCounter, require_splintr
 from holdfast.tokens import Estimator
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.adapters.processes import can_fork, safe_path
+from holdfast.system.processes import can_fork, safe_path
 from holdfast.trajectories.work import Failed, Outcome, Work, process
 
 if TYPE_CHECKING:

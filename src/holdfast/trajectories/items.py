@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from holdfast.adapters.archives.files import BLOCK, Blocks, Unreadable, begins_database, head_of
-from holdfast.adapters.archives.finding import find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Closed, Found, Passed, Reading
+from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_database, head_of
+from holdfast.agent_files.finding import find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS
 from holdfast.formats.container import key_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from holdfast.adapters.archives.finding import File, Walk
+    from holdfast.agent_files.finding import File, Walk
 
 __all__ = [
     "InputFile",

@@ -25,8 +25,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import __version__
-from holdfast.adapters.processes import safe_path
 from holdfast.errors import ConfigError, HoldfastError, MissingExtra
+from holdfast.system.processes import safe_path
 from holdfast.trajectories.executors import DIED, jobs_for
 from holdfast.trajectories.work import Failed, process
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.adapters.archives.files import digest_of
+from holdfast.agent_files.files import digest_of
 from holdfast.errors import SummarizerError
 from holdfast.summary import Declined, Failure, Written
 from holdfast.trajectories.asking import event_loop

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.local_model import LocalModel
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
+from holdfast.providers.local_model import LocalModel
 from holdfast.redaction import Redactor
 from holdfast.session import EndReason, Fork
+from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.conversations import Conversation
@@ -28,14 +28,14 @@ from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.adapters.memory_files import MemoryFiles
     from holdfast.agent.turn import Turn
     from holdfast.caching import Payoff
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
     from holdfast.conversation import LiveSession
+    from holdfast.memory_providers.memory_files import MemoryFiles
+    from holdfast.memory_runtime import Federation
     from holdfast.ports import ChatModel
-    from holdfast.remembering import Federation
     from holdfast.wiring.conversations import Opening
     from holdfast.wiring.summarizers import Writer
 

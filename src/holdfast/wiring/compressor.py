@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from holdfast.adapters.exact_counter import ExactCounter
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import ConfigError
+from holdfast.providers.exact_counter import ExactCounter
 from holdfast.redaction import Redactor
+from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.summarizers import summarizer_of

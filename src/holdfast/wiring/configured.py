@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, Engine, Setup
 from holdfast.engines.truncating import truncating_engine
 from holdfast.redaction import Redactor
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.counting import counter_of
 from holdfast.wiring.summarizers import summarizer_of
 

@@ -7,12 +7,12 @@ import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.config import load
 from holdfast.conversation import Options, Parts, Strategy, activate
 from holdfast.errors import ConfigError, SessionEnded
 from holdfast.redaction import Redactor
 from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.compressor import Compressor
 from holdfast.wiring.engines import Hosting, engines_for, truncating
 from holdfast.wiring.hosted_sessions import HostedSession

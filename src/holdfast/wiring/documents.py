@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.files import Unreadable, unpacked
-from holdfast.adapters.archives.finding import find_files
-from holdfast.adapters.archives.gathering import gather
-from holdfast.adapters.archives.opening import Closed, Found, Passed, Reading
+from holdfast.agent_files.files import Unreadable, unpacked
+from holdfast.agent_files.finding import find_files
+from holdfast.agent_files.gathering import gather
+from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.formats import FORMATS
 from holdfast.formats.reading import documents_told
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.adapters.archives.opening import Look
+    from holdfast.agent_files.opening import Look
     from holdfast.formats import Document
 
 __all__ = ["database_documents", "folder_documents", "unpacked"]

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Unpack, cast
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.compaction import Policy
 from holdfast.config import Settings, home
 from holdfast.engines import Setup
@@ -21,6 +20,7 @@ from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engine
 from holdfast.engines.truncating import Truncating, truncating_engine
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.compressor import Compressor, Knobs, counter_named
 from holdfast.wiring.names import check_names
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.memory_runtime import Federation, Terms
 from holdfast.redaction import Redactor
-from holdfast.remembering import Federation, Terms
 from holdfast.wiring.memories import memory_of
 from holdfast.wiring.remembered import memory_files_of
 

@@ -11,17 +11,17 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.adapters.archives.opening import Found, examine_all
-from holdfast.adapters.processes import can_fork
+from holdfast.agent_files.opening import Found, examine_all
 from holdfast.formats.catalog import agent_of
+from holdfast.system.processes import can_fork
 from holdfast.wiring.import_workers import ended, forked, ready, spawned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from holdfast.adapters.archives.finding import File
-    from holdfast.adapters.archives.opening import Look, Reading
+    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.opening import Look, Reading
     from holdfast.config import Settings
     from holdfast.wiring.import_workers import Worker
     from holdfast.wiring.importing import Taken

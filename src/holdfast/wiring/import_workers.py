@@ -11,9 +11,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, cast
 
-from holdfast.adapters.archives.opening import examine_all
-from holdfast.adapters.processes import safe_path
+from holdfast.agent_files.opening import examine_all
 from holdfast.errors import HoldfastError
+from holdfast.system.processes import safe_path
 from holdfast.wiring.importing import Intake, collecting_seldom
 from holdfast.wiring.stores import store_of
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
 
-    from holdfast.adapters.archives.finding import File
-    from holdfast.adapters.archives.opening import Found, Look, Reading
+    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.opening import Found, Look, Reading
     from holdfast.config import Settings
     from holdfast.wiring.importing import Taken
 
@@ -92,7 +92,7 @@ def forked(settings: Settings, count: int) -> list[Worker]:
     A fork would share the state of an open database, which must not be.
     """
     # Loaded before the fork, so that no process loads it again.
-    import holdfast.adapters.sqlite  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    import holdfast.stores.sqlite  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     return _started(get_context("fork"), settings, count)
 

@@ -13,24 +13,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.archives.files import Unreadable, digest_of, ends_line, place_of
-from holdfast.adapters.archives.places import Machine, usual_places
-from holdfast.adapters.system_clock import SystemClock
-from holdfast.exchange import Importer, Ledger, Origin, Stamp, Tally, story_of
+from holdfast.agent_files.files import Unreadable, digest_of, ends_line, place_of
+from holdfast.agent_files.places import Machine, usual_places
 from holdfast.formats.catalog import IN_DATABASES, agent_of
+from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import weight_of
+from holdfast.transfer import Importer, Ledger, Origin, Stamp, Tally, story_of
 from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
-    from holdfast.adapters.archives.finding import File
-    from holdfast.adapters.archives.opening import Found
-    from holdfast.adapters.archives.places import Place
+    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.opening import Found
+    from holdfast.agent_files.places import Place
     from holdfast.config import Settings
-    from holdfast.exchange import Story
     from holdfast.ports import Store
+    from holdfast.transfer import Story
 
 __all__ = ["Intake", "Status", "Taken", "collecting_seldom", "places_here", "rehearsal"]
 

@@ -36,7 +36,7 @@ def price_book() -> PriceBook | None:
     """Return the catalog of prices, where it is installed."""
     if find_spec("genai_prices") is None:
         return None
-    from holdfast.adapters.price_catalog import PriceCatalog
+    from holdfast.providers.price_catalog import PriceCatalog
 
     return PriceCatalog()
 

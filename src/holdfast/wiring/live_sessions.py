@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.conversation import Options, Parts, Strategy
 from holdfast.redaction import Redactor
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.configured import engine_of, truncating_of
 from holdfast.wiring.engines import Hosting, engines_for
 from holdfast.wiring.hosted_sessions import HostedSession

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from holdfast.wiring.models import summarizer_by
 
 if TYPE_CHECKING:
-    from holdfast.adapters.local_model import LocalModel
     from holdfast.ports import Summarizer
+    from holdfast.providers.local_model import LocalModel
     from holdfast.summary import Ask
 
 __all__ = ["LocalWriter"]

@@ -56,7 +56,7 @@ def memory_names() -> tuple[str, ...]:
 
 
 def _mem0(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
-    from holdfast.adapters.mem0_memory import KEY_VARIABLE, Mem0Account, Mem0Memory
+    from holdfast.memory_providers.mem0_memory import KEY_VARIABLE, Mem0Account, Mem0Memory
 
     return Mem0Memory(
         Mem0Account(
@@ -70,7 +70,11 @@ def _mem0(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
 
 
 def _hindsight(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
-    from holdfast.adapters.hindsight_memory import KEY_VARIABLE, HindsightBank, HindsightMemory
+    from holdfast.memory_providers.hindsight_memory import (
+        KEY_VARIABLE,
+        HindsightBank,
+        HindsightMemory,
+    )
 
     return HindsightMemory(
         HindsightBank(
@@ -83,11 +87,11 @@ def _hindsight(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider
 
 
 def _vector(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
-    from holdfast.adapters.embedding import Embedder
-    from holdfast.adapters.model_files import require
-    from holdfast.adapters.system_clock import SystemClock
-    from holdfast.adapters.vector_file import VectorFile
-    from holdfast.adapters.vector_memory import VectorMemory
+    from holdfast.memory_providers.embedding import Embedder
+    from holdfast.memory_providers.vector_file import VectorFile
+    from holdfast.memory_providers.vector_memory import VectorMemory
+    from holdfast.providers.model_files import require
+    from holdfast.system.system_clock import SystemClock
 
     embedder = Embedder(require("minilm", home(environ)).folder)
     file = VectorFile(memory_folder(settings.store.profile, environ) / _FILE)

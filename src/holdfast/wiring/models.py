@@ -6,16 +6,16 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.model_errors import SERVER_KEY
-from holdfast.adapters.model_files import require
 from holdfast.config import home
 from holdfast.errors import ConfigError
+from holdfast.providers.model_errors import SERVER_KEY
+from holdfast.providers.model_files import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.adapters.local_model import LocalModel
     from holdfast.ports import ChatModel, Summarizer
+    from holdfast.providers.local_model import LocalModel
 
 __all__ = [
     "LOCAL_WINDOW",
@@ -65,7 +65,7 @@ def known_window(name: str, provider: str = "auto") -> int | None:
         return LOCAL_WINDOW
     if find_spec("genai_prices") is None:
         return None
-    from holdfast.adapters.price_catalog import PriceCatalog
+    from holdfast.providers.price_catalog import PriceCatalog
 
     return PriceCatalog().context_length(provider_of(name, provider)[1])
 
@@ -96,8 +96,8 @@ def model_of(
     if served == "local":
         return local_model(plain, context_length, environ)
     # Imported only here: a model on this machine needs no other SDK.
-    from holdfast.adapters.anthropic_model import AnthropicModel
-    from holdfast.adapters.openai_model import OpenAIModel
+    from holdfast.providers.anthropic_model import AnthropicModel
+    from holdfast.providers.openai_model import OpenAIModel
 
     chosen = AnthropicModel if served == "anthropic" else OpenAIModel
     # A provider's own key is found by its SDK, and never sent to another server.
@@ -116,7 +116,7 @@ def local_model(
         ConfigError: when there is no such model.
         ModelMissing: when its files are not here.
     """
-    from holdfast.adapters.local_model import LocalModel
+    from holdfast.providers.local_model import LocalModel
 
     if name not in _LOCAL:
         raise ConfigError(f"there is no local model {name!r}; there are: {', '.join(_LOCAL)}")
@@ -128,7 +128,7 @@ def local_model(
 
 def summarizer_by(model: LocalModel, *, timeout: float = 300.0) -> Summarizer:
     """Return the model on this machine as the one that writes summaries; starts its server."""
-    from holdfast.adapters.openai_summarizer import OpenAISummarizer
+    from holdfast.providers.openai_summarizer import OpenAISummarizer
 
     return OpenAISummarizer(
         model.name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.memory_files import MemoryFiles
 from holdfast.memory import FENCE_END, FENCE_START
+from holdfast.memory_providers.memory_files import MemoryFiles
 from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator
 from holdfast.wiring.stores import store_file

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Unpack
 
-from holdfast.adapters.system_clock import SystemClock
 from holdfast.conversation.searching import SessionSearch
 from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments
 from holdfast.recall.trimming import BUDGET
+from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.stores import open_store, profile_names, store_file
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def open_profile(name: str, environ: Mapping[str, str]) -> Store:
         there = f"there are: {', '.join(known)}" if known else "there are none yet"
         raise ConfigError(f"there is no profile {name[:60]!r} with sessions; {there}")
     # Imported only here: commands that need no store should not pay for it.
-    from holdfast.adapters.sqlite import SqliteStore
+    from holdfast.stores.sqlite import SqliteStore
 
     return SqliteStore(store_file("sqlite", name, environ), read_only=True)
 

@@ -61,6 +61,6 @@ def profile_names(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _opened(file: Path) -> Store:
     # Imported only here: commands that need no store should not pay for it.
-    from holdfast.adapters.sqlite import SqliteStore
+    from holdfast.stores.sqlite import SqliteStore
 
     return SqliteStore(file)

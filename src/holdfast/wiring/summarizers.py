@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from holdfast.adapters.anthropic_summarizer import AnthropicSummarizer
-from holdfast.adapters.callable_summarizer import CallableSummarizer
-from holdfast.adapters.model_errors import SERVER_KEY
-from holdfast.adapters.openai_summarizer import OpenAISummarizer
 from holdfast.errors import ConfigError
+from holdfast.providers.anthropic_summarizer import AnthropicSummarizer
+from holdfast.providers.callable_summarizer import CallableSummarizer
+from holdfast.providers.model_errors import SERVER_KEY
+from holdfast.providers.openai_summarizer import OpenAISummarizer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

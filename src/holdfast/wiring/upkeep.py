@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.adapters.sqlite import SqliteStore
-from holdfast.adapters.sqlite.connection import Database
-from holdfast.adapters.sqlite.glance import Glance, glance
-from holdfast.adapters.sqlite.index import WordIndex
-from holdfast.adapters.sqlite.repairing import repair_database
-from holdfast.adapters.sqlite.salvage import save_readable
 from holdfast.errors import StoreDamaged
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.connection import Database
+from holdfast.stores.sqlite.glance import Glance, glance
+from holdfast.stores.sqlite.index import WordIndex
+from holdfast.stores.sqlite.repairing import repair_database
+from holdfast.stores.sqlite.salvage import save_readable
 
 if TYPE_CHECKING:
     from pathlib import Path

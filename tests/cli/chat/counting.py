@@ -5,8 +5,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 
-from tests.adapters.provider import Provider, Request, send, served
 from tests.cli.chat.talking import says
+from tests.providers.provider import Provider, Request, send, served
 
 CHARACTERS_A_TOKEN = 3.55
 """As the model on this machine counts the rehearsal, with its template."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.adapters.provider import Provider, error, provider
 from tests.cli.chat.talking import says
+from tests.providers.provider import Provider, error, provider
 
 TURNS = tuple(f"Turn {number}: {'some words of a long document ' * 40}" for number in range(6))
 FULL = ("--context-length", "8200", "--summarizer", "s")

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.adapters.provider import Provider, Request
-from tests.adapters.streams import chunk, usage_chunk
+from tests.providers.provider import Provider, Request
+from tests.providers.streams import chunk, usage_chunk
 
 
 @contextmanager

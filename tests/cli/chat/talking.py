@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.ports.store import Listing
 from holdfast.session import Session
-from tests.adapters.provider import Provider, Reply
-from tests.adapters.streams import chunk, spoken, streamed, usage_chunk
+from holdfast.stores.sqlite import SqliteStore
 from tests.cli.running import Ended, run
+from tests.providers.provider import Provider, Reply
+from tests.providers.streams import chunk, spoken, streamed, usage_chunk
 
 
 def says(*texts: str, tokens: int = 9, cached: int = 0) -> Reply:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.chat.commands import COMMANDS, names
-from tests.adapters.provider import Reply, provider
 from tests.cli.chat.full import FULL, full_chat
 from tests.cli.chat.full import TURNS as TURNS_TO_FULL
 from tests.cli.chat.talking import asks_for, said_in, says, sent, shown, stored, talk
 from tests.cli.running import REPOSITORY, Ended
+from tests.providers.provider import Reply, provider
 
 NOT_FOUND = "nothing was found; try fewer or other words, or part* for a beginning"
 NO_SESSION = "there is no session 'nosuch'; holdfast sessions list shows what there is"

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from holdfast.agent.rehearsal import REHEARSAL
-from tests.adapters.local import local_model
-from tests.adapters.provider import provider
 from tests.cli.chat.talking import says, stored, talk
 from tests.cli.running import launch
+from tests.providers.local import local_model
+from tests.providers.provider import provider
 
 
 def test_a_rehearsal_says_every_turn_without_tools_in_one_session(home: Path) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.adapters.sqlite import SqliteStore
 from holdfast.cli.chat.picker import chosen, listed, recent
 from holdfast.cli.lines import plain
 from holdfast.cli.streams import Unusable
+from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation
 
 

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from tests.adapters.provider import error, provider
 from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.talking import asks_for, says, stored, talk
+from tests.providers.provider import error, provider
 
 
 def test_every_turn_is_a_line(home: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.session import EndReason, Fork
-from tests.adapters.provider import Reply, error, provider
-from tests.adapters.streams import events, message_events, text_block
 from tests.cli.chat.talking import asks_for, at, said_in, says, sent, shown, stored, talk
 from tests.cli.running import run
+from tests.providers.provider import Reply, error, provider
+from tests.providers.streams import events, message_events, text_block
 
 
 def test_lines_are_answered_one_by_one_and_stored(home: Path) -> None:

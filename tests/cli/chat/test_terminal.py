@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.provider import Provider, Reply, provider
 from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.slow import slow_provider
 from tests.cli.chat.talking import asks_for, at, said_in, says, sent, stored
 from tests.cli.chat.typing import Keyboard, terminal
+from tests.providers.provider import Provider, Reply, provider
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, UP, TAB = "\r", "\x1b\r", "\x03", "\x04", "\x1b[A", "\t"
 COLOR = re.compile(r"\x1b\[(?:\d+;)*3[1-6](?:;\d+)*m")

@@ -1,0 +1,280 @@
+"""Says what a file is by its content, and how it is told; keeps nothing open."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.agent_files.files import (
+    Blocks,
+    Unreadable,
+    begins_database,
+    head_of,
+    is_binary,
+    place_of,
+)
+from holdfast.errors import DecodeError, MissingExtra
+from holdfast.formats.catalog import IN_DATABASES
+from holdfast.formats.chronicle import About, Begun
+from holdfast.formats.document import Guess, Problem, Style
+from holdfast.formats.listening import listen, listen_to_documents
+from holdfast.formats.reading import detect_source
+from holdfast.formats.sessions import HEAD, SESSIONS
+from holdfast.formats.source import Record, Source
+from holdfast.formats.stream import stream_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from holdfast.agent_files.finding import File
+    from holdfast.formats.chronicle import Event
+
+__all__ = [
+    "AUTO",
+    "Closed",
+    "Found",
+    "Look",
+    "Passed",
+    "Reading",
+    "examine",
+    "examine_all",
+    "tell_files",
+]
+
+AUTO = "auto"
+"""The format of a file whose content decides."""
+_EMPTY = "it is empty"
+_FIRST_LINES = 4
+_READERS = {reader.format.name: reader for reader in SESSIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How files are to be read."""
+
+    format: str = AUTO
+    """The name of a format that every file is taken for."""
+    live: bool = False
+    """Whether files are still written, so that half a line at their end is no problem."""
+    seen: Callable[[int], None] | None = None
+    """Hears how many bytes were read, again and again; nobody hears what another process reads."""
+
+    def __reduce__(self) -> tuple[Callable[..., Reading], tuple[()]]:
+        """Leave who hears behind."""
+        return partial(Reading, format=self.format, live=self.live), ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file with conversations in a known format, or the files of one that is spread.
+
+    It can be sent to another process.
+    """
+
+    files: tuple[File, ...]
+    guess: Guess
+    reading: Reading
+    """How the files are to be read."""
+    about: About = field(default_factory=About)
+    """The first session in it, as far as the beginning of the file says."""
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes the files have."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def is_spread(self) -> bool:
+        """Say whether a session of this format is spread over several files."""
+        return _spread(self.guess.format) is not None
+
+    @property
+    def unit(self) -> str:
+        """Return what the files of a spread session have in common, beside the folder named."""
+        common = _spread(self.guess.format)
+        return "" if common is None else common(_posix(self.files[0].path))
+
+    def tell(self) -> Iterator[Event]:
+        """Open the files anew and tell what is in them.
+
+        Raises:
+            Unreadable: when a file cannot be read to its end.
+            DecodeError: when a database cannot be read.
+        """
+        if self.guess.format not in IN_DATABASES:
+            return tell_files(self.files, self.guess.format, self.reading)
+        # Imported only here: most files are no databases, and theirs is slow to load.
+        from holdfast.agent_files.databases import tell_database
+
+        return tell_database(self.files[0].path)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A file without a conversation that we know how to read."""
+
+    file: File
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A file that cannot be read at all."""
+
+    file: File
+    reason: str
+
+
+Look: TypeAlias = Found | Passed | Closed
+
+
+def examine_all(files: Iterable[File], reading: Reading) -> list[Look]:
+    """Return what each of the files is."""
+    return [examine(file, reading) for file in files]
+
+
+def examine(file: File, reading: Reading) -> Look:
+    """Return what a file is; only its beginning is read, unless it is one JSON document."""
+    if not file.size:
+        # Files that the system makes up have no size, and some of them never end.
+        return Passed(file, _EMPTY)
+    try:
+        head = head_of(file.path)
+        if begins_database(head):
+            return _database(file, reading)
+        if reason := _no_session(head):
+            return Passed(file, reason)
+        return _json(file, reading)
+    except (Unreadable, MissingExtra) as error:
+        return Closed(file, str(error))
+    except DecodeError as error:
+        return Passed(file, f"{error.path}: {error.problem}")
+
+
+def tell_files(files: Iterable[File], format_name: str, reading: Reading) -> Iterator[Event]:
+    """Tell what files hold, one after the other, as a format.
+
+    Raises:
+        Unreadable: when a file cannot be read to its end.
+    """
+    stream = chain.from_iterable(_stream(file, reading) for file in files)
+    reader = _READERS.get(format_name)
+    if reader is None:
+        return listen_to_documents(format_name, stream)
+    return listen(reader, stream)
+
+
+def _no_session(head: bytes) -> str:
+    """Return why a file cannot hold a session, from its beginning."""
+    if not head.strip():
+        return _EMPTY
+    if is_binary(head):
+        return "it is binary, not text"
+    lines = [line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    first = [line for line in lines if line][:_FIRST_LINES]
+    return "" if any(line.startswith((b"{", b"[")) for line in first) else "it is not JSON"
+
+
+def _json(file: File, reading: Reading) -> Look:
+    blocks = Blocks(file.path)
+    records = tuple(islice((each for each in _records(blocks) if isinstance(each, Record)), HEAD))
+    guess = _guess(records, reading)
+    if not guess.format:
+        return Passed(file, guess.reason or _nothing(blocks))
+    about = _about(records, guess.format)
+    return Found(files=(file,), guess=guess, reading=reading, about=about)
+
+
+def _guess(records: tuple[Record, ...], reading: Reading) -> Guess:
+    """Return what records are, or are to be taken for; without a reason when there are none."""
+    if reading.format in IN_DATABASES:
+        return Guess("", 0.0, f"it is text; {reading.format} is a database")
+    if reading.format == AUTO:
+        return detect_source(Source("lines", records, Style())) if records else Guess("", 0.0, "")
+    reader = _READERS.get(reading.format)
+    if reader is None or reader.recognize(records) is not None:
+        return Guess(reading.format, 1.0, "--format says so")
+    return Guess(reading.format, 0.0, f"no line at its beginning is one of {reading.format}")
+
+
+def _nothing(blocks: Blocks) -> str:
+    """Return why a file holds no value: it is an empty list, or damaged throughout."""
+    is_bare = next(_records(blocks), None) is None
+    return "it is an empty list" if is_bare else "no line of it is JSON"
+
+
+def _about(records: tuple[Record, ...], format_name: str) -> About:
+    reader = _READERS.get(format_name)
+    if reader is None:
+        return About()
+    begun = (each.about for each in listen(reader, records) if isinstance(each, Begun))
+    return next(begun, About())
+
+
+def _database(file: File, reading: Reading) -> Look:
+    from holdfast.agent_files.databases import detect_database
+
+    try:
+        guess = detect_database(file.path)
+    except DecodeError as error:
+        return Closed(file, error.problem)
+    if not guess.format:
+        return Passed(file, guess.reason)
+    return Found(files=(file,), guess=guess, reading=reading)
+
+
+def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
+    """Return the values of a file, with what is wrong with its packing at the end."""
+    blocks = Blocks(file.path, reading.seen)
+    line = 1
+    for each in _patient(blocks) if reading.live else _values(blocks):
+        line = each.line
+        yield each
+    if blocks.damage and not reading.live:
+        yield Problem(line, blocks.damage, _name(blocks))
+
+
+def _values(blocks: Blocks) -> Iterator[Record | Problem]:
+    try:
+        yield from _records(blocks)
+    except DecodeError as error:
+        yield Problem(1, f"{error.path}: {error.problem}", _name(blocks))
+
+
+def _records(blocks: Blocks) -> Iterator[Record | Problem]:
+    """Return the values of a file with its path: some agents say who is who by that alone.
+
+    Raises:
+        DecodeError: when the file as a whole is not JSON, with the place.
+    """
+    return stream_records(blocks, _name(blocks))
+
+
+def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
+    """Hold back what is wrong with a last line that was not ended: its writer may be about to."""
+    held: Problem | None = None
+    for each in _values(blocks):
+        if held is not None:
+            yield held
+        held = each if isinstance(each, Problem) else None
+        if held is None:
+            yield each
+    if held is not None and blocks.ends_line:
+        yield held
+
+
+def _name(blocks: Blocks) -> str:
+    return _posix(blocks.path)
+
+
+def _posix(path: Path) -> str:
+    return place_of(path).replace(os.sep, "/")
+
+
+def _spread(format_name: str) -> Callable[[str], str] | None:
+    reader = _READERS.get(format_name)
+    return None if reader is None else reader.spread

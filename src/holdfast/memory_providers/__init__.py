@@ -1,0 +1,3 @@
+"""Memory providers: vectors in a file, memory services, files that people edit."""
+
+__all__: list[str] = []

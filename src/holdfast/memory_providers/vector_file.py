@@ -1,0 +1,188 @@
+"""The file of the vector memory: passages with their vectors, in an SQLite file of its own.
+
+A connection lives for one step, so that any thread and any process may come at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.errors import MemoryUnavailable
+from holdfast.stores.sqlite.failures import is_busy, is_damage, is_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+    from pathlib import Path
+
+__all__ = ["Passage", "Stored", "VectorFile"]
+
+_VERSION = 1
+_MARK = 0x48465645
+"""Tells the file from any other that SQLite can open."""
+_PATIENCE = 5.0
+"""Seconds that a step waits for other processes."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    digest BLOB NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    vector BLOB NOT NULL
+)
+"""
+_ABOUT = """
+SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version
+FROM pragma_application_id, pragma_user_version
+"""
+"""One statement, so that it sees one state of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some words that are kept."""
+
+    digest: bytes
+    """What equal words have in common; they are kept once."""
+    text: str
+    vector: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A passage as it stands in the file."""
+
+    id: int
+    at: int
+    """When it was last said: milliseconds since the epoch."""
+    passage: Passage
+
+
+class VectorFile:
+    """Keeps passages; nothing is written before the first of them, and nothing is ever changed.
+
+    Every failure is a `MemoryUnavailable` that names the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
+        """Return which of these passages are kept already."""
+        if not self.path.exists():
+            return frozenset()
+        ask = "SELECT digest FROM passages WHERE digest = ?"
+        with self._opened() as file:
+            found = (file.execute(ask, (digest,)).fetchone() for digest in digests)
+            return frozenset(row[0] for row in found if row is not None)
+
+    def keep(self, passages: Sequence[Passage], at: int) -> None:
+        """Keep passages; one that is there already is said again now."""
+        rows = [(each.digest, at, each.text, each.vector) for each in passages]
+        with self._opened() as file:
+            file.execute("BEGIN IMMEDIATE")
+            file.executemany(
+                "INSERT INTO passages (digest, at, text, vector) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (digest) DO UPDATE SET at = max(at, excluded.at)",
+                rows,
+            )
+            file.execute("COMMIT")
+
+    def said_again(self, digests: Iterable[bytes], at: int) -> None:
+        """Take note that passages which are kept were said at this moment."""
+        with self._opened() as file:
+            file.execute("BEGIN IMMEDIATE")
+            file.executemany(
+                "UPDATE passages SET at = max(at, ?) WHERE digest = ?",
+                [(at, digest) for digest in digests],
+            )
+            file.execute("COMMIT")
+
+    def newest_id(self) -> int:
+        """Return the number of the newest passage; 0 where there is none."""
+        if not self.path.exists():
+            return 0
+        with self._opened() as file:
+            return file.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()[0]
+
+    def vectors(self, after: int) -> list[tuple[int, bytes]]:
+        """Return the vectors of the passages with a higher number, in order."""
+        ask = "SELECT id, vector FROM passages WHERE id > ? ORDER BY id"
+        with self._opened() as file:
+            return file.execute(ask, (after,)).fetchall()
+
+    def passages(self, ids: Iterable[int]) -> tuple[Stored, ...]:
+        """Return those of the passages that are there, without their vectors."""
+        ask = "SELECT id, at, digest, text FROM passages WHERE id = ?"
+        with self._opened() as file:
+            rows = [file.execute(ask, (id_,)).fetchone() for id_ in ids]
+        return tuple(Stored(row[0], row[1], Passage(row[2], row[3])) for row in rows if row)
+
+    @contextmanager
+    def _opened(self) -> Generator[sqlite3.Connection]:
+        try:
+            if not self.path.exists():
+                _create(self.path)
+            with closing(self._connected()) as file:
+                yield file
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+        except OSError as error:
+            raise MemoryUnavailable(
+                f"{self.path} cannot be used: {error.strerror or error}"
+            ) from error
+
+    def _connected(self) -> sqlite3.Connection:
+        file = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        try:
+            self._prepare(file)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _prepare(self, file: sqlite3.Connection) -> None:
+        """Make the tables of an empty file, and refuse one that is not ours."""
+        if self._is_ours(file):
+            return
+        file.execute("BEGIN IMMEDIATE")
+        # Again, now that nobody else can be making them.
+        if not self._is_ours(file):
+            file.execute(_SCHEMA)
+            file.execute(f"PRAGMA application_id = {_MARK}")
+            file.execute(f"PRAGMA user_version = {_VERSION}")
+        file.execute("COMMIT")
+
+    def _is_ours(self, file: sqlite3.Connection) -> bool:
+        """Say whether the tables are there; an empty file has none yet."""
+        tables, mark, version = file.execute(_ABOUT).fetchone()
+        if (mark, version) == (_MARK, _VERSION):
+            return True
+        if not tables and not mark:
+            return False
+        writer = "a newer version of holdfast" if mark == _MARK else "another program"
+        raise MemoryUnavailable(
+            f"{self.path} was written by {writer}; move it away and the memory begins anew"
+        )
+
+    def _explained(self, error: sqlite3.Error) -> MemoryUnavailable:
+        if is_busy(error):
+            return MemoryUnavailable(f"{self.path} was held by others for too long; try again")
+        if is_damage(error):
+            return MemoryUnavailable(
+                f"{self.path} is damaged ({error}); move it away and the memory begins anew"
+            )
+        if is_refusal(error):
+            return MemoryUnavailable(
+                f"{self.path} cannot be written ({error}); look at its permissions"
+            )
+        return MemoryUnavailable(f"{self.path} cannot be used: {error}")
+
+
+def _create(path: Path) -> None:
+    """Make an empty file that only its owner may read."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -1,0 +1,3 @@
+"""Stores: where sessions are kept."""
+
+__all__: list[str] = []

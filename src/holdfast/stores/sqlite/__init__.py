@@ -1,0 +1,10 @@
+"""The store on SQLite: one file, any number of threads and processes.
+
+Read in this order: `schema`, `opening`, `connection`, `rows`, `log`, `windows`, `views`, `store`.
+"""
+
+from holdfast.stores.sqlite.opening import PATIENCE, Patience
+from holdfast.stores.sqlite.salvage import salvage
+from holdfast.stores.sqlite.store import SqliteStore
+
+__all__ = ["PATIENCE", "Patience", "SqliteStore", "salvage"]

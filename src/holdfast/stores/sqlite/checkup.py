@@ -1,0 +1,208 @@
+"""Looking for damage: everything that was written is read once and compared with its own proof."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from holdfast.errors import StoreDamaged
+from holdfast.ports import Health
+from holdfast.recall import fold
+from holdfast.session import Cause, unpack, unsqueeze
+from holdfast.stores.sqlite.blobs import fetcher, whole_from
+from holdfast.stores.sqlite.failures import is_damage
+from holdfast.stores.sqlite.rows import ROLES, SELECT_SESSIONS, session_from
+from holdfast.stores.sqlite.windows import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["EXPECTED_SIZE", "blob_problem", "examine", "is_sound", "row_problem"]
+
+_MOST = 100
+"""Problems that are named one by one."""
+EXPECTED_SIZE = """max(
+    coalesce((SELECT max(position) FROM messages WHERE session = key), 0),
+    coalesce((SELECT max(upto) FROM views WHERE session = key), 0)
+)"""
+"""The newest position of a session. One that a view reaches to is never used again."""
+_SAMPLE = 400
+_CAUSES = frozenset(cause.value for cause in Cause)
+_WORD = re.compile(r"(?<![^\W_])[a-z0-9]{2,}(?![^\W_])")
+"""A whole word: one with another letter in it is a word of its own to the index."""
+
+
+def examine(connection: sqlite3.Connection) -> Health:
+    """Return what is wrong, as far as the file can be read."""
+    problems: list[str] = []
+    more = 0
+    for part in (_pages, _links, _rows, _sizes, _views, _bodies, _blobs, _words):
+        try:
+            found = part(connection)
+            problems += islice(found, _MOST - len(problems))
+            more += sum(1 for _ in found)
+        except sqlite3.Error as error:
+            if not is_damage(error) and not isinstance(error, sqlite3.OperationalError):
+                raise
+            problems.append(f"the file cannot be read to the end: {error}")
+    if more:
+        problems.append(f"and {more} more")
+    return Health(
+        tuple(problems),
+        sessions=_countable(connection, "SELECT count(*) FROM sessions WHERE purged IS NULL"),
+        messages=_countable(connection, "SELECT count(*) FROM messages"),
+        bytes=_count(connection, "PRAGMA page_count") * _count(connection, "PRAGMA page_size"),
+        version=_count(connection, "PRAGMA user_version"),
+    )
+
+
+def is_sound(connection: sqlite3.Connection) -> bool:
+    """Say whether SQLite finds nothing wrong with the pages of the file."""
+    try:
+        return not list(_pages(connection))
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return False
+
+
+def row_problem(
+    role: int, body: object, whole: object, fetch: Callable[[bytes], bytes]
+) -> str | None:
+    """Return why a message cannot be read, if it cannot."""
+    try:
+        if role not in range(len(ROLES)):
+            return f"its role is {role!r}"
+        if not isinstance(body, str | bytes) or not isinstance(whole, bytes | None):
+            return "its content is a number, or nothing"
+        unpack(ROLES[role], body, fetch)
+        if whole is not None:
+            unpack(ROLES[role], whole_from(fetch(whole)), fetch)
+    except StoreDamaged as error:
+        return str(error)
+    return None
+
+
+def blob_problem(digest: bytes, body: bytes) -> str | None:
+    """Return why content is not what its hash says, if it is not."""
+    try:
+        content = unsqueeze(body)
+    except StoreDamaged as error:
+        return str(error)
+    return None if hashlib.sha256(content).digest() == digest else "its hash is another"
+
+
+def _pages(connection: sqlite3.Connection) -> Iterator[str]:
+    for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST})"):
+        if line != "ok":
+            yield f"SQLite: {line}"
+
+
+def _links(connection: sqlite3.Connection) -> Iterator[str]:
+    for table, row, target, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield f"row {row} of {table} refers to a row of {target} that is not there"
+    wrong = connection.execute(
+        """
+        SELECT s.id FROM sessions AS s JOIN views AS v ON v.id IN (s.view, s.tip)
+        WHERE v.session != s.key
+        """
+    )
+    for (id_,) in wrong:
+        yield f"session {id_} shows a view of another session"
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[str]:
+    for row in connection.execute(SELECT_SESSIONS):
+        try:
+            session_from(row)
+        except StoreDamaged as error:
+            yield str(error)
+    for id_, cause in connection.execute("SELECT id, cause FROM views"):
+        if cause not in _CAUSES:
+            yield f"view {id_} has the unknown cause {cause!r}"
+
+
+def _sizes(connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        f"SELECT id, size, {EXPECTED_SIZE} AS newest FROM sessions"
+        " WHERE purged IS NULL AND size != newest"
+    )
+    for id_, size, newest in rows:
+        yield f"session {id_} says its newest message is {size}, and it is {newest}"
+
+
+def _views(connection: sqlite3.Connection) -> Iterator[str]:
+    for view, spans in connection.execute("SELECT id, spans FROM views ORDER BY id"):
+        try:
+            wanted = [(int(key), int(first), int(last)) for key, first, last in json.loads(spans)]
+        except (TypeError, ValueError):
+            yield f"view {view} cannot be read"
+            continue
+        for key, first, last in wanted:
+            (found,) = connection.execute(
+                "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
+                (key, first, last),
+            ).fetchone()
+            if found != last - first + 1:
+                yield f"view {view} shows {last - first + 1 - found} messages that are not there"
+
+
+def _bodies(connection: sqlite3.Connection) -> Iterator[str]:
+    fetch = fetcher(connection, is_remembering=False)
+    for id_, role, body, whole in connection.execute("SELECT id, role, body, whole FROM messages"):
+        problem = row_problem(role, body, whole, fetch)
+        if problem:
+            yield f"message {id_}: {problem}"
+
+
+def _blobs(connection: sqlite3.Connection) -> Iterator[str]:
+    for digest, body in connection.execute("SELECT hash, body FROM blobs"):
+        problem = blob_problem(digest, body)
+        if problem:
+            yield f"the content {digest.hex()[:12]}: {problem}"
+
+
+def _words(connection: sqlite3.Connection) -> Iterator[str]:
+    """Look up some messages by a word of theirs: the newest ones and some of all the others."""
+    rows = connection.execute(
+        """
+        SELECT m.id FROM messages AS m JOIN sessions AS s ON s.key = m.session
+        WHERE m.kind = 0 AND s.purged IS NULL AND (m.id > ?1 - ?2 OR m.id % (?1 / ?2 + 1) = 0)
+        """,
+        (_count(connection, "SELECT coalesce(max(id), 0) FROM messages"), _SAMPLE),
+    )
+    for id_ in [id_ for (id_,) in rows]:
+        try:
+            text = texts_of(connection, [id_])[id_]
+        except StoreDamaged:
+            continue  # it was named with the bodies
+        word = _WORD.search(fold(text).lower())
+        if word and not _is_indexed(connection, id_, word[0]):
+            yield f"message {id_} is missing in the index"
+
+
+def _is_indexed(connection: sqlite3.Connection, id_: int, word: str) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM message_words WHERE message_words MATCH ? AND rowid = ?",
+        (f'"{word}"', id_),
+    )
+    return found.fetchone() is not None
+
+
+def _countable(connection: sqlite3.Connection, statement: str) -> int:
+    """Count what can be counted; that the rest is damaged was said already."""
+    try:
+        return _count(connection, statement)
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return 0
+
+
+def _count(connection: sqlite3.Connection, statement: str) -> int:
+    (found,) = connection.execute(statement).fetchone()
+    return int(found)

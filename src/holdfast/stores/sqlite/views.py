@@ -1,0 +1,283 @@
+"""Changing what a session shows: views are written, and the pointer to one is swapped."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from holdfast.errors import Conflict, UnknownSession
+from holdfast.session import Draft, Entry, Head, Kind
+from holdfast.stores.sqlite.log import Batch, Place, prepare, write
+from holdfast.stores.sqlite.rows import (
+    Row,
+    compaction_from,
+    key_of,
+    live_key_of,
+    names_of,
+    reading,
+    to_json,
+    to_text,
+    unknown,
+    view_from,
+)
+from holdfast.stores.sqlite.windows import stored_spans
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.session import Cause, Change, CompactionRecord, View
+
+__all__ = [
+    "Places",
+    "apply_change",
+    "check_generation",
+    "compactions_of",
+    "count_of_compactions",
+    "insert_view",
+    "merged",
+    "move_to",
+    "prepare_change",
+    "said_after",
+    "show_change",
+    "views_of",
+]
+
+
+def prepare_change(change: Change) -> Batch:
+    """Pack what a change derives, before anybody has to wait for it."""
+    drafts = [piece for piece in change.pieces if isinstance(piece, Draft)]
+    return prepare(drafts, Kind.DERIVED)
+
+
+def apply_change(connection: sqlite3.Connection, id_: str, change: Change, batch: Batch) -> Head:
+    """Give the session another window if nobody else did since it was read."""
+    key, size, generation, view = live_key_of(connection, id_)
+    check_generation(id_, generation, change.generation)
+    late = said_after(connection, key, change.seen)
+    place = Place(id_, key, size)
+    return show_change(connection, place, (change, batch), late, view)
+
+
+def show_change(
+    connection: sqlite3.Connection,
+    place: Place,
+    change: tuple[Change, Batch],
+    late: Sequence[Sequence[int]],
+    parent: int | None,
+) -> Head:
+    """Write what a change derives, its view and the record of the pass.
+
+    Args:
+        connection: The one that writes.
+        place: The session whose window changes.
+        change: The change with its drafts made ready.
+        late: Spans of what was said after the change was computed.
+        parent: The view that shows now.
+    """
+    wanted, batch = change
+    derived = iter(write(connection, place, batch, None))
+    pieces = (piece if isinstance(piece, Entry) else next(derived) for piece in wanted.pieces)
+    spans = Places(connection).spans(pieces)
+    size = place.size + len(batch.drafts)
+    view = insert_view(
+        connection, place.key, (parent, wanted.cause), merged([*spans, *late]), (size, wanted.at)
+    )
+    if wanted.compaction is not None:
+        _insert_compaction(connection, place.key, wanted.compaction, (parent, view))
+    connection.execute(
+        """
+        UPDATE sessions SET view = ?, tip = ?, size = ?, generation = generation + 1
+        WHERE key = ?
+        """,
+        (view, view, size, place.key),
+    )
+    (generation,) = connection.execute(
+        "SELECT generation FROM sessions WHERE key = ?", (place.key,)
+    ).fetchone()
+    return Head(generation, view, size)
+
+
+def move_to(connection: sqlite3.Connection, id_: str, view: int | None, generation: int) -> Head:
+    """Show another of the session's views, if nobody else changed what it shows."""
+    key, size, current, _ = live_key_of(connection, id_)
+    check_generation(id_, current, generation)
+    stored_spans(connection, key, view)
+    connection.execute(
+        "UPDATE sessions SET view = ?, generation = generation + 1 WHERE key = ?", (view, key)
+    )
+    return Head(current + 1, view, size)
+
+
+def check_generation(id_: str, generation: int, expected: int) -> None:
+    """Raise `Conflict` when the window is not the one that was read."""
+    if generation != expected:
+        raise Conflict(
+            f"session {id_} was changed by somebody else since its window was read "
+            f"(generation {generation}, expected {expected}); read it again"
+        )
+
+
+def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[list[int]]:
+    """Return what was said in a session after a position, as spans by key."""
+    rows = connection.execute(
+        """
+        SELECT session, position, position FROM messages
+        WHERE session = ? AND position > ? AND kind = 0 ORDER BY position
+        """,
+        (key, position),
+    )
+    return merged(rows)
+
+
+def merged(spans: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return spans with those joined that follow each other in the same log."""
+    joined: list[list[int]] = []
+    at, end = 0, 0
+    for key, first, last in spans:
+        if key == at and first == end + 1 and joined:
+            joined[-1][2] = last
+        else:
+            joined.append([key, first, last])
+        at, end = key, last
+    return joined
+
+
+def insert_view(
+    connection: sqlite3.Connection,
+    key: int,
+    origin: tuple[int | None, Cause],
+    spans: Sequence[Sequence[int]],
+    reach: tuple[int, int],
+) -> int:
+    """Write a view and return its id.
+
+    Args:
+        connection: The one that writes.
+        key: The session.
+        origin: The view that shows now, and why there is another.
+        spans: What it shows, by keys.
+        reach: The position from which it shows the session's own log, and the time.
+    """
+    parent, cause = origin
+    upto, at = reach
+    written = msgspec.json.encode(spans).decode()
+    cursor = connection.execute(
+        "INSERT INTO views (session, parent, cause, spans, upto, at) VALUES (?, ?, ?, ?, ?, ?)",
+        (key, parent, cause.value, written, upto, at),
+    )
+    return cursor.lastrowid or 0
+
+
+def views_of(connection: sqlite3.Connection, id_: str) -> tuple[View, ...]:
+    """Return every view of a session, oldest first."""
+    rows: list[Row] = connection.execute(
+        """
+        SELECT id, session, parent, cause, spans, upto, at FROM views
+        WHERE session = ? ORDER BY id
+        """,
+        (key_of(connection, id_),),
+    ).fetchall()
+    keys = {row[1] for row in rows}
+    for row in rows:
+        with reading(f"view {row[0]}"):
+            keys |= {int(span[0]) for span in json.loads(row[4])}
+    names = names_of(connection, keys)
+    return tuple(view_from(row, names) for row in rows)
+
+
+def compactions_of(connection: sqlite3.Connection, id_: str) -> tuple[CompactionRecord, ...]:
+    """Return every pass over a session, oldest first."""
+    rows = connection.execute(
+        """
+        SELECT id, before, after, at, trigger, strategy, focus, summary, report, duration_ms,
+            cost, cache_cost
+        FROM compactions WHERE session = ? ORDER BY id
+        """,
+        (key_of(connection, id_),),
+    )
+    return tuple(compaction_from(row, id_) for row in rows)
+
+
+def count_of_compactions(connection: sqlite3.Connection, id_: str) -> int:
+    """Return how many passes over a session there were."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM compactions WHERE session = ?", (key_of(connection, id_),)
+    ).fetchone()
+    return int(count)
+
+
+class Places:
+    """Where in the store entries stand, looked up once each within a transaction.
+
+    An import writes many branches in one step, and each shows what those before it show.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._keys: dict[str, int] = {}
+        self._there: set[tuple[int, int, int]] = set()
+
+    def spans(self, pieces: Iterable[Entry]) -> list[list[int]]:
+        """Return entries by reference; each must stand in the log that it names.
+
+        What is kept of a purged session for others may be shown by them again.
+        """
+        keys = self._keys
+        places: list[tuple[int, int, int]] = []
+        for entry in pieces:
+            session, position = entry.session, entry.position
+            if session not in keys:
+                keys[session] = _any_key_of(self._connection, session)
+            places.append((keys[session], position, position))
+        spans = merged(places)
+        for key, first, last in set(map(tuple[int, int, int], spans)) - self._there:
+            self._check(key, first, last)
+        return spans
+
+    def _check(self, key: int, first: int, last: int) -> None:
+        (count,) = self._connection.execute(
+            "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
+            (key, first, last),
+        ).fetchone()
+        if count != last - first + 1:
+            (name,) = (id_ for id_, known in self._keys.items() if known == key)
+            raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
+        self._there.add((key, first, last))
+
+
+def _any_key_of(connection: sqlite3.Connection, id_: str) -> int:
+    row = connection.execute("SELECT key FROM sessions WHERE id = ?", (to_text(id_),)).fetchone()
+    if row is None:
+        raise unknown(id_)
+    return int(row[0])
+
+
+def _insert_compaction(
+    connection: sqlite3.Connection,
+    key: int,
+    record: CompactionRecord,
+    views: tuple[int | None, int],
+) -> None:
+    connection.execute(
+        """
+        INSERT INTO compactions (session, before, after, at, trigger, strategy, focus, summary,
+            report, duration_ms, cost, cache_cost)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        (
+            key,
+            *views,
+            record.at,
+            to_text(record.trigger),
+            record.strategy,
+            to_text(record.focus),
+            to_text(record.summary),
+            to_json(record.report),
+            record.duration_ms,
+            record.cost,
+            record.cache_cost,
+        ),
+    )

@@ -1,0 +1,3 @@
+"""The machine: its clock, its processes, its files."""
+
+__all__: list[str] = []
