@@ -29,8 +29,8 @@ from holdfast.agent_files.opening import Found, Reading, examine
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.chronicle import About
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.documents.telling import tell_window
+from holdfast.formats.session_readers import SESSIONS
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale
 from holdfast.transfer import Importer, Origin

@@ -13,7 +13,7 @@ from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Guess, Problem
 from holdfast.formats.replay import replay
-from tests.formats.databases.graphs import Saver, human
+from tests.formats.langgraph.graphs import Saver, human
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from holdfast.formats.chronicle import (
     Rewound,
     Told,
 )
-from holdfast.formats.sessions.reader import summarized
+from holdfast.formats.session_reader import summarized
 from holdfast.session import Fork, Usage
 from holdfast.testing.strategies import arguments, sentences, thinking, words
 from holdfast.transcript import (

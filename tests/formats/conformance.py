@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.session_readers import SessionReader
     from holdfast.transcript import Part
 
 __all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]

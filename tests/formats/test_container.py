@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, write
-from holdfast.formats.container import Place, dump, find
 from holdfast.formats.document import Style
+from holdfast.formats.documents.container import Place, dump, find
 from holdfast.transcript import Message, Role, Text, shape
 from tests.formats.samples import sample
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Event, Told
+from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.listening import listen, listen_to_documents
-from holdfast.formats.sessions import SessionReader
-from holdfast.formats.sessions.claude_code import CLAUDE_CODE
-from holdfast.formats.sessions.pi import PI
+from holdfast.formats.pi.reader import PI
+from holdfast.formats.session_readers import SessionReader
 from holdfast.formats.source import Record
 from holdfast.transcript import Message, Role, Text
 

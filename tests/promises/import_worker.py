@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.sessions.reader import summarized
+from holdfast.formats.session_reader import summarized
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text

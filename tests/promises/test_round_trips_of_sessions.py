@@ -19,7 +19,7 @@ from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.chronicle import Told
 from holdfast.formats.listening import listen
-from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.session_readers import SESSIONS
 from holdfast.formats.stream import stream_records
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions.reader import SessionReader
+    from holdfast.formats.session_reader import SessionReader
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Part

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
-from holdfast.formats.sessions.reader import summarized
+from holdfast.formats.session_reader import summarized
 from holdfast.ports import Listing
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, user

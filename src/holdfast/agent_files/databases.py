@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from holdfast.agent_files.unpacking import unpacked
 from holdfast.errors import DecodeError
-from holdfast.formats.databases import recognize_tables
-from holdfast.formats.databases.reader import EVERYWHERE
+from holdfast.formats.database_reader import EVERYWHERE
+from holdfast.formats.database_readers import recognize_tables
 from holdfast.formats.document import Guess, Problem
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.formats.chronicle import Event
-    from holdfast.formats.databases import Row, Tables
+    from holdfast.formats.database_readers import Row, Tables
 
 __all__ = ["PATIENCE", "detect_database", "is_database", "tell_database"]
 

@@ -22,7 +22,7 @@ from holdfast.formats.chronicle import About, Begun
 from holdfast.formats.document import Guess, Problem, Style
 from holdfast.formats.listening import listen, listen_to_documents
 from holdfast.formats.reading import detect_source
-from holdfast.formats.sessions import HEAD, SESSIONS
+from holdfast.formats.session_readers import HEAD, SESSIONS
 from holdfast.formats.source import Record, Source
 from holdfast.formats.stream import stream_records
 

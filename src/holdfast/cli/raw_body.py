@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats import detect
-from holdfast.formats.container import find
+from holdfast.formats.documents.container import find
 from holdfast.wire import Body
 
 if TYPE_CHECKING:

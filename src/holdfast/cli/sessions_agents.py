@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import counted
 from holdfast.formats.chronicle import About, Begun
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.documents.telling import tell_window
+from holdfast.formats.session_readers import SESSIONS
 from holdfast.session import Fork, children_of, path_to
 from holdfast.transfer import tell_session
 

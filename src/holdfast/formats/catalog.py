@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
-from holdfast.formats.databases import DATABASES
+from holdfast.formats.database_readers import DATABASES
 from holdfast.formats.document import Format
-from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.session_readers import SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.chronicle import MAIN
-from holdfast.formats.container import key_of
 from holdfast.formats.document import Problem, Style
+from holdfast.formats.documents.container import key_of
+from holdfast.formats.documents.telling import tell_document
 from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.reading import read_conversation, read_source
-from holdfast.formats.sessions import recognize
-from holdfast.formats.sessions.reader import SURE
+from holdfast.formats.session_reader import SURE
+from holdfast.formats.session_readers import recognize
 from holdfast.formats.source import Source
-from holdfast.formats.telling import tell_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.session_readers import SessionReader
     from holdfast.formats.source import Record
 
 __all__ = ["listen", "listen_to_documents"]

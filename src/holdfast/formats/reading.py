@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
-from holdfast.formats.container import Place, find, read_list, read_object
-from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Document, Guess, Problem, Style
+from holdfast.formats.documents.container import Place, find, read_list, read_object
+from holdfast.formats.documents.dialect import dialect_of, is_message
 from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
-from holdfast.formats.sessions import HEAD, SESSIONS, recognize
+from holdfast.formats.session_readers import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Format
-    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.session_readers import SessionReader
     from holdfast.formats.source import Record, Source
 
 __all__ = [

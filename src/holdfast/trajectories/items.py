@@ -25,11 +25,11 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS
-from holdfast.formats.container import key_of
-from holdfast.formats.dialect import is_message
 from holdfast.formats.document import Guess
+from holdfast.formats.documents.container import key_of
+from holdfast.formats.documents.dialect import is_message
 from holdfast.formats.loose import is_array, is_object
-from holdfast.formats.sessions import recognize
+from holdfast.formats.session_readers import recognize
 from holdfast.formats.source import Record
 from holdfast.formats.stream import LONGEST_LINE
 

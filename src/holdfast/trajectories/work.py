@@ -20,9 +20,16 @@ import msgspec
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.container import SYSTEM_KEYS, Place, dump, find, read_list, read_object
-from holdfast.formats.dialect import dialect_of
 from holdfast.formats.document import Style
+from holdfast.formats.documents.container import (
+    SYSTEM_KEYS,
+    Place,
+    dump,
+    find,
+    read_list,
+    read_object,
+)
+from holdfast.formats.documents.dialect import dialect_of
 from holdfast.formats.loose import is_object, kind_of, mapping
 from holdfast.formats.reading import documents_told
 from holdfast.redaction import Redactor

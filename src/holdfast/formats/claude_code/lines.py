@@ -1,0 +1,241 @@
+"""One line of a Claude Code session, as far as the conversation needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.formats.decoding import decoded
+from holdfast.formats.document import Problem
+from holdfast.formats.figures import usage_in
+from holdfast.formats.loose import is_object, mapping, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.session_reader import summarized, words
+from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.wire.anthropic import read_said
+from holdfast.wire.fields import Misfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from holdfast.formats.source import Record
+    from holdfast.session import Usage
+    from holdfast.transcript import Transcript
+
+__all__ = [
+    "ABOUT",
+    "COUNTED",
+    "KEPT",
+    "MARK",
+    "PROMPT",
+    "QUEUED",
+    "SPOKEN",
+    "SYSTEM",
+    "Line",
+    "line_of",
+]
+
+MARK = "holdfast"
+"""The key under which our writer says what the format has no word for; its program skips it."""
+PROMPT = "holdfast_prompt"
+"""The subtype of a line that holds a system prompt: Claude Code's files have none of their own."""
+QUEUED = "queued"
+"""Says on a message that it was typed while the agent was busy."""
+SYSTEM = "claude-code"
+SPOKEN = frozenset(["user", "assistant"])
+ABOUT = ("slug", "entrypoint")
+"""The fields of every line that say something of the session alone."""
+KEPT = (
+    "sessionId",
+    "isMeta",
+    "requestId",
+    "promptId",
+    "permissionMode",
+    "sourceToolUseID",
+    "effort",
+)
+"""The small fields of a line that are written back."""
+_DIALECT = "anthropic"
+_BLOCKS = {
+    "tool_use": "a tool call",
+    "tool_result": "the result of a tool",
+    "thinking": "a thought",
+    "image": "an image",
+}
+"""What people call the blocks of a message."""
+_FIELDS = {"id": "an id", "tool_use_id": "the id of its call", "name": "the name of the tool"}
+COUNTED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+"""Where the API counts tokens sent, received, read from a cache and written to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its place."""
+
+    number: int
+    kind: str
+    uuid: str
+    parent: str
+    entry: Mapping[str, object]
+    message: Mapping[str, object]
+    """The message as the API knows it."""
+    content: object
+    """What was said, in the blocks of the API."""
+    marks: Mapping[str, object]
+    """What our own writer added."""
+    is_summary: bool
+    """Whether it stands for what a compaction folded."""
+    file: str = ""
+
+    @property
+    def original(self) -> str:
+        """Return the line that our own writer wrote again here; nothing for all others."""
+        return string(self.marks.get("copy"))
+
+    @property
+    def at(self) -> int | None:
+        """Return when the line was written."""
+        return moment(self.entry.get("timestamp"))
+
+    @property
+    def is_side(self) -> bool:
+        """Say whether a sub-agent wrote it."""
+        return self.entry.get("isSidechain") is True
+
+    @property
+    def is_asked(self) -> bool:
+        """Say whether a user spoke: no tool, no summary, nothing that the program added."""
+        if self.kind != "user" or self.is_summary or self.entry.get("isMeta") is True:
+            return False
+        for block in sequence(self.content):
+            if is_object(block) and block.get("type") == "tool_result":
+                return False
+        return True
+
+    @property
+    def is_unseen(self) -> bool:
+        """Say whether it is for the screen only: an error of the API, a note to the reader."""
+        return not self.is_summary and (
+            self.entry.get("isApiErrorMessage") is True
+            or self.message.get("model") == "<synthetic>"
+            or self.entry.get("isVisibleInTranscriptOnly") is True
+        )
+
+    @property
+    def replaces(self) -> Sequence[object]:
+        """Return the lines that it takes back: a model refused to go on, another one answers."""
+        entry = self.entry
+        return sequence(entry.get("supersedesUuids") or entry.get("retractedMessageUuids"))
+
+    @property
+    def has_content(self) -> bool:
+        """Say whether what was said has a shape that can be read."""
+        return isinstance(self.content, (str, list))
+
+    @property
+    def is_queued(self) -> bool:
+        """Say whether a user typed it while the agent was busy."""
+        return mapping(self.entry.get("attachment")).get("type") == "queued_command"
+
+    @property
+    def counted(self) -> Mapping[str, object]:
+        """Return the figures of an answer up to this line, as the program writes them."""
+        return mapping(self.message.get("usage"))
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the answer cost up to this line; None when nothing was counted."""
+        return usage_in(self.counted, COUNTED)
+
+    def more(self, session: str) -> dict[str, object]:
+        """Return the small fields that are written back."""
+        entry = self.entry
+        more: dict[str, object] = {
+            key: value
+            for key in KEPT
+            if (value := entry.get(key)) and isinstance(value, (str, bool))
+        }
+        if more.get("sessionId") == session:
+            del more["sessionId"]
+        if reason := string(self.message.get("stop_reason")):
+            more["stop_reason"] = reason
+        if self.kind == "attachment":
+            more[QUEUED] = string(mapping(self.entry.get("attachment")).get("commandMode"))
+        return more
+
+    def messages(self, content: object) -> tuple[Transcript, tuple[Problem, ...]]:
+        """Return the messages of a line: results of tools and what a user said are two.
+
+        Blocks that cannot be read are left out and reported.
+        """
+        if self.kind == "system":
+            return (Message(Role.SYSTEM, (Text(string(self.entry.get("content"))),)),), ()
+        if self.is_summary:
+            return (_summary(words(content)),), ()
+        role = Role.ASSISTANT if self.kind == "assistant" else Role.USER
+        try:
+            found = read_said(role, content)
+        except Misfit:
+            return self._readable(str(role), sequence(content))
+        return tuple(found) if found[0].parts else (), ()
+
+    def _readable(
+        self, role: str, blocks: Iterable[object]
+    ) -> tuple[Transcript, tuple[Problem, ...]]:
+        kept: list[object] = []
+        problems: list[Problem] = []
+        for block in blocks:
+            found = decoded(_DIALECT, {"role": role, "content": [block]})
+            if isinstance(found, str):
+                reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
+                problems.append(Problem(self.number, _refusal(block, role, reason), self.file))
+            else:
+                kept.append(block)
+        whole = decoded(_DIALECT, {"role": role, "content": kept})
+        return () if isinstance(whole, str) else whole, tuple(problems)
+
+
+def line_of(record: Record) -> Line:
+    """Return a record as a line."""
+    entry = mapping(record.value)
+    get = entry.get
+    kind, uuid, parent = get("type"), get("uuid"), get("parentUuid")
+    message, marks = mapping(get("message")), get(MARK)
+    content = message.get("content")
+    if kind == "attachment":
+        content = mapping(get("attachment")).get("prompt")
+    return Line(
+        record.line,
+        # This is done for every line, so that nothing is called where a look will do.
+        kind if isinstance(kind, str) else "",
+        uuid if isinstance(uuid, str) else "",
+        parent if isinstance(parent, str) else "",
+        entry,
+        message,
+        content,
+        mapping(marks),
+        get("isCompactSummary") is True,
+        record.file,
+    )
+
+
+def _refusal(block: object, role: str, reason: str) -> str:
+    """Say in plain words what was left out of a line, and why."""
+    name = _BLOCKS.get(string(mapping(block).get("type")), f"a block of the {role}")
+    field, _, problem = reason.partition(": ")
+    if problem.endswith("found nothing"):
+        return f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
+    return f"{name} was left out: {reason}"
+
+
+def _summary(text: str) -> Message:
+    """Return a summary, with the name of whoever wrote it where the text says so."""
+    found = decoded(_DIALECT, {"role": "user", "content": text})
+    if isinstance(found, str) or found[0].synthetic is not Synthetic.SUMMARY:
+        return summarized(text, SYSTEM)
+    return Message(Role.USER, found[0].parts, synthetic=Synthetic.SUMMARY)

@@ -1,0 +1,267 @@
+"""Reads the sessions of Claude Code.
+
+File order is the conversation: walking the tree of parents loses the results of parallel calls
+and everything before a compaction. Each line of a user or of the model is told by itself; lines
+that share a message id are one answer.
+
+A file is known by the first session id in it: a session that is resumed may begin with the lines
+of the one that it goes on from, and then both files are one conversation. What the model never
+saw is not told: errors of the API, answers that the program made up, notes for the screen. Nor
+is what the program adds to a request by itself, such as reminders and lists of skills; what a
+user typed while the agent was busy is. A line with the id of one that was told is a copy of it.
+What a model said before it refused to go on is taken back when another one answers in its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, Begun, Native, Noted, Told
+from holdfast.formats.claude_code.folds import Folds
+from holdfast.formats.claude_code.header import Header
+from holdfast.formats.claude_code.lines import PROMPT, SPOKEN, SYSTEM, line_of
+from holdfast.formats.claude_code.stream import Stream, is_streamed
+from holdfast.formats.claude_code.tree import Tree
+from holdfast.formats.claude_code.writer import write
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.loose import mapping, sequence, string
+from holdfast.formats.session_reader import LIKELY, SessionReader, Sign
+from holdfast.session import Fork, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.claude_code.lines import Line
+    from holdfast.formats.claude_code.tree import Place
+    from holdfast.formats.source import Record
+    from holdfast.transcript import Transcript
+
+__all__ = ["CLAUDE_CODE"]
+
+_SIDE = frozenset(["file-history-snapshot", "queue-operation", "summary"])
+_OF_A_CHAIN = frozenset(["uuid", "parentUuid", "sessionId", "isSidechain"])
+"""What every line of a conversation has, also those that are not messages."""
+_OF_A_STREAM = frozenset(["type", "subtype", "session_id", "cwd", "tools"])
+"""What the first line has that Claude Code prints."""
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    weak: Sign | None = None
+    for record in records:
+        entry = mapping(record.value)
+        kind, message = string(entry.get("type")), mapping(entry.get("message"))
+        if kind in SPOKEN and "content" in message:
+            if "sessionId" in entry:
+                return Sign(f"a line of type {kind} with a session id")
+            if "session_id" in entry and "parent_tool_use_id" in entry:
+                return Sign(f"a printed line of type {kind} with a session id")
+        if entry.keys() >= _OF_A_STREAM and entry.get("subtype") == "init":
+            weak = Sign("the first line of a printed session", LIKELY)
+        elif entry.keys() >= _OF_A_CHAIN or (
+            kind in _SIDE and not entry.keys().isdisjoint(("leafUuid", "snapshot", "operation"))
+        ):
+            weak = Sign(f"a line of type {kind}", LIKELY)
+    return weak
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    desk, stream = _Desk(), Stream()
+    for record in records:
+        if is_streamed(record.value):
+            yield from stream.costs(record)
+            record = stream.line(record)
+        yield from desk.take(line_of(record))
+    yield from desk.end()
+
+
+class _Desk:
+    """Tells lines as they come."""
+
+    def __init__(self) -> None:
+        self._tree = Tree()
+        self._header = Header(self._tree)
+        self._folds = Folds()
+        self._answers = _Answers()
+        self._told: set[str] = set()
+        self._last: dict[str, str] = {}
+        """The message of each strand that was told last."""
+
+    def take(self, line: Line) -> list[Event]:
+        """Tell what a line adds."""
+        events: list[Event] = []
+        if line.marks and line.original in self._told:
+            self._copied(line)
+            return events
+        if (about := self._header.see(line)) is not None:
+            events.append(Noted(strand=MAIN, about=about))
+        if line.uuid in self._told:
+            return events
+        match line.kind:
+            case "user" if line.is_summary and line.marks.get("told") is False:
+                strand = self._tree.passed(line)
+                events += self._folds.end(line, strand, "")
+            case "user" | "assistant":
+                self._spoken(line, events)
+            case "attachment" if line.is_queued and line.has_content:
+                self._tell(line, line.content, events)
+            case "system" if line.entry.get("subtype") == PROMPT:
+                self._tell(line, line.content, events)
+            case "system" if line.entry.get("subtype") == "compact_boundary":
+                self._folds.begin(line, self._tree.passed(line))
+            case "system" if "retractedMessageUuids" in line.entry:
+                events += self._folds.retract(line, self._tree.passed(line))
+            case _:
+                self._tree.passed(line)
+        return events
+
+    def end(self) -> Iterator[Event]:
+        """Tell what only the whole file shows."""
+        if not self._header.has_begun:
+            yield Begun(strand=MAIN, line=1, about=self._header.begin(None))
+        yield from self._tree.problems()
+
+    def _spoken(self, line: Line, events: list[Event]) -> None:
+        if not line.has_content:
+            self._tree.passed(line)
+            reason = f"a line of type {line.kind} without content"
+            events.append(Problem(line.number, reason, line.file))
+        elif line.is_unseen:
+            self._tree.passed(line)
+        elif line.kind == "assistant":
+            self._tell(line, self._answers.added(line), events)
+        else:
+            if line.is_asked:
+                self._answers.close()
+            self._tell(line, line.content, events)
+
+    def _tell(self, line: Line, content: object, events: list[Event]) -> None:
+        messages, problems = line.messages(content)
+        events += problems
+        if not messages:
+            self._tree.passed(line)
+            return
+        if not self._header.has_begun:
+            events.append(Begun(strand=MAIN, line=line.number, about=self._header.begin(line)))
+        place = self._tree.place(line)
+        if place.begun is not None:
+            events.append(place.begun)
+            if place.begun.fork is Fork.BRANCH:
+                self._folds.branch(place.strand, place.begun.of or MAIN, place.begun.after)
+        if line.kind == "assistant" and "supersedesUuids" in line.entry:
+            events += self._folds.retract(line, place.strand)
+        self._messages(line, place, messages, events)
+
+    def _messages(
+        self, line: Line, place: Place, messages: Transcript, events: list[Event]
+    ) -> None:
+        name, strand = line.uuid or f"#{line.number}", place.strand
+        keys = (name, *(f"{name}/{count}" for count in range(1, len(messages))))
+        native = self._native(line, place)
+        for key, message in zip(keys, messages, strict=True):
+            events.append(
+                Told(strand=strand, line=line.number, key=key, message=message, native=native)
+            )
+        if line.uuid:
+            self._told.add(line.uuid)
+        self._tree.told(line, place, keys[-1])
+        self._folds.tell(line.uuid, keys, strand)
+        self._last[strand] = keys[-1]
+        if line.is_summary:
+            events += self._folds.end(line, strand, name)
+
+    def _copied(self, line: Line) -> None:
+        """Let a line stand for the one that it repeats: what comes below it follows that."""
+        strand, key = self._tree.copied(line)
+        self._folds.copied(line.uuid, line.original)
+        if line.uuid:
+            self._told.add(line.uuid)
+        self._last[strand] = key
+
+    def _native(self, line: Line, place: Place) -> Native:
+        reply, model, usage = "", "", None
+        if line.kind == "assistant":
+            reply, model = string(line.message.get("id")), string(line.message.get("model"))
+            usage = self._answers.spent(line)
+        return Native(
+            id=line.uuid,
+            parent="" if place.follows == self._last.get(place.strand) else place.follows,
+            reply=reply,
+            model=model,
+            usage=usage,
+            at=line.at,
+            more=line.more(self._header.session),
+        )
+
+
+class _Answers:
+    """Follows the lines of one answer: what they repeat is told and counted once."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, Usage] = {}
+        self._counted: tuple[str, Mapping[str, object]] = ("", {})
+        """The answer that was counted last, and its figures, which its lines repeat."""
+        self._reply = ""
+        self._blocks: list[object] = []
+        """What was told of the answer that is being written."""
+
+    def added(self, line: Line) -> object:
+        """Return what a line adds to its answer: some programs repeat what they wrote before."""
+        reply, blocks = string(line.message.get("id")), list(sequence(line.content))
+        if not reply or not blocks:
+            return line.content
+        if reply != self._reply:
+            self._reply, self._blocks = reply, []
+        count = len(self._blocks)
+        repeats = count > 0 and blocks[:count] == self._blocks
+        rest = blocks[count:] if repeats else blocks
+        self._blocks += rest
+        return rest
+
+    def close(self) -> None:
+        """Take note that a user spoke: what is said now is another answer, whatever its id."""
+        self._reply, self._blocks = "", []
+
+    def spent(self, line: Line) -> Usage | None:
+        """Return what the answer cost beyond what its earlier lines said.
+
+        The first lines of an answer are written before it is counted to the end.
+        """
+        reply, counted = string(line.message.get("id")), line.counted
+        if self._counted == (reply, counted):
+            return None
+        usage = line.usage
+        if usage is None or not reply:
+            return usage
+        self._counted = (reply, counted)
+        before = self._spent.get(reply)
+        if before is None:
+            self._spent[reply] = usage
+            return usage
+        self._spent[reply] = most = _most(before, usage)
+        more = Usage(
+            0,
+            most.input_tokens - before.input_tokens,
+            most.output_tokens - before.output_tokens,
+            most.cache_read_tokens - before.cache_read_tokens,
+            most.cache_write_tokens - before.cache_write_tokens,
+        )
+        return None if more == Usage() else more
+
+
+def _most(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        1,
+        max(one.input_tokens, other.input_tokens),
+        max(one.output_tokens, other.output_tokens),
+        max(one.cache_read_tokens, other.cache_read_tokens),
+        max(one.cache_write_tokens, other.cache_write_tokens),
+    )
+
+
+CLAUDE_CODE = SessionReader(
+    format=Format(SYSTEM, "Claude Code session, JSONL", "anthropic", writable=True),
+    recognize=_recognize,
+    read=_read,
+    write=write,
+)

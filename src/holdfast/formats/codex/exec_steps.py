@@ -1,0 +1,202 @@
+"""What the items say that `codex exec --json` prints, each as one step of the agent.
+
+A tool is named as Codex's models call it. An item begins, may change and is completed under one
+id; what it asks for is whole at the beginning, except in changes of files and in searches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.formats.codex.items import message_of
+from holdfast.formats.figures import whole
+from holdfast.formats.loose import as_json, mapping, mappings, string
+from holdfast.formats.session_reader import contents
+from holdfast.transcript import Media, Message, Role, Text, Thinking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = [
+    "PATCH",
+    "SHELL",
+    "Answered",
+    "Asked",
+    "Expected",
+    "Planned",
+    "Said",
+    "Step",
+    "Trouble",
+    "item_steps",
+    "printed",
+    "searched",
+    "spoken_by_model",
+    "thought_by_model",
+    "tool_of_server",
+]
+
+SHELL = "shell"
+PATCH = "apply_patch"
+_FAILED = frozenset(["failed", "declined", "errored"])
+_WORDS = frozenset(["agent_message", "assistant_message", "plan"])
+"""Items that hold the model's words; the second is what the first was called at the beginning."""
+_CALLS = frozenset(["command_execution", "mcp_tool_call", "collab_tool_call"])
+_LATE = frozenset(["file_change", "web_search"])
+_AGENTS = ("prompt", "receiver_thread_ids", "sender_thread_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A whole message."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tool was called."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A tool is done; the call stands here too, for one whose beginning was not printed."""
+
+    asked: Asked
+    content: tuple[Text | Media, ...]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Something began of which only the end will tell what it is."""
+
+    id: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan, which is printed again whenever a step of it is done."""
+
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error that the screen showed."""
+
+    reason: str
+
+
+Step: TypeAlias = Said | Asked | Answered | Expected | Planned | Trouble
+
+
+def item_steps(phase: str, item: Mapping[str, object]) -> Iterator[Step]:
+    """Return what an event about an item says.
+
+    Args:
+        phase: `started`, `updated` or `completed`.
+        item: The item; its type stood under another name in the first releases.
+    """
+    kind = string(item.get("type")) or string(item.get("item_type"))
+    if kind == "todo_list":
+        steps = [
+            {
+                "step": string(each.get("text")),
+                "status": "completed" if each.get("completed") is True else "pending",
+            }
+            for each in mappings(item.get("items"))
+        ]
+        yield Planned(as_json({"plan": steps}))
+    elif phase == "completed":
+        yield _completed(kind, item)
+    elif kind in _LATE:
+        yield Expected(string(item.get("id")), kind)
+    elif kind in _CALLS:
+        yield _asked(kind, item)
+
+
+def printed(output: str, code: object) -> tuple[Text, ...]:
+    """Return what a command printed; above that of one that failed, as Codex does, its code."""
+    number = whole(code)
+    return (Text(f"Exit code: {number}\nOutput:\n{output}" if number else output),)
+
+
+def searched(query: str, action: object) -> Said:
+    """Return a search of the web, which has no result of its own, as rollouts hold it."""
+    told = mapping(action)
+    if string(told.get("type")) in ("", "other"):
+        told = {"type": "search", "query": query}
+    found = message_of({"type": "web_search_call", "status": "completed", "action": dict(told)})
+    return Said(found or Message(Role.ASSISTANT))
+
+
+def spoken_by_model(text: object) -> Said:
+    """Return words of the model."""
+    found = string(text)
+    return Said(Message(Role.ASSISTANT, (Text(found),) if found else ()))
+
+
+def thought_by_model(text: object) -> Said:
+    """Return what the model thought, as far as it is shown."""
+    found = string(text)
+    return Said(Message(Role.ASSISTANT, (Thinking(found),) if found else ()))
+
+
+def tool_of_server(server: object, tool: object) -> str:
+    """Return how Codex's models call a tool of a server."""
+    return f"mcp__{string(server)}__{string(tool)}" if string(server) else string(tool)
+
+
+def _completed(kind: str, item: Mapping[str, object]) -> Step:
+    if kind in _WORDS:
+        return spoken_by_model(item.get("text"))
+    if kind == "reasoning":
+        return thought_by_model(item.get("text"))
+    if kind == "web_search":
+        return searched(string(item.get("query")), item.get("action"))
+    if kind == "error":
+        return Trouble(string(item.get("message")))
+    if kind in _CALLS or kind == "file_change":
+        asked = _asked(kind, item)
+        failed = string(item.get("status")) in _FAILED or bool(whole(item.get("exit_code")))
+        return Answered(asked, tuple(_result(kind, item)), failed)
+    return Trouble(f"an item of type {kind!r} is not known")
+
+
+def _asked(kind: str, item: Mapping[str, object]) -> Asked:
+    id = string(item.get("id"))  # noqa: A001
+    if kind == "command_execution":
+        return Asked(id, SHELL, as_json({"command": item.get("command")}))
+    if kind == "mcp_tool_call":
+        name = tool_of_server(item.get("server"), item.get("tool"))
+        return Asked(id, name, as_json(item.get("arguments")))
+    if kind == "collab_tool_call":
+        told = {name: item[name] for name in _AGENTS if item.get(name)}
+        return Asked(id, string(item.get("tool")), as_json(told))
+    return Asked(id, PATCH, as_json({"changes": item.get("changes")}))
+
+
+def _result(kind: str, item: Mapping[str, object]) -> Sequence[Text | Media]:
+    if kind == "command_execution":
+        return printed(string(item.get("aggregated_output")), item.get("exit_code"))
+    if kind == "collab_tool_call":
+        # Whom a call made is known when it is done; their states mostly name them.
+        return (Text(as_json(item.get("agents_states") or item.get("receiver_thread_ids"))),)
+    if kind == "mcp_tool_call":
+        return answer_of_server(item.get("result"), mapping(item.get("error")).get("message"))
+    return (Text(string(item.get("status"))),)
+
+
+def answer_of_server(result: object, failure: object) -> tuple[Text | Media, ...]:
+    """Return what a tool of a server answered: its content, or why there is none."""
+    told = mapping(result)
+    found = contents(told.get("content"))
+    if not found and (structured := told.get("structured_content")) is not None:
+        found = (Text(as_json(structured)),)
+    return found or contents(string(failure))

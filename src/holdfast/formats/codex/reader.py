@@ -1,0 +1,283 @@
+"""Reads the rollouts of Codex: the items of the Responses API, in an envelope or, long ago, bare.
+
+What `codex exec --json` prints is read by `codex_exec`, under the same name.
+
+Only items are what the model saw; the events beside them repeat it for the screen and are not
+told, but for a prompt that stands nowhere else, what an answer cost, rollbacks and names. Errors
+and aborted turns are shown to the user alone and are passed over.
+
+What an answer cost is written after it, and is told with the last message of the answer: what
+came before is told long before an answer is over. A file that is read in the very moment between
+the two tells that answer without its cost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.errors import DecodeError
+from holdfast.formats.chronicle import MAIN, About, Begun, Native, Noted, Rewound, Told
+from holdfast.formats.codex.about import about_of, spent_in
+from holdfast.formats.codex.costs import Spent, with_costs
+from holdfast.formats.codex.exec import Printout, is_printed
+from holdfast.formats.codex.folds import Fold, replacement
+from holdfast.formats.codex.items import CONVERSATION, agent_item, message_of, spoken
+from holdfast.formats.codex.signs import BARE, recognize
+from holdfast.formats.codex.window import Replies, Window
+from holdfast.formats.codex.writer import write
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.keys import Keys
+from holdfast.formats.loose import mapping, string
+from holdfast.formats.moments import moment
+from holdfast.formats.session_reader import SessionReader
+from holdfast.transcript import Message, Role, Text, Thinking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+
+__all__ = ["CODEX"]
+
+_UNKNOWN = About()
+_RECORDED = object()
+"""Stands for the total of a file that has a record of what each answer cost."""
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    return with_costs(_told(records))
+
+
+def _told(records: Iterable[Record]) -> Iterator[Event | Spent]:
+    reader, printout = _Reader(), Printout()
+    for record in records:
+        try:
+            yield from (printout if is_printed(record.value) else reader).take(record)
+        except DecodeError as error:
+            yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
+    yield from reader.end()
+    yield from printout.end()
+
+
+class _Reader:
+    """Tells a rollout line by line."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._window = Window()
+        self._replies = Replies()
+        self._about: About | None = None
+        """What the file's own first line says; None before the file has begun."""
+        self._heard: dict[int, list[str]] = {}
+        """The names of the messages of users and of the system, by what they say."""
+        self._prompt: Told | None = None
+        """A prompt that so far only the screen has shown."""
+        self._total: object = None
+
+    def take(self, record: Record) -> Iterator[Event | Spent]:
+        """Tell one line."""
+        entry = mapping(record.value)
+        payload = mapping(entry.get("payload"))
+        match entry.get("type"):
+            case "response_item":
+                yield from self._item(record, payload)
+            case "event_msg":
+                yield from self._event(record, payload)
+            case "turn_context":
+                yield from self._note(record, About(model=string(payload.get("model"))))
+            case "compacted":
+                yield from self._compacted(record, payload)
+            case "session_meta":
+                yield from self._meta(record, payload)
+            case "token_usage_record":
+                yield from self._recorded(payload)
+            case "inter_agent_communication":
+                yield from self._item(record, agent_item(payload))
+            case _ if "payload" not in entry:
+                yield from self._bare(record, entry)
+            case _:
+                return
+
+    def end(self) -> Iterator[Event]:
+        """Tell a prompt that nothing followed."""
+        if self._prompt is not None:
+            prompt, self._prompt = self._prompt, None
+            self._hear(prompt.message, prompt.key)
+            yield prompt
+
+    def _begin(self, record: Record, about: About) -> Iterator[Event]:
+        if self._about is None:
+            self._about = about
+            yield Begun(strand=MAIN, line=record.line, about=about)
+
+    def _meta(self, record: Record, payload: Mapping[str, object]) -> Iterator[Event]:
+        entry = mapping(record.value)
+        about = about_of(payload, mapping(entry.get("holdfast")), entry.get("timestamp"))
+        if self._about is not None:
+            # A fork copies the first line of its parent; a resumed session repeats its own.
+            if about.id == self._about.id:
+                known = About(cwd=about.cwd, git_branch=about.git_branch, version=about.version)
+                yield from self._note(record, known)
+            return
+        yield from self._begin(record, about)
+        prompt = string(mapping(payload.get("base_instructions")).get("text"))
+        if prompt:
+            told = self._tell(record, Message(Role.SYSTEM, (Text(prompt),)))
+            # It stands beside what a compaction repeats, so nothing is found again in it.
+            self._heard.clear()
+            self._window.instructions = (told.key,)
+            yield told
+
+    def _bare(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event | Spent]:
+        if "type" in entry:
+            yield from self._item(record, entry)
+        elif self._about is None and entry.keys() >= BARE:
+            yield from self._begin(record, about_of(entry, {}, None))
+            if instructions := string(entry.get("instructions")):
+                yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
+
+    def _note(self, record: Record, about: About) -> Iterator[Event]:
+        yield from self._begin(record, _UNKNOWN)
+        if self._about is not None and about != _UNKNOWN:
+            if about.model and about.model == self._about.model:
+                return
+            yield Noted(strand=MAIN, about=about)
+            if about.model:
+                self._about = About(id=self._about.id, model=about.model)
+
+    def _item(self, record: Record, item: Mapping[str, object]) -> Iterator[Event]:
+        if string(item.get("type")) not in CONVERSATION:
+            return
+        failed = mapping(mapping(record.value).get("holdfast")).get("error")
+        message = message_of(item, failed=failed)
+        if message is None or not message.parts:
+            return
+        if self._about is None:
+            yield from self._begin(record, _UNKNOWN)
+        if message.role is Role.USER and self._prompt is not None:
+            if not spoken(self._prompt.message).isdisjoint(spoken(message)):
+                self._prompt = None
+        elif message.role is Role.ASSISTANT and self._prompt is not None:
+            yield from self.end()
+        yield self._tell(record, message, string(item.get("id")))
+
+    def _tell(self, record: Record, message: Message, id: str = "") -> Told:  # noqa: A002
+        entry = mapping(record.value)
+        note = mapping(entry.get("holdfast"))
+        name = string(note.get("id")) or id
+        key = self._keys.take(name, record.line)
+        reply = self._replies.take(message, note.get("reply"))
+        self._hear(message, key)
+        native = Native(
+            id=name,
+            reply=reply,
+            model=self._about.model if reply and self._about is not None else "",
+            at=moment(note.get("at") or entry.get("timestamp")),
+        )
+        return Told(strand=MAIN, line=record.line, key=key, message=message, native=native)
+
+    def _hear(self, message: Message, key: str) -> None:
+        self._window.add(key, message)
+        if message.role in (Role.USER, Role.SYSTEM):
+            for words in spoken(message):
+                self._heard.setdefault(words, [])
+            self._heard[hash(message.text.strip())].append(key)
+
+    def _event(self, record: Record, event: Mapping[str, object]) -> Iterator[Event | Spent]:
+        match event.get("type"):
+            case "token_count":
+                yield from self._spent(record, mapping(event.get("info")))
+            case "user_message":
+                yield from self._begin(record, _UNKNOWN)
+                yield from self._shown(record, string(event.get("message")))
+            case "agent_reasoning" if "holdfast" in mapping(record.value):
+                yield from self._thought(record, string(event.get("text")))
+            case "thread_rolled_back":
+                yield from self._rolled_back(record, event.get("num_turns"))
+            case "thread_name_updated":
+                title = string(event.get("thread_name")) or string(event.get("name"))
+                yield from self._note(record, About(title=title))
+            case "task_complete" | "turn_aborted":
+                yield from self.end()
+            case _:
+                return
+
+    def _shown(self, record: Record, text: str) -> Iterator[Event]:
+        """Keep what the user wrote, unless it was told before; what was kept is told now."""
+        if not text.strip() or hash(text.strip()) in self._heard:
+            return
+        yield from self.end()
+        key = self._keys.take("", record.line)
+        native = Native(at=moment(mapping(record.value).get("timestamp")))
+        message = Message(Role.USER, (Text(text),))
+        self._prompt = Told(strand=MAIN, line=record.line, key=key, message=message, native=native)
+
+    def _spent(self, record: Record, counts: Mapping[str, object]) -> Iterator[Spent]:
+        # The counts are repeated whenever limits change; only a new total tells of an answer.
+        total = mapping(counts.get("total_token_usage")).get("total_tokens")
+        note = mapping(mapping(record.value).get("holdfast"))
+        is_news = self._total is not _RECORDED and total != self._total
+        if counts and (note or is_news):
+            self._total = total
+            self._replies.close()
+            usage = spent_in(mapping(counts.get("last_token_usage")), note)
+            if note or usage.prompt_tokens or usage.output_tokens:
+                yield Spent(usage)
+
+    def _recorded(self, payload: Mapping[str, object]) -> Iterator[Spent]:
+        """Count an answer by its own record, which newer releases write beside the counts."""
+        thread, known = string(payload.get("thread_id")), self._about or _UNKNOWN
+        if thread and known.id and thread != known.id:
+            return
+        self._total = _RECORDED
+        self._replies.close()
+        usage = spent_in(mapping(payload.get("usage")), {})
+        if usage.prompt_tokens or usage.output_tokens:
+            yield Spent(usage)
+
+    def _thought(self, record: Record, text: str) -> Iterator[Event]:
+        note = mapping(mapping(record.value).get("holdfast"))
+        if "thought" in note:
+            yield from self._begin(record, _UNKNOWN)
+            seal, extras = note["thought"], dict(mapping(note.get("extras")))
+            thinking = Thinking(text, seal if isinstance(seal, str) else None, extras)
+            yield self._tell(record, Message(Role.ASSISTANT, (thinking,)))
+
+    def _rolled_back(self, record: Record, count: object) -> Iterator[Event]:
+        yield from self._begin(record, _UNKNOWN)
+        yield from self.end()
+        shows = self._window.without_turns(count if isinstance(count, int) else 0)
+        if shows != self._window.keys:
+            self._replies.close()
+            self._window.show(shows)
+            at = moment(mapping(record.value).get("timestamp"))
+            yield Rewound(strand=MAIN, line=record.line, shows=shows, at=at)
+
+    def _compacted(self, record: Record, payload: Mapping[str, object]) -> Iterator[Event]:
+        yield from self._begin(record, _UNKNOWN)
+        yield from self.end()
+        self._replies.close()
+        fold = Fold.of(record)
+        shows: list[str] = []
+        for found in replacement(payload, fold, self._heard, self._window):
+            match found:
+                case Problem():
+                    yield found
+                case str():
+                    shows.append(found)
+                case _:
+                    told = self._tell(record, found.message, found.id)
+                    shows.append(told.key)
+                    yield told
+        self._replies.close()
+        if shows:
+            yield fold.event(self._window.show(shows))
+
+
+CODEX = SessionReader(
+    format=Format("codex", "Codex rollout, JSONL", "responses", writable=True),
+    recognize=recognize,
+    read=_read,
+    write=write,
+)

@@ -1,0 +1,218 @@
+"""Writes rollouts that Codex can resume.
+
+A file holds one conversation: its branches and sub-agents are files of their own in Codex and are
+left out. What Codex has no word for stands beside the payload of a line under `holdfast`, where
+Codex does not look: names of messages that Codex would take for its own, tools that failed,
+answers in pieces, thoughts of other providers, what a compaction shows.
+
+Not written: the items of another provider that say nothing readable, pictures in an answer, the
+fields of texts that only another provider knows, times that were unknown (they are derived), the
+model of an answer where it is unknown and another was named before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.codex.echo import Echo
+from holdfast.formats.codex.page import Page
+from holdfast.formats.codex.pieces import Piece, pieces
+from holdfast.formats.codex.turns import Turns
+from holdfast.formats.session_reader import words
+from holdfast.formats.summaries import folds, with_lone_summaries
+from holdfast.transcript import Message, Role, Text, Thinking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from holdfast.formats.chronicle import Event
+
+__all__ = ["write"]
+
+
+def write(events: Iterable[Event]) -> Iterator[str]:
+    """Return the lines of a rollout."""
+    writer = _Writer()
+    strand: str | None = None
+    for event in with_lone_summaries(events):
+        match event:
+            case Begun(strand=name) if strand is None:
+                strand = name
+                writer.begin(event.about)
+            case Begun():
+                continue
+            case Noted(about=about) if event.strand == strand:
+                yield from writer.note(about)
+            case Told() | Folded() | Rewound() if event.strand == strand:
+                yield from writer.take(event)
+            case _:
+                continue
+    yield from writer.end()
+
+
+class _Writer:
+    """Writes a conversation line by line."""
+
+    def __init__(self) -> None:
+        self._page = Page()
+        self._echo = Echo()
+        self._turns = Turns(self._page, self._echo)
+        self._free_calls: set[str] = set()
+        """The ids of calls that carry free text; their results are items of another kind."""
+        self._summary: Told | None = None
+        """A summary whose compaction may come next."""
+
+    def begin(self, about: About) -> None:
+        """Learn whose session it is."""
+        self._page.about = about
+
+    def note(self, about: About) -> Iterator[str]:
+        """Write what became known of the session."""
+        yield from self._head(None)
+        yield from self._turns.note(about)
+
+    def take(self, event: Told | Folded | Rewound) -> Iterator[str]:
+        """Write one event."""
+        if isinstance(event, Told) and not self._page.count and _is_instructions(event.message):
+            yield from self._head(event)
+            return
+        yield from self._head(None)
+        held, self._summary = self._summary, None
+        if held is not None and not folds(event, held):
+            yield from self._told(held)
+            held = None
+        match event:
+            case Told():
+                if _summary_item(event.message) is None:
+                    yield from self._told(event)
+                else:
+                    self._summary = event
+            case Folded():
+                yield from self._fold(event, held)
+            case Rewound():
+                yield from self._rewind(event)
+
+    def end(self) -> Iterator[str]:
+        """Write what is still open."""
+        yield from self._head(None)
+        if self._summary is not None:
+            yield from self._told(self._summary)
+        yield from self._turns.end()
+
+    def _head(self, prompt: Told | None) -> Iterator[str]:
+        """Write the first lines, with the prompt that stands beside every request."""
+        if self._page.count:
+            return
+        if prompt is None:
+            yield self._page.meta("", None, {})
+        else:
+            native = prompt.native
+            self._echo.hear(prompt.key, native.id, 1, prompt.message)
+            note = {"id": native.id} if native.id else {}
+            yield self._page.meta(prompt.message.text, native.at, note)
+        yield from self._turns.note(self._page.about)
+
+    def _told(self, told: Told) -> Iterator[str]:
+        """Write a message, each of its items on a line of its own."""
+        native = told.native
+        self._page.tick(native.at)
+        found = list(pieces(told.message))
+        answer = native.reply or (told.key if len(found) > 1 else "")
+        for place, piece in enumerate(found):
+            yield from self._turns.before(piece.message, native.model, answer)
+            named = replace(piece, id="" if place else native.id, item=self._paired(piece.item))
+            note = self._echo.take(told.key, named, self._page.count + 1, answer)
+            yield self._line(named, note)
+            yield from self._turns.after(piece.message)
+        if native.usage is not None:
+            self._turns.owe(native.usage, answer)
+
+    def _paired(self, item: Mapping[str, object] | None) -> Mapping[str, object] | None:
+        """Return an item; a result as the kind that belongs to its call."""
+        kind = None if item is None else item.get("type")
+        if item is None or kind not in ("custom_tool_call", "function_call_output"):
+            return item
+        call = str(item.get("call_id"))
+        if kind == "custom_tool_call":
+            self._free_calls.add(call)
+        elif call in self._free_calls:
+            return {**item, "type": "custom_tool_call_output"}
+        return item
+
+    def _line(self, piece: Piece, note: Mapping[str, object]) -> str:
+        if piece.item is not None:
+            return self._page.line("response_item", piece.item, note)
+        thoughts = (part.text for part in piece.message.parts if isinstance(part, Thinking))
+        payload = {"type": "agent_reasoning", "text": "".join(thoughts)}
+        return self._page.line("event_msg", payload, note)
+
+    def _fold(self, fold: Folded, summary: Told | None) -> Iterator[str]:
+        note = {
+            "id": "" if fold.id.startswith("#") else fold.id,
+            "trigger": fold.trigger,
+            "before": fold.tokens_before,
+            "after": fold.tokens_after,
+        }
+        yield from self._turns.pay()
+        self._page.tick(fold.at)
+        known = {name: value for name, value in note.items() if value}
+        yield self._compacted(fold.shows, summary, known)
+        yield self._page.line("event_msg", {"type": "context_compacted"})
+
+    def _rewind(self, rewound: Rewound) -> Iterator[str]:
+        yield from self._turns.end()
+        self._page.tick(rewound.at)
+        shown = tuple(key for told in rewound.shows for key, _ in self._echo.written(told))
+        count = self._echo.turns_after(shown)
+        if count:
+            payload = {"type": "thread_rolled_back", "num_turns": count}
+            yield self._page.line("event_msg", payload)
+            self._echo.show(shown)
+        else:
+            yield self._compacted(rewound.shows, None, {"rewound": True})
+
+    def _compacted(
+        self, shows: Iterable[str], summary: Told | None, note: Mapping[str, object]
+    ) -> str:
+        """Return the line that says all that the model sees from here on."""
+        beside: dict[str, object] = {}
+        said = ""
+        if summary is not None:
+            native = summary.native
+            item = _summary_item(summary.message)
+            piece = Piece(item, summary.message, id=native.id)
+            beside |= self._echo.take(summary.key, piece, self._page.count + 1, "")
+            beside |= self._page.time_note(native.at)
+            said = "" if item is None else words(item.get("content"))
+        shown = [(told, each) for told in shows for each in self._echo.written(told)]
+        items = [(told, item) for told, (_, item) in shown if item is not None]
+        new = None if summary is None else summary.key
+        fold: dict[str, object] = {**note}
+        fold["shows"] = [None if told == new else key for told, (key, _) in shown]
+        if new is not None:
+            fold["summary"] = [told for told, _ in items].index(new)
+        self._echo.show(key for _, (key, _) in shown)
+        payload = {"message": said, "replacement_history": [item for _, item in items]}
+        return self._page.line("compacted", payload, {**beside, "fold": fold})
+
+
+def _is_instructions(message: Message) -> bool:
+    """Say whether a message is a plain system prompt, which Codex keeps beside the items."""
+    match message:
+        case Message(role=Role.SYSTEM, parts=(Text(text=text, extras=extras),)):
+            return bool(text) and not extras and not message.extras
+        case _:
+            return False
+
+
+def _summary_item(message: Message) -> Mapping[str, object] | None:
+    """Return the item of a message that may stand for what was compacted."""
+    if message.summary is None or message.role is not Role.USER:
+        return None
+    match list(pieces(message)):
+        case [Piece(item=item)]:
+            return item
+        case _:
+            return None

@@ -1,0 +1,279 @@
+"""Reads the event log of Copilot CLI.
+
+Sub-agents speak in the same file and name the tool call that started them. What the model never
+saw is passed over: hooks, errors, notices of the program. An answer tells how much it wrote, not
+how much was sent for it; that is counted for the session, when a run of the program ends. A call
+that only its execution tells of is told before its result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.copilot.content import Assets, about_of, message_of, request_of
+from holdfast.formats.copilot.strand import Strand
+from holdfast.formats.copilot.totals import Totals
+from holdfast.formats.document import Format
+from holdfast.formats.figures import count
+from holdfast.formats.keys import Keys
+from holdfast.formats.loose import mapping, string
+from holdfast.formats.moments import moment
+from holdfast.formats.session_reader import LIKELY, SessionReader, Sign, summarized
+from holdfast.session import Fork
+from holdfast.transcript import Message, Role, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+    from holdfast.transcript import ToolCall
+
+__all__ = ["COPILOT"]
+
+_SIGNS = {
+    "session.start": "sessionId",
+    "user.message": "content",
+    "assistant.message": "content",
+}
+"""The events that give a log away, each with what it holds."""
+_ORIGIN = "copilot"
+_CHANGES = (
+    "session.compaction_start",
+    "session.compaction_complete",
+    "session.context_cleared",
+    "session.snapshot_rewind",
+)
+_COUNTS = ("assistant.usage", "session.usage_record", "session.shutdown")
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    likely: Sign | None = None
+    for record in records:
+        entry = mapping(record.value)
+        kind, event = string(entry.get("type")), mapping(entry.get("data"))
+        if kind in _SIGNS and _SIGNS[kind] in event:
+            reason = f"an event of type {kind}"
+            if "copilotVersion" in event or event.get("producer") == "copilot-agent":
+                return Sign(reason)
+            likely = likely or Sign(reason, LIKELY)
+    return likely
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    reader = _Reader()
+    for record in records:
+        entry = mapping(record.value)
+        yield from reader.take(record, entry, mapping(entry.get("data")))
+
+
+class _Reader:
+    """Tells a log event by event."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._strands: dict[str, Strand] = {}
+        self._callers: dict[str, str] = {}
+        """Which strand made a tool call that may have started a sub-agent."""
+        self._agents: dict[str, str] = {}
+        """The tool calls that started sub-agents, by the ids of the agents."""
+        self._assets = Assets()
+        self._started: dict[str, ToolCall] = {}
+        """The calls that began and that no answer asked for."""
+        self._totals = Totals()
+
+    def take(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell one event."""
+        match entry.get("type"):
+            case "session.start":
+                yield from self._begin(MAIN, record.line, about_of(event))
+            case "session.resume" | "session.model_change" | "session.title_changed":
+                yield from self._note(record, event)
+            case "session.context_changed":
+                yield from self._note(record, {"context": event})
+            case "subagent.started":
+                yield from self._start(record, entry, event)
+            case kind if kind in _CHANGES:
+                yield from self._change(record, entry, event)
+            case kind if kind in _COUNTS:
+                yield from self._account(record, entry, event)
+            case "session.binary_asset":
+                self._assets.take(event)
+            case "tool.execution_start" | "tool.user_requested":
+                self._expect(request_of(event))
+            case _:
+                yield from self._say(record, entry, event)
+
+    def _change(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Follow what changes the window otherwise than by one more message."""
+        match entry.get("type"):
+            case "session.compaction_start":
+                name = self._name(entry, event)
+                yield from self._begin(name, record.line, About())
+                self._strands[name].since = []
+            case "session.compaction_complete":
+                yield from self._fold(record, entry, event)
+            case _:
+                yield from self._rewind(record, entry, event)
+
+    def _expect(self, call: ToolCall) -> None:
+        if call.id and call.id not in self._callers:
+            self._started[call.id] = call
+
+    def _say(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell what an event says to the model or from it."""
+        message = message_of(string(entry.get("type")), event, self._assets)
+        if message is None or not message.parts:
+            return
+        for result in message.results:
+            call = self._started.pop(result.call_id, None)
+            if call is not None and call.id not in self._callers:
+                asked = Message(Role.ASSISTANT, (call,))
+                unnamed = {**entry, "id": ""}
+                yield from self._tell(record, unnamed, event, asked)
+        yield from self._tell(record, entry, event, message)
+
+    def _account(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        name = self._name(entry, event)
+        match entry.get("type"):
+            case "session.shutdown":
+                spent = self._totals.run(event, self._agents)
+            case "session.usage_record":
+                spent = self._totals.request(name, mapping(event.get("usage")))
+            case _:
+                spent = self._totals.request(name, event)
+        for name, usage in spent:
+            yield from self._begin(name, record.line, About())
+            yield Noted(strand=name, about=About(usage=usage))
+
+    def _name(self, entry: Mapping[str, object], event: Mapping[str, object]) -> str:
+        """Return the strand of an event: the call that started its agent."""
+        agent = string(entry.get("agentId"))
+        return string(event.get("parentToolCallId")) or self._agents.get(agent, agent)
+
+    def _begin(self, name: str, line: int, about: About) -> Iterator[Event]:
+        if name in self._strands:
+            return
+        if name == MAIN:
+            self._strands[name] = Strand()
+            yield Begun(strand=MAIN, line=line, about=about)
+            return
+        yield from self._begin(MAIN, line, About())
+        self._strands[name] = Strand()
+        yield Begun(
+            strand=name,
+            line=line,
+            about=About(title=about.title, model=about.model, more={"call": name}),
+            of=self._callers.get(name, MAIN),
+            fork=Fork.DELEGATION,
+        )
+
+    def _start(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        agent = string(entry.get("agentId"))
+        call = string(event.get("toolCallId")) or agent
+        if call:
+            if agent:
+                self._agents[agent] = call
+            title = string(event.get("agentDisplayName")) or string(event.get("agentName"))
+            about = About(title=title, model=string(event.get("model")))
+            yield from self._begin(call, record.line, about)
+
+    def _note(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
+        yield from self._begin(MAIN, record.line, About())
+        known = about_of(event)
+        about = About(
+            title=string(event.get("title")),
+            model=string(event.get("newModel")) or known.model,
+            cwd=known.cwd,
+            git_branch=known.git_branch,
+        )
+        if about != About():
+            yield Noted(strand=MAIN, about=about)
+
+    def _tell(
+        self,
+        record: Record,
+        entry: Mapping[str, object],
+        event: Mapping[str, object],
+        message: Message,
+    ) -> Iterator[Event]:
+        name = self._name(entry, event)
+        yield from self._begin(name, record.line, About())
+        strand = self._strands[name]
+        message = strand.fresh(message, event)
+        if not message.parts or strand.is_known(message):
+            return
+        id = string(entry.get("id"))  # noqa: A001
+        key = self._keys.take(id, record.line)
+        shows = strand.take(key, message)
+        self._callers.update((call.id, name) for call in message.calls)
+        native = Native(id=id, at=moment(entry.get("timestamp")))
+        if message.role is Role.ASSISTANT:
+            native = strand.answered(native, event)
+            self._totals.answer(name, native.usage)
+        yield Told(strand=name, line=record.line, key=key, message=message, native=native)
+        if shows is not None:
+            yield Rewound(strand=name, line=record.line, shows=shows, at=native.at)
+
+    def _fold(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell a compaction: the model goes on with its instructions and what came meanwhile."""
+        text = string(event.get("summaryContent"))
+        if event.get("success") is False or not text.strip():
+            return
+        name = self._name(entry, event)
+        yield from self._begin(name, record.line, About())
+        strand = self._strands[name]
+        id, at = string(entry.get("id")), moment(entry.get("timestamp"))  # noqa: A001
+        key = self._keys.take(id, record.line)
+        summary = summarized(text, _ORIGIN)
+        native = Native(id=id, at=at)
+        yield Told(strand=name, line=record.line, key=key, message=summary, native=native)
+        yield Folded(
+            strand=name,
+            line=record.line,
+            id=key,
+            shows=strand.fold(key),
+            at=at,
+            trigger=string(event.get("trigger")),
+            tokens_before=count(event.get("preCompactionTokens")) or None,
+            tokens_after=count(event.get("postCompactionTokens")) or None,
+        )
+
+    def _rewind(
+        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell that what was said was cleared, or taken back from one event on."""
+        name = self._name(entry, event)
+        yield from self._begin(name, record.line, About())
+        strand = self._strands[name]
+        if entry.get("type") == "session.context_cleared":
+            shows: tuple[str, ...] | None = strand.clear()
+        else:
+            shows = strand.rewind(string(event.get("upToEventId")))
+        if shows is None:
+            return
+        at = moment(entry.get("timestamp"))
+        yield Rewound(strand=name, line=record.line, shows=shows, at=at)
+        if first := string(event.get("initialMessage")):
+            message = Message(Role.USER, (Text(first),))
+            yield from self._tell(record, entry, event, message)
+
+
+COPILOT = SessionReader(
+    format=Format("copilot", "Copilot CLI events, JSONL", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+)

@@ -1,0 +1,276 @@
+"""Reads the sessions of Droid, Factory's agent, and the event streams that it prints.
+
+A session file begins with `session_start` and holds messages as Anthropic writes them; a stream is
+read by `droid_stream`. Both are shown by files. What other readers of these files say: a header
+names the session that a sub-agent works for (`callingSessionId`) or that this one forked from
+(`parent`); `compaction_state` holds a summary and the message up to which it speaks; thoughts of
+models that are not Anthropic's stand beside the content of a message; and a message that only the
+user sees is a notice on the screen. What a session cost stands in a file of settings beside it, as
+a total, and so does the model of versions that do not name it with each answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.decoding import decoded
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.droid_stream import StreamDesk, is_stream_line, session_of
+from holdfast.formats.figures import usage_in, whole
+from holdfast.formats.keys import Keys
+from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.moments import moment
+from holdfast.formats.naming import named
+from holdfast.formats.replay import merged
+from holdfast.formats.session_reader import SessionReader, Sign, summarized, words
+from holdfast.session import Fork
+from holdfast.transcript import Message, Role, Thinking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+
+__all__ = ["DROID"]
+
+_HEADER = frozenset(["title", "cwd", "owner", "session"])
+"""What a header has, and no other event of its type."""
+_TOOLS = frozenset(["tool_use", "tool_result"])
+_WEAK = 0.6
+_NOTICE = "user_only"
+_SETTINGS = frozenset(["providerLock", "apiProviderLock", "assistantActiveTimeMs", "autonomyMode"])
+"""What settings have beside the tokens of a session."""
+_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens")
+_KNOWN = ("owner", "sessionTitle", "callingToolUseId", "forkedAtMessageId")
+"""What else a header says that its own agent may want back."""
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    weak: Sign | None = None
+    for record in records:
+        entry = mapping(record.value)
+        if entry.get("type") == "session_start" and not _HEADER.isdisjoint(entry):
+            return Sign("a header of type session_start")
+        if is_stream_line(entry):
+            return Sign(f"a line of type {entry['type']} of Droid's event stream")
+        if _is_settings(entry):
+            return Sign("Droid's settings of a session, which stand beside it")
+        blocks = mappings(mapping(entry.get("message")).get("content"))
+        if entry.get("type") == "message" and any(
+            string(each.get("type")) in _TOOLS for each in blocks
+        ):
+            weak = weak or Sign("a line of type message with tools as Anthropic has them", _WEAK)
+    return weak
+
+
+def _is_settings(entry: Mapping[str, object]) -> bool:
+    return "tokenUsage" in entry and not _SETTINGS.isdisjoint(entry)
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    shelf = _Shelf()
+    for record in records:
+        yield from shelf.take(record)
+
+
+class _Shelf:
+    """Reads one file after the other, each into a strand of its own."""
+
+    def __init__(self) -> None:
+        self._file: str | None = None
+        self._desk = _Desk()
+        self._stream = StreamDesk()
+        self._strand = ""
+        self._begun: dict[str, str] = {}
+        """The strands of files that have begun."""
+        self._settings: dict[str, About] = {}
+        self._taken: set[str] = set()
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says."""
+        entry = mapping(record.value)
+        if _is_settings(entry):
+            yield from self._know(_stem(record.file), _set(entry))
+            return
+        if record.file != self._file:
+            self._desk, self._stream = _Desk(), StreamDesk()
+            self._file, self._strand = record.file, ""
+        # Only the lines of a stream name their session, each of them.
+        is_stream = bool(session_of(entry)) and not self._desk.has_begun
+        desk = self._stream if self._stream.has_begun or is_stream else self._desk
+        for event in desk.take(record):
+            if isinstance(event, Begun):
+                yield self._introduced(event, record.file)
+            else:
+                yield named(event, self._strand)
+
+    def _introduced(self, event: Begun, file: str) -> Event:
+        """Return a beginning with what is known beside it, in a strand that has no other."""
+        if file:
+            own = event.about.id
+            self._strand = file if not own or own in self._taken else own
+            self._taken.add(self._strand)
+        name = _stem(file)
+        self._begun[name] = self._strand
+        about = merged(event.about, self._settings.get(name, About()))
+        return named(replace(event, about=about), self._strand)
+
+    def _know(self, name: str, about: About) -> Iterator[Event]:
+        self._settings[name] = about
+        if name in self._begun and about != About():
+            yield Noted(strand=self._begun[name], about=about)
+
+
+def _stem(file: str) -> str:
+    """Return what a session file and its settings are called, but for their endings."""
+    return file.removesuffix(".settings.json").removesuffix(".jsonl")
+
+
+def _set(settings: Mapping[str, object]) -> About:
+    usage = usage_in(mapping(settings.get("tokenUsage")), _USAGE)
+    return About(model=string(settings.get("model")), usage=usage)
+
+
+class _Desk:
+    """Reads a session file line by line."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._session: str | None = None
+        self._last = ""
+        """The id of the entry that was told last."""
+        self._window: list[tuple[str, str]] = []
+        """What the model sees: ids of entries, and what they are called here."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Say whether anything was told."""
+        return self._session is not None
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says; of lines that come before the header, nothing is known."""
+        entry = mapping(record.value)
+        match entry.get("type"):
+            case "session_start" if self._session is None:
+                yield from self._begin(record.line, _about(entry))
+            case "message":
+                yield from self._begin(record.line, About())
+                yield from self._message(record, entry)
+            case "compaction_state":
+                yield from self._begin(record.line, About())
+                yield from self._compaction(record.line, entry)
+            case _:
+                return
+
+    def _begin(self, line: int, about: About) -> Iterator[Begun]:
+        if self._session is None:
+            self._session = about.id
+            yield Begun(strand=MAIN, line=line, about=about)
+
+    def _message(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+        said = mapping(entry.get("message"))
+        if said.get("visibility") == _NOTICE:
+            return
+        found = _decoded(said)
+        if isinstance(found, str):
+            yield Problem(record.line, found, record.file)
+            return
+        own, parent = string(entry.get("id")), string(entry.get("parentId"))
+        named = string(said.get("modelId")) or string(said.get("model"))
+        for message in found:
+            key = self._keys.take(own, record.line)
+            self._window.append((own, key))
+            yield Told(
+                strand=MAIN,
+                line=record.line,
+                key=key,
+                message=message,
+                native=Native(
+                    id=own,
+                    parent="" if parent in {self._last, self._session} else parent,
+                    model=named if message.role is Role.ASSISTANT else "",
+                    at=moment(entry.get("timestamp")),
+                ),
+            )
+            self._last = parent = own
+
+    def _compaction(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+        summary = entry.get("summary")
+        text = string(entry.get("summaryText")) or words(mapping(summary).get("body") or summary)
+        if not text:
+            return
+        own, at = string(entry.get("id")), moment(entry.get("timestamp"))
+        key = self._keys.take(own, line)
+        message = summarized(text, "droid")
+        yield Told(strand=MAIN, line=line, key=key, message=message, native=Native(id=own, at=at))
+        self._window = [(own, key), *self._kept(entry)]
+        shows = tuple(key for _, key in self._window)
+        yield Folded(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
+
+    def _kept(self, entry: Mapping[str, object]) -> list[tuple[str, str]]:
+        """Return what stays beside a summary: what came after the message that it speaks up to."""
+        anchor = mapping(entry.get("anchorMessage"))
+        name, index = string(anchor.get("id")), whole(anchor.get("index"))
+        places = [place for place, (own, _) in enumerate(self._window) if own == name]
+        if not name or not places:
+            return []
+        # Where as many were taken away as stand before it, the message itself stays.
+        stays = index is not None and whole(entry.get("removedCount")) == index
+        return self._window[places[0] if stays else places[-1] + 1 :]
+
+
+def _decoded(said: Mapping[str, object]) -> tuple[Message, ...] | str:
+    """Return what a message says, with the thoughts that stand beside its content."""
+    content = said.get("content")
+    thoughts = tuple(_thoughts(said))
+    if content is None and thoughts:
+        content = list[object]()
+    found = decoded("anthropic", {"role": said.get("role"), "content": content})
+    if isinstance(found, str) or not thoughts or said.get("role") != "assistant":
+        return found
+    first = found[0] if found else Message(Role.ASSISTANT)
+    known = {each.text for each in thoughts}
+    rest = (p for p in first.parts if not (isinstance(p, Thinking) and p.text in known))
+    return (replace(first, parts=(*thoughts, *rest)), *found[1:])
+
+
+def _thoughts(said: Mapping[str, object]) -> Iterator[Thinking]:
+    text, sealed = (
+        string(said.get("openaiReasoningSummary")),
+        string(said.get("openaiEncryptedContent")),
+    )
+    if sealed:
+        item = {"type": "reasoning", "id": string(said.get("openaiReasoningId"))}
+        summary = [{"type": "summary_text", "text": text}] if text else []
+        found = decoded("responses", {**item, "summary": summary, "encrypted_content": sealed})
+        for message in () if isinstance(found, str) else found:
+            yield from (part for part in message.parts if isinstance(part, Thinking))
+    elif text := text or string(said.get("chatCompletionReasoningContent")):
+        yield Thinking(text)
+
+
+def _about(entry: Mapping[str, object]) -> About:
+    header = {**mapping(entry.get("session")), **entry}
+    caller, origin = string(header.get("callingSessionId")), string(header.get("parent"))
+    fork = Fork.BRANCH if origin else None
+    return About(
+        id=string(header.get("id")),
+        title=string(header.get("sessionTitle")) or string(header.get("title")),
+        cwd=string(header.get("cwd")),
+        version=string(header.get("version")),
+        started=moment(header.get("timestamp")),
+        parent=caller or origin,
+        fork=Fork.DELEGATION if caller else fork,
+        more={key: found for key in _KNOWN if (found := string(header.get(key)))},
+    )
+
+
+DROID = SessionReader(
+    format=Format("droid", "Droid (Factory) session or event stream", "anthropic", writable=False),
+    recognize=_recognize,
+    read=_read,
+    spread=_stem,
+)

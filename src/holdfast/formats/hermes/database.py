@@ -1,0 +1,218 @@
+"""Hermes' `state.db`: every session that its gateway and its terminal ever had.
+
+Columns were only ever added, so a row is read by the columns that it has. Each session is a
+conversation of its own, told from its system prompt on; the session that it came from is named
+by its id. Newer releases keep each prompt once, in a table of its own. Tokens and costs are known
+per session only and are noted at its end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About, Begun, Native, Noted, Told
+from holdfast.formats.database_reader import DatabaseReader
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.hermes.block import Fate, Written
+from holdfast.formats.hermes.rows import COLUMNS, ROLES, fingerprint, message_of, native_of
+from holdfast.formats.hermes.session import forks_marked, settings_of, usage_of
+from holdfast.formats.hermes.window import tell_rows
+from holdfast.formats.lineage import parents_first
+from holdfast.formats.loose import string
+from holdfast.formats.moments import moment
+from holdfast.formats.session_reader import SURE, Sign
+from holdfast.session import Fork
+from holdfast.transcript import Message, Role, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.database_reader import Query, Row, Tables
+
+__all__ = ["HERMES_STATE"]
+
+_KIN = (
+    "id",
+    "parent_session_id",
+    "started_at",
+    "ended_at",
+    "end_reason",
+    "model_config",
+    "session_key",
+)
+_KNOWN = (
+    *_KIN,
+    "source",
+    "model",
+    "system_prompt",
+    "system_prompt_hash",
+    "title",
+    "cwd",
+    "git_branch",
+    "billing_provider",
+    "api_call_count",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "actual_cost_usd",
+    "estimated_cost_usd",
+)
+_RESETS = frozenset(
+    {
+        "session_reset",
+        "session_switch",
+        "idle",
+        "daily",
+        "suspended",
+        "resume_pending_expired",
+    }
+)
+"""How a session ended after which its user began anew in the same chat."""
+
+
+def _recognize(tables: Tables) -> Sign | None:
+    sessions = tables.get("sessions", frozenset())
+    messages = tables.get("messages", frozenset())
+    if {"id", "source", "started_at", "system_prompt"} <= sessions and {
+        "id",
+        "session_id",
+        "role",
+        "content",
+        "tool_calls",
+        "tool_name",
+    } <= messages:
+        return Sign("the tables `sessions` and `messages` have the columns of Hermes", SURE)
+    return None
+
+
+def _read(query: Query) -> Iterator[Event]:
+    kin = {
+        string(row.get("id")): row
+        for row in query.rows("sessions", _KIN, order=("started_at", "id"))
+        if string(row.get("id"))
+    }
+    parents = {id_: string(row.get("parent_session_id")) for id_, row in kin.items()}
+    for id_ in parents_first(parents):
+        for row in query.rows("sessions", _KNOWN, where={"id": id_}):
+            yield from _session(query, row, _about(row, kin))
+    orphans: dict[str, None] = {}
+    for row in query.rows("messages", ("session_id",), order=("session_id",)):
+        id_ = string(row.get("session_id"))
+        if id_ and id_ not in kin:
+            orphans[id_] = None
+    for id_ in orphans:
+        yield Problem(1, f"the messages of session {id_!r} have no session; they are kept alone")
+        yield from _session(query, {"id": id_}, About(id=id_))
+
+
+def _about(row: Row, kin: Mapping[str, Row]) -> About:
+    parent = string(row.get("parent_session_id"))
+    more = {
+        name: row[name]
+        for name in ("source", "end_reason", "billing_provider")
+        if string(row.get(name))
+    }
+    return About(
+        id=string(row.get("id")),
+        title=string(row.get("title")),
+        model=string(row.get("model")),
+        cwd=string(row.get("cwd")) or string(settings_of(row).get("cwd")),
+        git_branch=string(row.get("git_branch")),
+        started=moment(row.get("started_at")),
+        parent=parent,
+        fork=_fork(row, kin.get(parent, {})) if parent else None,
+        more=more,
+    )
+
+
+def _fork(row: Row, parent: Row) -> Fork:
+    """Return how a session came from its parent, the marks of newer releases first."""
+    own, inherited = forks_marked(row)
+    goes_on = parent.get("end_reason") == "compression" and row.get("source") != "tool"
+    if own or (inherited and not goes_on):
+        return own[0] if own else inherited[0]
+    match parent.get("end_reason"):
+        case "compression" if goes_on:
+            return Fork.COMPRESSION
+        case "branched" if _is_after(row.get("started_at"), parent.get("ended_at")):
+            return Fork.BRANCH
+        case reason if reason in _RESETS and _is_of_one_chat(row, parent):
+            return Fork.RESET
+        case _:
+            return Fork.DELEGATION
+
+
+def _is_of_one_chat(row: Row, parent: Row) -> bool:
+    key = string(row.get("session_key"))
+    return bool(key) and key == string(parent.get("session_key"))
+
+
+def _is_after(started: object, ended: object) -> bool:
+    begin, end = moment(started), moment(ended)
+    return begin is not None and end is not None and begin >= end
+
+
+def _session(query: Query, row: Row, about: About) -> Iterator[Event]:
+    strand = about.id
+    yield Begun(strand=strand, line=1, about=about)
+    system: list[str] = []
+    if prompt := _prompt(query, row):
+        key = f"{strand}/system"
+        system.append(key)
+        message = Message(Role.SYSTEM, (Text(prompt),))
+        native = Native(at=about.started)
+        yield Told(strand=strand, line=1, key=key, message=message, native=native)
+    problems: list[Problem] = []
+    for event in tell_rows(_written(query, strand, problems), system):
+        yield event
+        yield from problems
+        problems.clear()
+    yield from problems
+    if (usage := usage_of(row)) is not None:
+        yield Noted(strand=strand, about=About(usage=usage))
+
+
+def _prompt(query: Query, row: Row) -> str:
+    if mark := string(row.get("system_prompt_hash")):
+        for found in query.rows("system_prompts", ("prompt",), where={"hash": mark}):
+            return string(found.get("prompt"))
+    return string(row.get("system_prompt"))
+
+
+def _written(query: Query, strand: str, problems: list[Problem]) -> Iterator[Written]:
+    """Return the rows of a session; what is wrong with one goes to the problems."""
+    rows = query.rows("messages", COLUMNS, where={"session_id": strand}, order=("id",))
+    for row in rows:
+        number = row.get("id")
+        line = number if isinstance(number, int) else 1
+        role = string(row.get("role"))
+        if role not in ROLES:
+            # Marks of the session itself have no words.
+            if row.get("content"):
+                problems.append(Problem(line, f"message {number} has the unknown role {role!r}"))
+            continue
+        message, problem = message_of(row)
+        if problem:
+            reason = f"message {number} is told by its words only: {problem}"
+            problems.append(Problem(line, reason))
+        told = Told(
+            strand=strand, line=line, key=str(number), message=message, native=native_of(row)
+        )
+        seconds = row.get("timestamp")
+        at = float(seconds) if isinstance(seconds, int | float) else 0.0
+        yield Written(told, fingerprint(row), at, _fate(row))
+
+
+def _fate(row: Row) -> Fate:
+    if row.get("active", 1) != 0:
+        return Fate.LIVE
+    return Fate.FOLDED if row.get("compacted") == 1 else Fate.TAKEN_BACK
+
+
+HERMES_STATE = DatabaseReader(
+    format=Format("hermes-state", "Hermes state.db, SQLite", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+)

@@ -1,0 +1,199 @@
+"""Reads the sessions of Kimi Code, and of the Kimi CLI that came before it, each a folder of files.
+
+Kimi Code writes a journal `wire.jsonl` for each agent of a session. Kimi CLI kept `context.jsonl`
+for each, laid it aside under a number when it compacted or went back, and kept beside it a
+`wire.jsonl` of what was on the screen. What else is known of a session stands in files beside these
+and may come last, so it is noted then. The files of a session come together, and its conversation
+before what was on the screen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Noted, Told
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.kimi.journal import MARKS, Journal
+from holdfast.formats.kimi.places import (
+    Place,
+    homes_in,
+    is_homes,
+    is_state,
+    place_of,
+    stated,
+    unit_of,
+)
+from holdfast.formats.kimi.screen import Screen, is_shown
+from holdfast.formats.loose import mapping, string
+from holdfast.formats.naming import named
+from holdfast.formats.replay import merged
+from holdfast.formats.session_reader import LIKELY, SURE, SessionReader, Sign
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+    from holdfast.session import Usage
+
+__all__ = ["KIMI"]
+
+_SHOWN = frozenset(["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart", "ToolResult"])
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        entry = mapping(record.value)
+        if entry.get("type") == "metadata" and isinstance(entry.get("protocol_version"), str):
+            reason = "a journal with a protocol_version"
+            return Sign(reason, SURE if "created_at" in entry else LIKELY)
+        if string(entry.get("type")).startswith("context.append_"):
+            return Sign(f"a line of type {entry['type']}")
+        if string(entry.get("role")) in MARKS:
+            return Sign(f"a line of role {entry['role']}")
+        if is_state(entry):
+            return Sign("what Kimi knows about a session, beside its journals", LIKELY)
+        if is_homes(entry):
+            return Sign("where Kimi's sessions took place", LIKELY)
+        if is_shown(entry) and mapping(entry["message"]).get("type") in _SHOWN:
+            return Sign("what Kimi showed on its screen", LIKELY)
+    return None
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    shelf = _Shelf()
+    for record in records:
+        yield from shelf.take(record)
+    yield from shelf.close()
+
+
+class _Shelf:
+    """Reads one file after the other, each into a strand of its own."""
+
+    def __init__(self) -> None:
+        self._file: str | None = None
+        self._desk = _Desk(place_of(""), MAIN, is_shown=True)
+        self._known: dict[str, Mapping[str, object]] = {}
+        """What is known of sessions, by their folders."""
+        self._homes: dict[str, str] = {}
+        self._begun: dict[str, list[tuple[Place, str]]] = {}
+        """What has begun in each folder, and in which strand."""
+        self._taken: set[str] = set()
+        """The strands that have begun."""
+        self._silent: set[str] = set()
+        """Those that the file at hand tells once more."""
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says."""
+        entry = mapping(record.value)
+        # A line of a journal has a type, and most lines are of journals.
+        is_beside = "type" not in entry
+        if is_beside and is_homes(entry):
+            self._homes |= homes_in(entry)
+        elif is_beside and is_state(entry):
+            yield from self._know(place_of(record.file).folder, entry)
+        else:
+            if record.file != self._file:
+                yield from self.close()
+                self._open(record.file)
+            yield from self._heard(self._desk.take(record))
+
+    def close(self) -> Iterator[Event]:
+        """Tell what was waiting for the end of a file."""
+        yield from self._heard(self._desk.close())
+        usage, place = self._desk.usage, self._desk.place
+        for known, strand in self._begun.get(place.folder, ()) if usage is not None else ():
+            if known.agent == place.agent:
+                yield Noted(strand=strand, about=About(usage=usage))
+
+    def _open(self, file: str) -> None:
+        place = place_of(file)
+        begun = self._begun.get(place.folder, ())
+        is_new = all(known.agent != place.agent for known, _ in begun)
+        strand = place.about.id or file
+        own = strand if is_new and strand not in self._taken else file
+        self._desk = _Desk(place, own, is_shown=is_new)
+        self._file = file
+        self._silent = set()
+
+    def _heard(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            strand = "" if isinstance(event, Problem) else event.strand
+            if isinstance(event, Told) and not self._silent:
+                yield event
+            elif isinstance(event, Begun) and strand in self._taken:
+                self._silent.add(strand)
+            elif strand in self._silent:
+                continue
+            elif isinstance(event, Begun):
+                self._taken.add(strand)
+                yield self._introduced(event)
+            else:
+                yield event
+
+    def _introduced(self, event: Begun) -> Begun:
+        """Return a beginning with what is known beside it."""
+        place = self._desk.place
+        if event.strand != self._desk.strand:
+            return event
+        self._begun.setdefault(place.folder, []).append((place, event.strand))
+        known = stated(self._known.get(place.folder, {}), place)
+        home = self._homes.get(place.folder.rpartition("/")[0].rpartition("/")[2], "")
+        return replace(event, about=merged(merged(About(cwd=home), event.about), known))
+
+    def _know(self, folder: str, entry: Mapping[str, object]) -> Iterator[Event]:
+        self._known[folder] = entry
+        for place, strand in self._begun.get(folder, ()):
+            if (about := stated(entry, place)) != About():
+                yield Noted(strand=strand, about=about)
+
+
+class _Desk:
+    """Reads one file, whichever it is."""
+
+    def __init__(self, place: Place, strand: str, *, is_shown: bool) -> None:
+        self.place = place
+        self.strand = strand
+        self._is_shown = is_shown
+        """Whether what was on the screen is told."""
+        self._journal = Journal()
+        self._screen = Screen()
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the screen says that the session cost."""
+        return self._screen.usage
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says."""
+        if not is_shown(mapping(record.value)):
+            for event in self._journal.take(record):
+                yield self._named(event)
+            return
+        events = self._screen.take(record)
+        yield from (self._named(event) for event in events if self._is_shown)
+
+    def close(self) -> Iterator[Event]:
+        """Tell what was waiting for the end of the file."""
+        yield from map(self._named, self._journal.close())
+        events = self._screen.close()
+        yield from (self._named(event) for event in events if self._is_shown)
+
+    def _named(self, event: Event) -> Event:
+        """Give an event the names that it has among those of other files."""
+        if isinstance(event, Begun):
+            known = About(id=self.strand + event.strand) if event.strand else self.place.about
+            if event.strand and event.of is None:
+                known = replace(known, parent=self.place.about.id, fork=Fork.DELEGATION)
+            event = replace(event, about=merged(event.about, known))
+        return named(event, self.strand)
+
+
+KIMI = SessionReader(
+    format=Format("kimi", "Kimi Code or Kimi CLI session, a folder", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+    spread=unit_of,
+)

@@ -1,0 +1,254 @@
+"""LangGraph's SQLite checkpoints: the state of a graph after each of its steps.
+
+Each checkpoint repeats the messages that the graph holds, so a conversation is everything that
+ever stood in its channel, mostly `messages`, in the order of first appearance, and its window is
+what the newest checkpoint holds. The graph's own summary stands before the messages. Other
+channels are not conversation. Several children of one checkpoint are branches.
+
+A graph inside a graph keeps checkpoints of its own; it is told as a sub-agent, and only with the
+messages that no graph around it holds. A channel that stores only what each step adds is
+put together from the table of writes, along the newest path to each checkpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About
+from holdfast.formats.database_reader import DatabaseReader
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.langgraph.lines import Checkpoint, Lines
+from holdfast.formats.langgraph.messages import REMOVAL, ROLES, entry_of
+from holdfast.formats.langgraph.state import channel_of, messages_in, reduced_in, surroundings
+from holdfast.formats.langgraph.values import Packed, Unreadable, built, decode
+from holdfast.formats.loose import is_array, mapping, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.session_reader import SURE, Sign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.database_reader import Query, Row, Tables
+    from holdfast.formats.langgraph.messages import Entry
+
+__all__ = ["LANGGRAPH"]
+
+_COLUMNS = (
+    "thread_id",
+    "checkpoint_ns",
+    "checkpoint_id",
+    "parent_checkpoint_id",
+    "type",
+    "checkpoint",
+    "metadata",
+)
+_KEY = ("thread_id", "checkpoint_ns", "checkpoint_id")
+_WRITE_ORDER = ("task_path", "task_id", "idx")
+_OLDEST = {"thread_ts": "checkpoint_id", "parent_ts": "parent_checkpoint_id"}
+"""How the columns were called before a graph could stand in another one."""
+_KINDS = {"user": "human", "assistant": "ai"}
+"""How LangChain calls those who speak, once it has made messages of their words."""
+_OVERWRITE = "__overwrite__"
+_EVERYTHING = "__remove_all__"
+
+
+def _recognize(tables: Tables) -> Sign | None:
+    known = tables.get("checkpoints", frozenset())
+    if known >= {*_KEY, "parent_checkpoint_id", "checkpoint"}:
+        return Sign("the table `checkpoints` has the columns of LangGraph's saver", SURE)
+    if known >= {"thread_id", *_OLDEST, "checkpoint"}:
+        return Sign("the table `checkpoints` has the columns of LangGraph's first saver", SURE)
+    return None
+
+
+def _read(query: Query) -> Iterator[Event]:
+    rows = query.rows("checkpoints", (*_COLUMNS, *_OLDEST), order=(*_KEY, "thread_ts"))
+    if "thread_ts" in query.tables.get("checkpoints", ()):
+        rows = ({_OLDEST.get(name, name): value for name, value in row.items()} for row in rows)
+    for thread, several in groupby(enumerate(rows, 1), lambda row: string(row[1]["thread_id"])):
+        yield from _Thread(query, thread).tell(several)
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What one step of a graph wrote into the channel."""
+
+    entries: tuple[Entry, ...]
+    replaces: bool = False
+    """Whether everything before it is gone."""
+
+
+class _Thread:
+    """One conversation with a graph, and the graphs inside it."""
+
+    def __init__(self, query: Query, thread: str) -> None:
+        self._query = query
+        self._thread = thread
+        self._entries: dict[Packed, Entry | None] = {}
+        """Each message is packed again in each checkpoint, mostly byte for byte the same."""
+        self._complaints: set[str] = set()
+        self._spaces: dict[str, Lines] = {}
+        self._channels: dict[str, str] = {}
+        """Which channel is the conversation of a graph: the first that is one."""
+
+    def tell(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Event]:
+        """Tell the checkpoints of the graph, then those of the graphs inside it."""
+        for space, several in groupby(rows, lambda row: string(row[1].get("checkpoint_ns"))):
+            around = [self._spaces[each] for each in _around(space) if each in self._spaces]
+            lines = self._spaces[space] = Lines(_about(self._thread, space), around)
+            for line, row in several:
+                yield from self._checkpoint(lines, line, row)
+
+    def _checkpoint(self, lines: Lines, line: int, row: Row) -> Iterator[Event]:
+        id_ = string(row.get("checkpoint_id"))
+        parent = string(row.get("parent_checkpoint_id"))
+        try:
+            state = mapping(decode(string(row.get("type")), row.get("checkpoint")))
+            values = mapping(state.get("channel_values"))
+            entries = self._held(lines, row, state)
+            reduced = reduced_in(values, entries)
+        except Unreadable as error:
+            yield from self._complain(line, f"checkpoint {id_} cannot be read: {error}")
+            lines.skip(id_, parent)
+            return
+        checkpoint = Checkpoint(
+            id=id_,
+            parent=parent,
+            line=line,
+            at=moment(state.get("ts")),
+            entries=entries,
+            summary=reduced.summary,
+            hidden=reduced.hidden,
+            title=string(values.get("title")),
+            about=surroundings(row.get("metadata")),
+        )
+        yield from lines.take(checkpoint)
+
+    def _held(self, lines: Lines, row: Row, state: object) -> Sequence[Entry]:
+        """Return the messages that the graph holds at a checkpoint."""
+        fields = mapping(state)
+        values = mapping(fields.get("channel_values"))
+        versions = mapping(fields.get("channel_versions"))
+        space = string(row.get("checkpoint_ns"))
+        channel = self._channels.get(space) or channel_of(values, versions)
+        self._channels[space] = channel
+        if channel in values:
+            return self._messages(messages_in(values[channel]))
+        parent = string(row.get("parent_checkpoint_id"))
+        held = lines.held(parent)
+        if channel not in versions:
+            return held
+        for write in self._writes(row, parent, channel):
+            held = _reduced(held, write)
+        return held
+
+    def _writes(self, row: Row, checkpoint: str, channel: str) -> Iterator[_Write]:
+        where = {
+            "thread_id": row.get("thread_id"),
+            "checkpoint_ns": row.get("checkpoint_ns"),
+            "checkpoint_id": checkpoint,
+            "channel": channel,
+        }
+        for each in self._query.rows(
+            "writes", ("type", "value", *_WRITE_ORDER), where=where, order=_WRITE_ORDER
+        ):
+            value = decode(string(each.get("type")), each.get("value"))
+            replaces, value = _overwritten(value)
+            yield _Write(self._messages(_passed_in(value)), replaces)
+
+    def _messages(self, value: object) -> tuple[Entry, ...]:
+        several = sequence(value) if is_array(value) and not _is_pair(value) else (value,)
+        found = (self._entry(each) for each in several)
+        return tuple(entry for entry in found if entry is not None)
+
+    def _entry(self, value: object) -> Entry | None:
+        if not isinstance(value, Packed):
+            if _is_pair(value):
+                role, content = sequence(value)
+                value = {"type": _KINDS.get(string(role), role), "content": content}
+            return entry_of(value)
+        if value not in self._entries:
+            self._entries[value] = entry_of(value)
+        return self._entries[value]
+
+    def _complain(self, line: int, reason: str) -> Iterator[Problem]:
+        """Report each kind of damage once a thread: an encrypted one has it in every row."""
+        kind = reason.rpartition(":")[2]
+        if kind not in self._complaints:
+            self._complaints.add(kind)
+            yield Problem(line, f"thread {self._thread!r}: {reason}")
+
+
+def _about(thread: str, space: str) -> About:
+    if not space:
+        return About(id=thread)
+    # A graph that one step calls several times is counted after its name.
+    names = [each for each in space.split("|") if not each.isdigit()]
+    return About(id=f"{thread}/{space}", title=names[-1].partition(":")[0] if names else "")
+
+
+def _around(space: str) -> Iterator[str]:
+    """Return the names of the graphs around one, the outermost first."""
+    if space:
+        yield ""
+    names = space.split("|")
+    for length in range(1, len(names)):
+        yield "|".join(names[:length])
+
+
+def _passed_in(value: object) -> object:
+    """Return what a caller passed in, which is written as it came: words alone are a user's."""
+    if isinstance(value, str):
+        return {"type": "human", "content": value}
+    if is_array(value) and not _is_pair(value):
+        return [_passed_in(each) if isinstance(each, str) else each for each in value]
+    return value
+
+
+def _is_pair(value: object) -> bool:
+    """Say whether a value is a message as a role and words."""
+    match value:
+        case [str() as role, str()]:
+            return role in ROLES
+        case _:
+            return False
+
+
+def _overwritten(value: object) -> tuple[bool, object]:
+    """Return a written value, and whether it takes the place of everything before it."""
+    found = built(value)
+    if found is not None and found.name == "Overwrite":
+        return True, found.fields.get("value")
+    fields = mapping(value)
+    if _OVERWRITE in fields:
+        return True, fields[_OVERWRITE]
+    if fields.get("type") == _OVERWRITE:
+        return True, fields.get("value")
+    return False, value
+
+
+def _reduced(held: Sequence[Entry], write: _Write) -> Sequence[Entry]:
+    """Return the messages after a write, as LangGraph's own reducer adds them."""
+    kept = (
+        {}
+        if write.replaces
+        else {entry.id or str(place): entry for place, entry in enumerate(held)}
+    )
+    for entry in write.entries:
+        if entry.kind != REMOVAL:
+            kept[entry.id or f"+{len(kept)}"] = entry
+        elif entry.id == _EVERYTHING:
+            kept = {}
+        else:
+            kept.pop(entry.id, None)
+    return tuple(kept.values())
+
+
+LANGGRAPH = DatabaseReader(
+    format=Format("langgraph", "LangGraph checkpoints, SQLite", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+)

@@ -1,0 +1,178 @@
+"""Reads the sessions of opencode from the files that it kept before it had a database.
+
+A session, each message and each part are a file of their own, in folders named after what they
+belong to, so everything below a folder is held until all of it is there. Files show two layouts:
+in the older one the parts of all messages stand together, in the newer one a part may say nothing
+about its message but by its folder. Messages go by their time, then by their id; parts by their id,
+as the agent itself reads them, where it made the id, which begins with a time. Steps, tasks,
+retries, pictures, compactions and what was taken back are as the program's source has them. The
+title and the body that a message of the user carries are the agent's words, and are not told.
+What `opencode export` prints holds a session whole, and is read as well.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.keys import Keys
+from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.opencode.parts import KINDS
+from holdfast.formats.opencode.telling import Entry, callers_first, tell
+from holdfast.formats.session_reader import LIKELY, SessionReader, Sign, everywhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+
+__all__ = ["OPENCODE"]
+
+_WEAK = 0.6
+_MADE = re.compile(r"prt_[0-9a-f]{12}")
+"""How the ids of parts begin that the agent itself made: with a time that counts up."""
+_ROLES = frozenset(["user", "assistant"])
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        entry = mapping(record.value)
+        if _is_export(entry):
+            return Sign("an exported opencode session")
+        if _is_session(entry):
+            return Sign("an opencode session without its messages")
+        if _is_message(entry):
+            return Sign("an opencode message without its parts")
+        if _is_part(entry):
+            named = bool(string(entry.get("messageID")))
+            return Sign("a part of an opencode message", LIKELY if named else _WEAK)
+    return None
+
+
+def _is_export(entry: Mapping[str, object]) -> bool:
+    return _is_session(mapping(entry.get("info"))) and is_array(entry.get("messages"))
+
+
+def _is_session(entry: Mapping[str, object]) -> bool:
+    return {"id", "projectID", "directory", "time"} <= entry.keys()
+
+
+def _is_message(entry: Mapping[str, object]) -> bool:
+    time = mapping(entry.get("time"))
+    return string(entry.get("role")) in _ROLES and "sessionID" in entry and "created" in time
+
+
+def _is_part(entry: Mapping[str, object]) -> bool:
+    if "id" not in entry or string(entry.get("type")) not in KINDS:
+        return False
+    return "messageID" in entry or "start" in mapping(entry.get("time"))
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    storage = _Storage()
+    for record in records:
+        yield from storage.take(record)
+    yield from storage.strays()
+    keys = Keys()
+    for session in storage.sessions():
+        yield from tell(session, storage.entries(string(session.get("id"))), keys)
+
+
+class _Storage:
+    """Everything below a folder."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, Mapping[str, object]] = {}
+        self._messages: dict[str, Mapping[str, object]] = {}
+        self._parts: dict[str, list[Mapping[str, object]]] = {}
+        """The parts of each message."""
+        self._homes: dict[str, Record] = {}
+        """One part of each message, to say where it stood."""
+        self._in_session: dict[str, list[str]] = {}
+
+    def take(self, record: Record) -> Iterator[Problem]:
+        """Put one file where it belongs; a part that does not say where is a problem."""
+        entry = mapping(record.value)
+        own = string(entry.get("id"))
+        if _is_export(entry):
+            for each in _unpacked(entry):
+                yield from self.take(replace(record, value=each))
+        elif _is_session(entry):
+            self._sessions[own] = entry
+        elif _is_message(entry):
+            if own not in self._messages:
+                self._in_session.setdefault(string(entry.get("sessionID")), []).append(own)
+            self._messages[own] = entry
+        elif _is_part(entry):
+            message = string(entry.get("messageID")) or _folder(record.file)
+            self._parts.setdefault(message, []).append(entry)
+            self._homes.setdefault(message, record)
+        else:
+            yield Problem(record.line, "this is no session, message or part", record.file)
+
+    def strays(self) -> Iterator[Problem]:
+        """Return what belongs to a message that is not there."""
+        for message, record in self._homes.items():
+            if message not in self._messages:
+                reason = f"a part belongs to message {message!r}, which is not there"
+                if not message:
+                    reason = "a part does not say which message it belongs to"
+                yield Problem(record.line, reason, record.file)
+
+    def sessions(self) -> Iterator[Mapping[str, object]]:
+        """Return the sessions by their time, each after the one that it works for."""
+        named: dict[str, Mapping[str, object]] = {own: {"id": own} for own in self._in_session}
+        named |= self._sessions
+        ordered = sorted(named.values(), key=lambda each: (_created(each), string(each["id"])))
+        return callers_first(ordered)
+
+    def entries(self, session: str) -> list[Entry]:
+        """Return the messages of a session in their order."""
+        messages = [self._messages[own] for own in self._in_session.get(session, ())]
+        messages.sort(key=lambda each: (_created(each), string(each.get("id"))))
+        return [Entry(each, self._ordered(string(each.get("id")))) for each in messages]
+
+    def _ordered(self, message: str) -> list[Mapping[str, object]]:
+        parts = self._parts.get(message, [])
+        if all(_MADE.match(string(part.get("id"))) for part in parts):
+            return sorted(parts, key=lambda part: string(part.get("id")))
+        return sorted(parts, key=lambda part: (_begun(part), string(part.get("id"))))
+
+
+def _begun(part: Mapping[str, object]) -> float:
+    own = mapping(part.get("time")).get("start")
+    ran = mapping(mapping(part.get("state")).get("time")).get("start")
+    return moment(own) or moment(ran) or math.inf
+
+
+def _unpacked(export: Mapping[str, object]) -> Iterator[object]:
+    yield export.get("info")
+    for message in mappings(export.get("messages")):
+        yield message.get("info")
+        yield from sequence(message.get("parts"))
+
+
+def _created(entry: Mapping[str, object]) -> int:
+    return moment(mapping(entry.get("time")).get("created")) or 0
+
+
+def _folder(file: str) -> str:
+    """Return the folder that a file stands in, which has the name of the message."""
+    match file.replace("\\", "/").split("/"):
+        case [*_, folder, _]:
+            return folder
+        case _:
+            return ""
+
+
+OPENCODE = SessionReader(
+    format=Format("opencode", "opencode storage, a folder of JSON files", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+    spread=everywhere,
+)

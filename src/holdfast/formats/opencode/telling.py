@@ -1,0 +1,218 @@
+"""Tells a session of opencode, whether its records came from files or from its database.
+
+A message of the user is told whole, an answer part by part, as the agent writes it. A step of the
+model begins at a mark among the parts, and what it cost stands at its end. While an answer is still
+being written, it is told up to its first part that may still change. A compaction is a request of
+the user and an answer marked as a summary; the model then sees the summary, and what the request
+says is kept. A session that the user took back names the message that it was taken back to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.lineage import parents_first
+from holdfast.formats.loose import mapping, string
+from holdfast.formats.moments import moment
+from holdfast.formats.opencode.parts import is_settled, pieces, said, usage_of, words_of
+from holdfast.formats.session_reader import summarized
+from holdfast.session import Fork
+from holdfast.transcript import Message, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.keys import Keys
+    from holdfast.session import Usage
+
+__all__ = ["Entry", "callers_first", "tell"]
+
+_SAVED = ("projectID", "slug")
+_SPEECH = frozenset(["text", "reasoning"])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message and its parts, in their order."""
+
+    fields: Mapping[str, object]
+    """What the agent wrote about it."""
+    parts: Sequence[Mapping[str, object]]
+
+    @property
+    def id(self) -> str:
+        """Return what the agent calls the message."""
+        return string(self.fields.get("id"))
+
+    @property
+    def is_finished(self) -> bool:
+        """Say whether nothing will be added to the message.
+
+        The agent counts tokens from the first moment on; what has no count was not written live.
+        """
+        ends = (mapping(self.fields.get("time")).get("completed"), self.fields.get("finish"))
+        return any(ends) or bool(self.fields.get("error")) or "tokens" not in self.fields
+
+    @property
+    def is_summary(self) -> bool:
+        """Say whether the message stands for what went before it."""
+        is_whole = self.is_finished and not self.fields.get("error")
+        return self.fields.get("summary") is True and is_whole
+
+    @property
+    def at(self) -> int | None:
+        """Return when the message was begun."""
+        return moment(mapping(self.fields.get("time")).get("created"))
+
+    @property
+    def model(self) -> str:
+        """Return the model that wrote the message, or was asked."""
+        own = string(self.fields.get("modelID"))
+        return own or string(mapping(self.fields.get("model")).get("modelID"))
+
+
+def _about(session: Mapping[str, object]) -> About:
+    parent = string(session.get("parentID"))
+    return About(
+        id=string(session.get("id")),
+        title=string(session.get("title")),
+        cwd=string(session.get("directory")),
+        version=string(session.get("version")),
+        started=moment(mapping(session.get("time")).get("created")),
+        parent=parent,
+        fork=Fork.DELEGATION if parent else None,
+        more={key: found for key in _SAVED if (found := string(session.get(key)))},
+    )
+
+
+def tell(session: Mapping[str, object], entries: Sequence[Entry], keys: Keys) -> Iterator[Event]:
+    """Tell one session, its messages being in their order."""
+    known = _about(session)
+    desk = _Desk(known.id, keys)
+    yield Begun(strand=known.id, line=1, about=known)
+    for place, entry in enumerate(entries):
+        yield from desk.take(entry, is_newest=place + 1 == len(entries))
+    yield from desk.rewind(string(mapping(session.get("revert")).get("messageID")), entries)
+
+
+def callers_first(sessions: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+    """Return sessions in their order, save that one goes before those that work for it."""
+    named = {string(session.get("id")): session for session in sessions}
+    parents = {own: string(session.get("parentID")) for own, session in named.items()}
+    return (named[own] for own in parents_first(parents))
+
+
+class _Desk:
+    """Follows one session, and what its model sees."""
+
+    def __init__(self, strand: str, keys: Keys) -> None:
+        self._strand = strand
+        self._keys = keys
+        self._window: list[tuple[str, str]] = []
+        """The names of what the model sees, each with the message that it belongs to."""
+        self._asked: dict[str, Mapping[str, object]] = {}
+        """The compactions that were asked for, by the message that did."""
+
+    def take(self, entry: Entry, *, is_newest: bool) -> Iterator[Event]:
+        """Tell a message."""
+        for part in entry.parts:
+            if part.get("type") == "compaction":
+                self._asked[entry.id] = part
+        if entry.is_summary and (text := words_of(entry.parts)):
+            yield from self._fold(entry, text)
+        elif entry.fields.get("role") == "assistant":
+            yield from self._answer(entry, is_open=is_newest and not entry.is_finished)
+        elif parts := said(entry.parts):
+            message = Message(Role.USER, parts)
+            yield self._told(entry, entry.id, message, Native(id=entry.id, at=entry.at))
+
+    def rewind(self, message: str, entries: Sequence[Entry]) -> Iterator[Event]:
+        """Tell that the session was taken back to before a message."""
+        order = {entry.id: place for place, entry in enumerate(entries)}
+        if message in order:
+            end = order[message]
+            shows = tuple(key for own, key in self._window if order[own] < end)
+            yield Rewound(strand=self._strand, line=1, shows=shows)
+
+    def _told(self, entry: Entry, key: str, message: Message, native: Native) -> Told:
+        key = self._keys.take(key, len(self._window))
+        self._window.append((entry.id, key))
+        return Told(strand=self._strand, line=1, key=key, message=message, native=native)
+
+    def _answer(self, entry: Entry, *, is_open: bool) -> Iterator[Event]:
+        costs = _costs(entry)
+        for place, (reply, part) in enumerate(zip(_steps(entry), entry.parts, strict=True)):
+            if is_open and not is_settled(part):
+                return
+            own = string(part.get("id")) or f"{entry.id}/{place}"
+            for suffix, at, message in pieces(part):
+                is_answer = message.role is Role.ASSISTANT
+                native = Native(
+                    id=own,
+                    reply=reply if is_answer else "",
+                    model=entry.model if is_answer else "",
+                    usage=costs.pop(reply, None),
+                    at=at or entry.at,
+                )
+                yield self._told(entry, f"{own}{suffix}", message, native)
+
+    def _fold(self, entry: Entry, text: str) -> Iterator[Event]:
+        request = string(entry.fields.get("parentID"))
+        asked = self._asked.get(request, {})
+        tail = string(asked.get("tail_start_id"))
+        kept: list[tuple[str, str]] = []
+        for own, key in self._window:
+            if kept or own == tail:
+                kept.append((own, key))
+        self._window = []
+        usage = usage_of(entry.fields)
+        native = Native(id=entry.id, model=entry.model, usage=usage, at=entry.at)
+        told = self._told(entry, entry.id, summarized(text, "opencode"), native)
+        yield told
+        self._window += kept
+        yield Folded(
+            strand=self._strand,
+            line=1,
+            id=f"{told.key}/fold",
+            shows=tuple(key for _, key in self._window),
+            at=entry.at,
+            trigger=_trigger(asked.get("auto")),
+        )
+
+
+def _steps(entry: Entry) -> Iterator[str]:
+    """Return the name of the step that each part belongs to.
+
+    Without marks among the parts, a step ends where the model speaks after a tool answered.
+    """
+    is_marked = any(part.get("type") == "step-start" for part in entry.parts)
+    step, has_answer = entry.id, False
+    for place, part in enumerate(entry.parts):
+        kind = string(part.get("type"))
+        if kind == "step-start" or (has_answer and not is_marked and kind in _SPEECH):
+            step, has_answer = f"{entry.id}/{place}", False
+        has_answer = has_answer or kind == "tool"
+        yield step
+
+
+def _costs(entry: Entry) -> dict[str, Usage | None]:
+    """Return what each step cost, by its name; what an answer without steps cost, by its own."""
+    costs = {
+        step: usage_of(part)
+        for step, part in zip(_steps(entry), entry.parts, strict=True)
+        if part.get("type") == "step-finish"
+    }
+    return costs or {entry.id: usage_of(entry.fields)}
+
+
+def _trigger(is_automatic: object) -> str:
+    match is_automatic:
+        case True:
+            return "auto"
+        case False:
+            return "manual"
+        case _:
+            return ""

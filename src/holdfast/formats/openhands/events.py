@@ -1,0 +1,250 @@
+"""Reads the event log of the OpenHands SDK, where every event names its kind.
+
+On disk a conversation is a folder: `base_state.json` with what is known of it, and one file an
+event under `events`, whose names sort by time. Logs of one event a line are read as well. The
+layout of the folder is known from the SDK's source, the events from a file.
+
+Not told: changes of state, pauses, requests, and tokens; the model sees none of them. What it all
+cost is known of the conversation, from its newest statistics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.keys import Keys
+from holdfast.formats.litellm import thoughts
+from holdfast.formats.loose import as_json, is_object, kind_of, mapping, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.openhands.errands import Errands
+from holdfast.formats.openhands.view import View, total_of
+from holdfast.formats.replay import merged
+from holdfast.formats.session_reader import (
+    LIKELY,
+    SessionReader,
+    Sign,
+    contents,
+    everywhere,
+    summarized,
+)
+from holdfast.session import Usage
+from holdfast.transcript import Message, Role, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+    from holdfast.transcript import Part
+
+__all__ = ["OPENHANDS_EVENTS"]
+
+_SIGNS = frozenset(
+    [
+        "ACPToolCallEvent",
+        "ActionEvent",
+        "AgentErrorEvent",
+        "Condensation",
+        "ConversationStateUpdateEvent",
+        "MessageEvent",
+        "ObservationEvent",
+        "SystemPromptEvent",
+    ]
+)
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        entry = mapping(record.value)
+        if string(entry.get("kind")) in _SIGNS and "source" in entry:
+            return Sign(f"an event of kind {entry['kind']}")
+        if _is_state(entry):
+            return Sign("the state of an OpenHands conversation", LIKELY)
+    return None
+
+
+def _is_state(entry: Mapping[str, object]) -> bool:
+    return {"id", "agent", "workspace", "execution_status"} <= entry.keys()
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    desks: dict[str, _Desk] = {}
+    keys = Keys()
+    for record in records:
+        if not is_object(record.value):
+            reason = f"expected an event, found {kind_of(record.value)}"
+            yield Problem(record.line, reason, record.file)
+            continue
+        strand = _conversation(record.file)
+        if strand not in desks:
+            desks[strand] = _Desk(strand, keys)
+        yield from desks[strand].take(record.value, record.line)
+
+
+def _conversation(file: str) -> str:
+    """Return the folder of a conversation, or the file that holds all of it."""
+    folder, _, name = file.replace("\\", "/").rpartition("/")
+    if name == "base_state.json":
+        return folder
+    return folder.removesuffix("/events") if name.startswith("event-") else file
+
+
+class _Desk:
+    """Tells one conversation."""
+
+    def __init__(self, strand: str, keys: Keys) -> None:
+        self._strand = strand or MAIN
+        self._keys = keys
+        self._view = View()
+        self._model = ""
+        self._replies: set[str] = set()
+        """The answers that a part was told of."""
+        self._is_begun = False
+        self._errands = Errands()
+
+    def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
+        """Tell one event."""
+        about = _about(event)
+        self._model = about.model or self._model
+        if not self._is_begun:
+            self._is_begun = True
+            started = moment(event.get("timestamp"))
+            known = About(id=self._strand.rpartition("/")[2], started=started)
+            yield Begun(strand=self._strand, line=line, about=merged(known, about))
+        elif about != About():
+            yield Noted(strand=self._strand, about=about)
+        if event.get("kind") == "Condensation":
+            yield from self._condense(event, line)
+            return
+        if event.get("kind") == "ACPToolCallEvent":
+            for done in self._errands.messages(event):
+                told = self._tell(event, done, line)
+                self._view.add(string(event.get("id")), told.key)
+                yield told
+            return
+        message = _message(event)
+        if message is not None and message.parts:
+            if string(event.get("llm_response_id")) in self._replies and message.calls:
+                # Parallel calls repeat nothing of the answer but its id.
+                message = Message(Role.ASSISTANT, message.calls)
+            told = self._tell(event, message, line)
+            self._view.add(string(event.get("id")), told.key)
+            yield told
+
+    def _tell(self, event: Mapping[str, object], message: Message, line: int) -> Told:
+        name, reply = string(event.get("id")), string(event.get("llm_response_id"))
+        is_answer = message.role is Role.ASSISTANT
+        native = Native(
+            id=name,
+            reply=reply if is_answer else "",
+            model=self._model if is_answer else "",
+            at=moment(event.get("timestamp")),
+        )
+        if is_answer and reply:
+            self._replies.add(reply)
+        key = self._keys.take(name, line)
+        return Told(strand=self._strand, line=line, key=key, message=message, native=native)
+
+    def _condense(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
+        ids = sequence(event.get("forgotten_event_ids"))
+        gone = {each for each in ids if isinstance(each, str) and each}
+        self._view.forget(lambda each: each in gone)
+        key = string(event.get("id"))
+        if text := string(event.get("summary")):
+            told = self._tell(event, summarized(text, "openhands"), line)
+            yield told
+            key = told.key
+            self._view.put(f"{string(event.get('id'))}-summary", key, event.get("summary_offset"))
+        else:
+            key = self._keys.take(key, line)
+        at = moment(event.get("timestamp"))
+        shows, fold = self._view.shows, f"{key}/fold"
+        yield Folded(strand=self._strand, line=line, id=fold, shows=shows, at=at)
+
+
+def _about(event: Mapping[str, object]) -> About:
+    """Return what an event says of the conversation as a whole."""
+    if event.get("key") == "stats":
+        return About(usage=_usage(mapping(event.get("value"))))
+    if not _is_state(event):
+        return About()
+    agent, workspace = mapping(event.get("agent")), mapping(event.get("workspace"))
+    return About(
+        id=string(event.get("id")),
+        model=string(mapping(agent.get("llm")).get("model")),
+        cwd=string(workspace.get("working_dir")),
+        title=string(mapping(event.get("tags")).get("title")),
+        usage=_usage(mapping(event.get("stats"))),
+    )
+
+
+def _usage(stats: Mapping[str, object]) -> Usage | None:
+    """Return what everything cost, by every model that took part."""
+    several = mapping(stats.get("usage_to_metrics")).values()
+    whole = sum((total_of(mapping(each)) for each in several), Usage())
+    return None if whole == Usage() else whole
+
+
+def _message(event: Mapping[str, object]) -> Message | None:
+    match event.get("kind"):
+        case "SystemPromptEvent":
+            prompt = [event.get("system_prompt"), event.get("dynamic_context")]
+            return Message(Role.SYSTEM, contents(prompt))
+        case "MessageEvent":
+            told = mapping(event.get("llm_message"))
+            if told.get("role") == "tool":
+                return Message(Role.TOOL, (_resulted(told),))
+            role = _ROLES.get(string(told.get("role")), Role.USER)
+            added = contents(event.get("extended_content"))
+            return Message(role, (*thoughts(told), *contents(told.get("content")), *added))
+        case "ActionEvent":
+            return Message(Role.ASSISTANT, tuple(_action(event)))
+        case "CondensationSummaryEvent" if event.get("summary"):
+            return summarized(string(event.get("summary")), "openhands")
+        case _:
+            return _answer(event)
+
+
+def _action(event: Mapping[str, object]) -> Iterator[Part]:
+    yield from thoughts(event)
+    yield from contents(event.get("thought"))
+    call = mapping(event.get("tool_call"))
+    arguments = string(call.get("arguments")) or as_json(_plain(event.get("action")))
+    yield ToolCall(string(event.get("tool_call_id")), string(event.get("tool_name")), arguments)
+
+
+def _answer(event: Mapping[str, object]) -> Message | None:
+    observation = mapping(event.get("observation"))
+    match event.get("kind"):
+        case "ObservationEvent":
+            told, failed = observation.get("content"), observation.get("is_error") is True
+        case "AgentErrorEvent":
+            told, failed = event.get("error"), True
+        case "UserRejectObservation":
+            told, failed = event.get("rejection_reason"), True
+        case _:
+            return None
+    call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
+    result = ToolResult(call_id, contents(told), is_error=failed, name=name)
+    return Message(Role.TOOL, (result,))
+
+
+def _resulted(told: Mapping[str, object]) -> ToolResult:
+    """Return a result that stands in a message of its own."""
+    call_id, name = string(told.get("tool_call_id")), string(told.get("name"))
+    return ToolResult(call_id, contents(told.get("content")), name=name)
+
+
+def _plain(action: object) -> dict[str, object]:
+    return {key: value for key, value in mapping(action).items() if key != "kind"}
+
+
+OPENHANDS_EVENTS = SessionReader(
+    format=Format("openhands-events", "OpenHands SDK event log, JSONL", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+    spread=everywhere,
+)

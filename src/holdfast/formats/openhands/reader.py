@@ -1,0 +1,295 @@
+"""Reads OpenHands outputs: the events of one task a line, as actions and observations.
+
+Newer files name the call that an event belongs to; older ones name the action that caused an
+observation; the oldest pair them by order alone. Each line is a conversation of its own. An
+observation that answers no action is told as a user's message, as the model gets it. Not told are
+changes of the agent's state, requests for a condensation, and recalls: what the model saw of those
+was put together by the agent and is not in the file as such.
+
+Answers say how many tokens they took, in newer files. Everything else is known of the task only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
+from holdfast.formats.document import Format
+from holdfast.formats.keys import Keys
+from holdfast.formats.litellm import answer_in, thoughts, tokens_in
+from holdfast.formats.loose import as_json, is_array, mapping, mappings, sequence, string
+from holdfast.formats.moments import moment
+from holdfast.formats.openhands.view import View, total_of
+from holdfast.formats.session_reader import SessionReader, Sign, contents, summarized
+from holdfast.session import Usage
+from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+    from holdfast.transcript import Part
+
+__all__ = ["OPENHANDS", "Desk", "is_telling", "undivided"]
+
+_STATE = frozenset(["change_agent_state", "agent_state_changed", "null"])
+"""Events that are not part of what an agent condenses."""
+_QUIET = frozenset(["recall", "condensation_request", *_STATE])
+_ABOUT = frozenset(
+    ["id", "timestamp", "source", "message", "action", "thought", "cause", "llm_metrics"]
+)
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        past = _events(mapping(record.value))
+        is_known = all("action" in each or "observation" in each for each in past)
+        if is_known and any(is_telling(each) for each in past):
+            return Sign("an object with a `history` of actions and observations")
+    return None
+
+
+def is_telling(event: Mapping[str, object]) -> bool:
+    """Say whether an event is one of OpenHands: others keep a history of actions too."""
+    if "observation" in event:
+        return isinstance(event["observation"], str) and "content" in event
+    is_placed = "source" in event or "tool_call_metadata" in event
+    return is_placed and isinstance(event.get("args"), dict)
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    keys = Keys()
+    for number, record in enumerate(records):
+        strand = str(number) if number else MAIN
+        entry = mapping(record.value)
+        past = _events(entry)
+        yield Begun(strand=strand, line=record.line, about=_about(entry, past))
+        desk = Desk(strand, record.line, keys)
+        for event in past:
+            yield from desk.take(event)
+
+
+def _events(entry: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the events of a task; the oldest files hold pairs of an action and its result."""
+    found: list[Mapping[str, object]] = []
+    for each in sequence(entry.get("history")):
+        found.extend(mappings(each) if is_array(each) else [mapping(each)])
+    return [event for event in found if event]
+
+
+def _about(entry: Mapping[str, object], past: Sequence[Mapping[str, object]]) -> About:
+    metadata, issue = mapping(entry.get("metadata")), mapping(entry.get("issue"))
+    first = mapping(past[0] if past else None)
+    task, run = string(entry.get("instance_id")), string(metadata.get("start_time"))
+    return About(
+        # A task is worked on in many runs, so its name alone is no identity.
+        id=f"{task}@{run}" if task and run else "",
+        title=task or string(issue.get("title")),
+        model=string(mapping(metadata.get("llm_config")).get("model")),
+        version=string(mapping(first.get("args")).get("openhands_version")),
+        started=moment(first.get("timestamp")),
+        usage=undivided(total_of(mapping(entry.get("metrics"))), past),
+        more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
+    )
+
+
+def undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
+    """Return what a task cost, without what its answers say themselves."""
+    if any(_response(event).get("usage") for event in past):
+        whole = Usage(cost=whole.cost)
+    return None if whole == Usage() else whole
+
+
+class Desk:
+    """Tells the events of one task."""
+
+    def __init__(self, strand: str, line: int, keys: Keys) -> None:
+        """Begin with no event.
+
+        Args:
+            strand: What the task is called in what is told.
+            line: Where it stands.
+            keys: Names its messages.
+        """
+        self._place = (strand, line)
+        self._keys = keys
+        self._replies: set[str] = set()
+        """The answers that a part was told of."""
+        self._calls = _Calls()
+        self._view = View()
+        self._number = 0
+        self._summary = ""
+
+    def take(self, event: Mapping[str, object]) -> Iterator[Event]:
+        """Tell one event."""
+        self._number += 1
+        name = string(event.get("observation")) or string(event.get("action"))
+        if "observation" in event and name not in _QUIET:
+            yield from self._tell(event, self._observed(event), Native(at=_time(event)))
+        elif name == "condensation":
+            yield from self._condense(event, _arguments(event))
+        elif name not in _QUIET:
+            yield from self._act(event)
+        elif name not in _STATE:
+            self._view.add(self._id(event))
+
+    def _act(self, event: Mapping[str, object]) -> Iterator[Told]:
+        arguments = _arguments(event)
+        content = contents(arguments.get("content"))
+        match event.get("action"):
+            case "system":
+                return self._tell(event, Message(Role.SYSTEM, content), Native(at=_time(event)))
+            case "message" if self._is_users(event):
+                return self._tell(event, Message(Role.USER, content), Native(at=_time(event)))
+            case "message":
+                parts: Sequence[Part] = content
+            case _:
+                parts = tuple(self._called(event, arguments))
+        response = _response(event)
+        reply, usage = string(response.get("id")), mapping(response.get("usage"))
+        native = Native(
+            reply=reply,
+            model=string(response.get("model")),
+            usage=None if reply in self._replies else tokens_in(usage),
+            at=_time(event),
+        )
+        if reply:
+            self._replies.add(reply)
+        return self._tell(event, Message(Role.ASSISTANT, tuple(parts)), native)
+
+    def _called(
+        self, event: Mapping[str, object], arguments: Mapping[str, object]
+    ) -> Iterator[Part]:
+        """Return a call, after what the model thought and said before its first."""
+        response = _response(event)
+        answer = answer_in(response)
+        if string(response.get("id")) not in self._replies:
+            yield from thoughts(answer)
+            told = string(answer.get("content")) or _thought_of(event)
+            yield from (Text(told),) if told else ()
+        about = mapping(event.get("tool_call_metadata"))
+        call_id = string(about.get("tool_call_id")) or f"event-{event.get('id', self._number)}"
+        name = string(about.get("function_name")) or string(event.get("action"))
+        self._calls.open(event.get("id"), call_id)
+        yield ToolCall(call_id, name, _written(answer, call_id) or as_json(dict(arguments)))
+
+    def _observed(self, event: Mapping[str, object]) -> Message:
+        content = contents(event.get("content"))
+        call_id = self._calls.answered_by(event)
+        if not call_id:
+            return Message(Role.USER, content)
+        failed = event.get("observation") == "error"
+        return Message(Role.TOOL, (ToolResult(call_id, content, is_error=failed),))
+
+    def _condense(
+        self, event: Mapping[str, object], arguments: Mapping[str, object]
+    ) -> Iterator[Event]:
+        """Tell what an agent forgot; of several summaries it sees the newest only."""
+        self._view.forget(_forgotten(arguments))
+        at, text = _time(event), string(arguments.get("summary"))
+        if text:
+            self._view.forget(lambda event: event == self._summary)
+            summary = self._message(event, summarized(text, "openhands"), Native(at=at))
+            yield summary
+            self._summary = summary.key
+            self._view.put(self._summary, summary.key, arguments.get("summary_offset"))
+        key = self._summary if text else self._keys.take("", self._place[1])
+        strand, line = self._place
+        yield Folded(strand=strand, line=line, id=f"{key}/fold", shows=self._view.shows, at=at)
+
+    def _tell(
+        self, event: Mapping[str, object], message: Message, native: Native
+    ) -> Iterator[Told]:
+        if not message.parts:
+            self._view.add(self._id(event))
+            return
+        told = self._message(event, message, native)
+        self._view.add(self._id(event), told.key)
+        yield told
+
+    def _message(self, event: Mapping[str, object], message: Message, native: Native) -> Told:
+        strand, line = self._place
+        key = self._keys.take(f"{strand}#{self._id(event)}", line)
+        own = event.get("id")
+        native = replace(native, id=str(own) if isinstance(own, int) else "")
+        return Told(strand=strand, line=line, key=key, message=message, native=native)
+
+    def _id(self, event: Mapping[str, object]) -> object:
+        found = event.get("id")
+        return found if isinstance(found, int) else f"event {self._number}"
+
+    def _is_users(self, event: Mapping[str, object]) -> bool:
+        source = event.get("source")
+        return source == "user" or (source is None and not self._view.shows)
+
+
+class _Calls:
+    """Knows which call an observation answers."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, str] = {}
+        self._open: dict[str, None] = {}
+        """The calls without an answer, in order."""
+
+    def open(self, event: object, call_id: str) -> None:
+        """Remember a call, and the event that made it."""
+        if isinstance(event, int):
+            self._of[event] = call_id
+        self._open[call_id] = None
+
+    def answered_by(self, event: Mapping[str, object]) -> str:
+        """Return the call that an observation answers; empty if it answers none."""
+        about, cause = mapping(event.get("tool_call_metadata")), event.get("cause")
+        call_id = string(about.get("tool_call_id"))
+        if not call_id and isinstance(cause, int):
+            call_id = self._of.get(cause, "")
+        if not call_id and "cause" not in event and self._open:
+            call_id = next(reversed(self._open))
+        self._open.pop(call_id, None)
+        return call_id
+
+
+def _forgotten(arguments: Mapping[str, object]) -> Callable[[object], bool]:
+    """Return which events a condensation forgets: those that it names, or those between two."""
+    start, end = (arguments.get(f"forgotten_events_{name}_id") for name in ("start", "end"))
+    if isinstance(start, int) and isinstance(end, int):
+        between = range(start, end + 1)
+        return lambda event: isinstance(event, int) and event in between
+    ids = sequence(arguments.get("forgotten_event_ids"))
+    named = {each for each in ids if isinstance(each, int)}
+    return lambda event: event in named
+
+
+def _arguments(event: Mapping[str, object]) -> Mapping[str, object]:
+    """Return what an action was called with; the oldest files keep it beside the action's name."""
+    nested = event.get("args")
+    given = mapping(nested) if nested is not None else event
+    return {key: value for key, value in given.items() if key not in _ABOUT}
+
+
+def _response(event: Mapping[str, object]) -> Mapping[str, object]:
+    return mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
+
+
+def _thought_of(event: Mapping[str, object]) -> str:
+    return string(event.get("thought")) or string(mapping(event.get("args")).get("thought"))
+
+
+def _written(answer: Mapping[str, object], call_id: str) -> str:
+    for call in mappings(answer.get("tool_calls")):
+        if call.get("id") == call_id:
+            return string(mapping(call.get("function")).get("arguments"))
+    return ""
+
+
+def _time(event: Mapping[str, object]) -> int | None:
+    return moment(event.get("timestamp"))
+
+
+OPENHANDS = SessionReader(
+    format=Format("openhands", "OpenHands task output, JSONL", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+)

@@ -1,0 +1,204 @@
+"""What each event is in a Pi session, without the place of the entries in the tree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.derived import derived_uuid, digest
+from holdfast.formats.loose import mapping, mappings, string
+from holdfast.formats.moments import iso
+from holdfast.formats.pi.blocks import answer, blocks, command, result, usage_of, user
+from holdfast.formats.pi.content import SUMMARY, SYSTEM
+from holdfast.transcript import Role, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from holdfast.formats.chronicle import About, Told
+
+__all__ = [
+    "Content",
+    "Names",
+    "Written",
+    "contents_of",
+    "copied",
+    "header",
+    "notes",
+    "summary_content",
+]
+
+_START = 946_684_800_000
+"""The first moment of 2000, for what has no time."""
+_SOUND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What Pi takes for the id of a session, which is part of a file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An entry without its place."""
+
+    kind: str
+    fields: Mapping[str, object]
+
+
+class Names:
+    """Gives every entry a name and a time, the same whenever the session is written."""
+
+    def __init__(self, about: About) -> None:
+        self.session = about.id
+        if not _SOUND.fullmatch(about.id):
+            known = f"{about.id}\n{about.title}\n{about.cwd}\n{about.started}"
+            self.session = derived_uuid(known)
+        self._used: set[str] = set()
+        self._now = _START if about.started is None else about.started
+
+    def name(self, wanted: str, key: str) -> str:
+        """Return the wanted name, or one that is made of the key."""
+        found, count = wanted, 0
+        while not found or found in self._used:
+            found = digest(f"{self.session}\n{key}\n{count}")[: 8 + count]
+            count += 1
+        self._used.add(found)
+        return found
+
+    def has(self, name: str) -> bool:
+        """Say whether an entry has that name."""
+        return name in self._used
+
+    def time(self, at: int | None) -> int:
+        """Return a time; what has none comes a moment after what was written before."""
+        self._now = self._now + 1 if at is None else at
+        return self._now
+
+
+class Written:
+    """Knows which entries messages became, and what those say."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, Content] = {}
+        self.copies: dict[str, str] = {}
+        """The newest copies of entries."""
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def enter(self, keys: Iterable[str], names: Iterable[str]) -> None:
+        """Take note of the entries that messages became together."""
+        self._names |= dict.fromkeys(keys, tuple(names))
+
+    def names(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the entries of messages, each once."""
+        return tuple(dict.fromkeys(name for key in keys for name in self._names.get(key, ())))
+
+    def hidden_calls(self, shows: Iterable[str]) -> frozenset[str]:
+        """Return the calls whose results stand in the file and not among these entries.
+
+        A window may show a piece of an answer without its calls; an entry holds the whole answer.
+        """
+        messages = {
+            name: mapping(each.fields.get("message")) for name, each in self.contents.items()
+        }
+        answered = {name: string(each.get("toolCallId")) for name, each in messages.items()}
+        return frozenset(answered.values()) - {answered[name] for name in shows} - {""}
+
+    def newest(self, name: str | None) -> str | None:
+        """Return the newest copy of an entry, or the entry itself."""
+        return None if name is None else self.copies.get(name, name)
+
+
+def header(about: About, names: Names) -> dict[str, object]:
+    """Return the first line of a file."""
+    started = _START if about.started is None else about.started
+    found: dict[str, object] = {
+        "type": "session",
+        "version": 3,
+        "id": names.session,
+        "timestamp": iso(started),
+        "cwd": about.cwd,
+    }
+    origin = string(about.more.get("parentSession")) or string(about.more.get("branchedFrom"))
+    if origin or about.parent:
+        found["parentSession"] = origin or f"_{about.parent}.jsonl"
+    return found
+
+
+def notes(about: About) -> Iterator[Content]:
+    """Return what is known of a session besides what was said in it."""
+    more = about.more
+    if about.title:
+        yield Content("session_info", {"name": about.title})
+    if about.model:
+        provider = string(more.get("provider")) or "unknown"
+        yield Content("model_change", {"provider": provider, "modelId": about.model})
+    if level := string(more.get("thinkingLevel")):
+        yield Content("thinking_level_change", {"thinkingLevel": level})
+
+
+def contents_of(told: Told, calls: dict[str, str], at: int) -> Iterator[Content]:
+    """Return the entries of a message; `calls` learns which tool each call asked for."""
+    message = told.message
+    match message.role:
+        case Role.SYSTEM:
+            data = {"content": list(blocks(message.parts))}
+            yield Content("custom", {"customType": SYSTEM, "data": data})
+        case Role.ASSISTANT:
+            calls.update((call.id, call.name) for call in message.calls)
+            yield _message(answer(message, told.native, at))
+        case Role.TOOL:
+            spent = told.native.usage
+            for found in message.results:
+                fields = result(found, calls.get(found.call_id, ""), at)
+                yield _message(fields if spent is None else {**fields, "usage": usage_of(spent)})
+                spent = None
+            rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+            if rest or not message.parts:
+                yield _message(user(replace(message, parts=rest), at))
+        case Role.USER:
+            yield _of_user(told, at)
+
+
+def summary_content(text: str) -> Content:
+    """Return a summary that stands among the messages."""
+    return Content("custom_message", {"customType": SUMMARY, "content": text, "display": True})
+
+
+def copied(content: Content, hidden: Container[str]) -> Content:
+    """Return an entry to be written again: it costs nothing, and its hidden calls are left out."""
+    message = mapping(content.fields.get("message"))
+    if message.get("role") != "assistant":
+        return content
+    kept = [
+        each for each in mappings(message.get("content")) if string(each.get("id")) not in hidden
+    ]
+    return _message({**message, "content": kept, "usage": usage_of(None)})
+
+
+def _message(fields: Mapping[str, object]) -> Content:
+    return Content("message", {"message": fields})
+
+
+def _of_user(told: Told, at: int) -> Content:
+    message, more = told.message, mapping(told.native.more)
+    content = list(blocks(message.parts))
+    custom: dict[str, object] = {
+        "customType": string(more.get("customType")),
+        "content": content,
+        "display": more.get("display") is True,
+    }
+    match (more.get("entry"), more.get("role")):
+        case _ if message.summary is not None:
+            return summary_content(message.summary.text)
+        case ("branch_summary", _):
+            origin = string(more.get("fromId")) or "root"
+            fields: dict[str, object] = {"fromId": origin, "summary": message.text}
+            if told.native.usage is not None:
+                fields["usage"] = usage_of(told.native.usage)
+            return Content("branch_summary", fields)
+        case ("custom_message", _):
+            return Content("custom_message", custom)
+        case (_, "custom"):
+            return _message({"role": "custom", **custom, "timestamp": at})
+        case (_, "bashExecution"):
+            return _message(command(message, more, at))
+        case _:
+            return _message(user(message, at))

@@ -1,0 +1,285 @@
+"""Writes sessions that Pi and OpenClaw can go on with, in version 3 of Pi's format.
+
+A file holds one conversation with its branches. Pi shows the summary of a compaction and one
+stretch of entries before it; messages that a window shows besides are written again below the
+compaction, as copies that our reader does not tell. What Pi has no word for stands in entries and
+fields that it passes over, under names that begin with `holdfast`: a system prompt, turns that
+were taken back, a window in another order than Pi's, who asked for a compaction.
+
+Not written: sub-agents, the agent's version, the branch of the repository, the ids of branches,
+and of media what is no picture in the file itself. Pieces of one answer become one entry; results
+that stood in one message become entries of their own; arguments are written as JSON objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.document import Style
+from holdfast.formats.documents.container import dump
+from holdfast.formats.loose import mapping, string
+from holdfast.formats.moments import iso
+from holdfast.formats.pi.blocks import usage_of
+from holdfast.formats.pi.content import ORIGIN, WINDOW
+from holdfast.formats.pi.entries import (
+    Content,
+    Names,
+    Written,
+    contents_of,
+    copied,
+    header,
+    notes,
+    summary_content,
+)
+from holdfast.formats.pi.gathering import Answer, Compaction, gathered
+from holdfast.formats.pi.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.pi.gathering import Gathered
+    from holdfast.formats.pi.tree import Node
+
+__all__ = ["write_openclaw", "write_pi"]
+
+_STYLE = Style(None, compact=True)
+_MARK = Content("custom", {"customType": "openclaw:holdfast", "data": {}})
+"""The entry by which a file without any other mark is known as OpenClaw's."""
+_LEFT_OUT = "Earlier messages were left out here."
+
+
+def write_pi(events: Iterable[Event]) -> Iterator[str]:
+    """Return the lines of a session of Pi."""
+    return _write(events, ())
+
+
+def write_openclaw(events: Iterable[Event]) -> Iterator[str]:
+    """Return the lines of a session of OpenClaw."""
+    return _write(events, (_MARK,))
+
+
+def _write(events: Iterable[Event], marks: Sequence[Content]) -> Iterator[str]:
+    scribe = _Scribe(marks)
+    for each in gathered(events):
+        for entry in scribe.take(each):
+            yield dump(entry, _STYLE)
+    for entry in scribe.end():
+        yield dump(entry, _STYLE)
+
+
+class _Tip:
+    """Where a strand stands."""
+
+    def __init__(self, node: Node | None, id: str | None, strand: str | None = None) -> None:  # noqa: A002
+        self.node = node
+        self.id = id
+        """The entry that the next one follows."""
+        self.strand = strand
+        """What a reader will call the strand; None before its first message."""
+
+
+class _Scribe:
+    """Writes entries one after the other, and follows the tree that a reader will see in them."""
+
+    def __init__(self, marks: Sequence[Content]) -> None:
+        self._marks = marks
+        self._names = Names(About())
+        self._tree = Tree()
+        self._tips: dict[str, _Tip] = {}
+        self._written = Written()
+        self._calls: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
+
+    def take(self, each: Gathered) -> Iterator[dict[str, object]]:
+        """Return the entries that say this."""
+        match each:
+            case Begun(of=None):
+                yield from self._begin(each)
+            case Begun():
+                place = self._written.newest((None, *self._written.names((each.after,)))[-1])
+                self._tips[each.strand] = _Tip(self._tree.find(place), place)
+            case Noted():
+                yield from self._note(self._tips[each.strand], each.about)
+            case Answer(told=told, pieces=pieces):
+                yield from self._tell(told, pieces)
+            case Told():
+                yield from self._tell(each, (each.key,))
+            case Compaction(told=told, folded=folded):
+                yield from self._fold(folded, told)
+            case Folded():
+                yield from self._fold(each, None)
+            case Rewound():
+                yield from self._rewind(each)
+
+    def end(self) -> Iterator[dict[str, object]]:
+        """Return the user's labels, now that everything they may stand at is written.
+
+        They follow the newest entry of the file, because that is where Pi goes on.
+        """
+        newest = self._tree.newest
+        tip = next((each for each in self._tips.values() if each.node is newest), None)
+        for target, label in self._labels.items():
+            if tip is not None and self._names.has(target):
+                yield self._aside(tip, Content("label", {"targetId": target, "label": label}))
+
+    def _begin(self, begun: Begun) -> Iterator[dict[str, object]]:
+        self._names = Names(begun.about)
+        tip = self._tips[begun.strand] = _Tip(None, None, MAIN)
+        yield header(begun.about, self._names)
+        for mark in self._marks:
+            yield self._aside(tip, mark)
+        yield from self._note(tip, begun.about)
+
+    def _note(self, tip: _Tip, about: About) -> Iterator[dict[str, object]]:
+        labels = mapping(about.more.get("labels"))
+        self._labels |= {target: string(label) for target, label in labels.items()}
+        for content in notes(about):
+            yield self._aside(tip, content)
+
+    def _tell(self, told: Told, pieces: Sequence[str]) -> Iterator[dict[str, object]]:
+        tip = self._tips[told.strand]
+        yield from self._open(tip, None)
+        at = self._names.time(told.native.at)
+        names: list[str] = []
+        for content in contents_of(told, self._calls, at):
+            wanted = "" if names else told.native.id
+            name = self._names.name(wanted, f"{told.key}\n{len(names)}")
+            tip.strand = name if tip.strand is None else tip.strand
+            tip.node = self._tree.add(name, self._tree.below(tip.node, tip.strand, name))
+            self._written.contents[name] = content
+            yield self._entry(tip, content, name, at)
+            names.append(name)
+        self._written.enter(pieces, names)
+
+    def _fold(self, folded: Folded, told: Told | None) -> Iterator[dict[str, object]]:
+        """Write a compaction; one without a summary shows Pi that something is missing."""
+        tip = self._tips[folded.strand]
+        yield from self._open(tip, None)
+        name = self._names.name("" if told is None else told.native.id, folded.id)
+        if told is not None:
+            self._written.enter((told.key,), (name,))
+        at = self._names.time(folded.at if told is None else told.native.at)
+        shows = self._written.names(folded.shows)
+        first = self._tree.first_kept(tip.node, frozenset(shows))
+        kept = self._tree.kept(tip.node, first)
+        own = _own(folded, told, at)
+        again = self._is_apart(shows, (name, *kept))
+        if again or shows != (kept if told is None else (name, *kept)):
+            own["shows"] = list(shows)
+        if again:
+            own["again"] = True
+            first = None
+        details: dict[str, object] = {"readFiles": [], "modifiedFiles": []}
+        if told is not None:
+            details |= {key: told.native.more.get(key) or found for key, found in details.items()}
+        fields: dict[str, object] = {
+            "summary": _LEFT_OUT if told is None else _summary_of(told),
+            "firstKeptEntryId": name if first is None else first.key,
+            "tokensBefore": folded.tokens_before or 0,
+            "details": {**details, "holdfast": own} if own else details,
+        }
+        if told is not None and told.native.usage is not None:
+            fields["usage"] = usage_of(told.native.usage)
+        tip.strand = name if tip.strand is None else tip.strand
+        node = self._tree.below(tip.node, tip.strand, "" if told is None else name)
+        tip.node = self._tree.add(name, replace(node, window=shows, forks=False, again=again))
+        yield self._entry(tip, Content("compaction", fields), name, at)
+        self._written.contents[name] = summary_content(_summary_of(told))
+        if again:
+            yield from self._copies(tip, [each for each in shows if each != name], at)
+
+    def _is_apart(self, shows: Sequence[str], kept: Sequence[str]) -> bool:
+        """Say whether a window shows what Pi would not; a system prompt is Pi's own matter."""
+        missing = set(shows) - set(kept)
+        return any(self._written.contents[name].kind != "custom" for name in missing)
+
+    def _copies(self, tip: _Tip, originals: Sequence[str], at: int) -> Iterator[dict[str, object]]:
+        hidden = self._written.hidden_calls(originals)
+        for original in originals:
+            name = self._names.name("", f"{original}\nagain")
+            tip.node = self._tree.add(name, self._tree.copy(tip.node, _strand_at(tip), original))
+            self._written.copies[original] = name
+            content = copied(self._written.contents[original], hidden)
+            yield self._entry(tip, content, name, at) | {"holdfast": {"copy": original}}
+
+    def _rewind(self, rewound: Rewound) -> Iterator[dict[str, object]]:
+        """Write what the user went back to, so that Pi goes on from there as well."""
+        tip, shows = self._tips[rewound.strand], self._written.names(rewound.shows)
+        if tip.strand is None:
+            yield from self._open(tip, shows)
+            return
+        tip.id = self._end_of(shows)
+        tip.node = self._tree.find(tip.id)
+        content = Content(
+            "custom",
+            {"customType": WINDOW, "data": {"shows": list(shows), "strand": tip.strand}},
+        )
+        name = self._names.name("", f"{tip.id}\nrewound")
+        node = self._tree.below(tip.node, tip.strand)
+        last = self._tree.end_of(tip.strand)
+        tip.node = self._tree.add(name, replace(node, last=last, window=shows, forks=False))
+        yield self._entry(tip, content, name, rewound.at)
+
+    def _open(self, tip: _Tip, seen: tuple[str, ...] | None) -> Iterator[dict[str, object]]:
+        """Mark where a branch begins, if the tree alone does not say that or what it sees."""
+        if tip.strand is not None or (tip.node is not None and tip.node.forks):
+            return
+        is_plain = self._tree.goes_on(tip.node) is None
+        if is_plain and seen is None and self._tree.unusual_at(tip.node) is None:
+            return
+        shows = self._tree.usual_at(tip.node) if seen is None else seen
+        if is_plain and shows == self._tree.window_at(tip.node):
+            return
+        seen_there = {"shows": list(shows), "branch": True}
+        content = Content("custom", {"customType": WINDOW, "data": seen_there})
+        name = self._names.name("", f"{tip.id}\nbranch")
+        node = self._tree.below(tip.node, _strand_at(tip))
+        tip.node = self._tree.add(name, replace(node, window=shows, forks=True))
+        yield self._entry(tip, content, name, None)
+
+    def _entry(self, tip: _Tip, content: Content, name: str, at: int | None) -> dict[str, object]:
+        above, tip.id = tip.id, name
+        place = {"id": name, "parentId": above, "timestamp": iso(self._names.time(at))}
+        return {"type": content.kind, **place, **content.fields}
+
+    def _aside(self, tip: _Tip, content: Content) -> dict[str, object]:
+        """Return an entry that tells no message."""
+        name = self._names.name("", f"{tip.id}\n{content.kind}")
+        tip.node = self._tree.add(name, self._tree.below(tip.node, _strand_at(tip)))
+        return self._entry(tip, content, name, None)
+
+    def _end_of(self, shows: Sequence[str]) -> str | None:
+        """Return the entry at which Pi shows these messages, or at least the last of them."""
+        if not shows:
+            return None
+        newest = self._written.newest(shows[-1])
+        seen = self._tree.window_at(self._tree.find(newest))
+        return newest if seen == shows else shows[-1]
+
+
+def _strand_at(tip: _Tip) -> str:
+    if tip.strand is not None:
+        return tip.strand
+    return MAIN if tip.node is None else tip.node.strand
+
+
+def _own(folded: Folded, told: Told | None, at: int) -> dict[str, object]:
+    """Return what a compaction says that Pi's have no field for."""
+    summary = None if told is None else told.message.summary
+    origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
+    found: dict[str, object] = {
+        "told": False if told is None else None,
+        "origin": origin or None,
+        "at": folded.at if folded.at != at else None,
+        "trigger": folded.trigger or None,
+        "tokensAfter": folded.tokens_after,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _summary_of(told: Told | None) -> str:
+    summary = None if told is None else told.message.summary
+    return "" if summary is None else summary.text

@@ -1,0 +1,205 @@
+"""Reads SWE-agent trajectories.
+
+`history` is the conversation; the steps of `trajectory` repeat it, each with its whole prompt. A
+file is one conversation, or several when a line holds one each. Agents without native tools write
+their command into the text and get its output as a user's message: it is told as it was said.
+Demonstrations are told as well, marked by `is_demo`, because the model saw them.
+
+A run that tries a task several times keeps every attempt, and repeats the best of them beside
+the others: each is a conversation of its own. Older releases let an agent call others, whose
+messages stand in the midst of its own and were never seen by it: they are sub-agents.
+
+Nothing in a file tells one run of a task from another, so a session has no id of its own. What
+it cost is known of the whole run only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.figures import count, usage_in
+from holdfast.formats.litellm import thoughts
+from holdfast.formats.loose import as_json, mapping, mappings, parsed, sequence, string
+from holdfast.formats.session_reader import SessionReader, Sign, contents
+from holdfast.session import Fork
+from holdfast.transcript import NO_EXTRAS, Message, Role, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.formats.chronicle import Event
+    from holdfast.formats.source import Record
+    from holdfast.session import Usage
+
+__all__ = ["SWE_AGENT"]
+
+_KEPT = ("agent", "message_type", "is_demo")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One attempt at a task."""
+
+    strand: str
+    entry: Mapping[str, object]
+    config: Mapping[str, object]
+    """How it was set up."""
+    attempt: int = 0
+    more: Mapping[str, object] = NO_EXTRAS
+    """Which attempt it is, where there are several."""
+
+
+def _recognize(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        entry = mapping(record.value)
+        if _is_run(entry):
+            return Sign("an object with `trajectory` and a `history` of roles")
+        attempts = mappings(entry.get("attempts"))
+        if attempts and all(map(_is_run, attempts)):
+            return Sign("an object with `attempts`, each with `trajectory` and `history`")
+    return None
+
+
+def _is_run(entry: Mapping[str, object]) -> bool:
+    past = mappings(entry.get("history"))
+    return bool(past) and "trajectory" in entry and all("role" in each for each in past)
+
+
+def _read(records: Iterable[Record]) -> Iterator[Event]:
+    for number, record in enumerate(records):
+        for run in _runs(mapping(record.value), str(number) if number else MAIN):
+            yield from _told(record, run)
+
+
+def _runs(entry: Mapping[str, object], strand: str) -> Iterator[_Run]:
+    config = _config(entry)
+    attempts = mappings(entry.get("attempts"))
+    if not attempts:
+        yield _Run(strand, entry, config)
+    best = mapping(entry.get("info")).get("best_attempt_idx")
+    for number, attempt in enumerate(attempts):
+        more: dict[str, object] = {"attempt": number}
+        if best == number:
+            more["is_best"] = True
+        name = f"{strand}@{number}" if number else strand
+        yield _Run(name, attempt, _config(attempt) or config, number, more)
+
+
+def _told(record: Record, run: _Run) -> Iterator[Event]:
+    yield Begun(strand=run.strand, line=record.line, about=_about(run))
+    crew = _Crew(run.strand)
+    for place, each in enumerate(sequence(run.entry.get("history"))):
+        fields = mapping(each)
+        message = _message(fields)
+        if message is None:
+            yield Problem(record.line, f"history[{place}] has no known role", record.file)
+            continue
+        if not message.parts:
+            continue
+        strand = crew.strand_of(fields, place)
+        if strand not in crew.begun:
+            crew.begun.add(strand)
+            about = About(title=string(fields.get("agent")))
+            fork = Fork.DELEGATION
+            yield Begun(strand=strand, line=record.line, about=about, of=run.strand, fork=fork)
+        native = Native(more={key: fields[key] for key in _KEPT if fields.get(key)})
+        key = f"{run.strand}#{place}"
+        yield Told(strand=strand, line=record.line, key=key, message=message, native=native)
+
+
+class _Crew:
+    """Knows which of several agents speaks."""
+
+    def __init__(self, main: str) -> None:
+        self.begun = {main}
+        """The strands that were begun."""
+        self._main = main
+        self._first = ""
+        """The agent that the run is of: the first who speaks."""
+        self._latest = ("", main)
+        """The agent that spoke last, and its strand."""
+
+    def strand_of(self, entry: Mapping[str, object], place: int) -> str:
+        """Return where a message is told; an agent that is called again begins anew."""
+        agent = string(entry.get("agent"))
+        self._first = self._first or agent
+        if not agent or agent == self._first or entry.get("is_demo"):
+            self._latest = (agent, self._main)
+        elif agent != self._latest[0] or entry.get("role") == "system":
+            self._latest = (agent, f"{self._main}/{agent}#{place}")
+        return self._latest[1]
+
+
+def _about(run: _Run) -> About:
+    info = mapping(run.entry.get("info"))
+    problem = mapping(run.config.get("problem_statement"))
+    return About(
+        title=string(problem.get("id")),
+        model=_model(mapping(run.config.get("agent")), run.attempt),
+        version=string(info.get("swe_agent_version")),
+        usage=_usage(mapping(info.get("model_stats"))),
+        more={
+            key: found
+            for key, value in (
+                ("exit_status", info.get("exit_status")),
+                ("environment", run.entry.get("environment")),
+            )
+            if (found := string(value))
+        }
+        | {**run.more},
+    )
+
+
+def _model(agent: Mapping[str, object], attempt: int) -> str:
+    """Return the model of an attempt; several agents take turns."""
+    several = mappings(agent.get("agent_configs"))
+    found = several[attempt % len(several)] if several else agent
+    return string(mapping(found.get("model")).get("name"))
+
+
+def _config(entry: Mapping[str, object]) -> Mapping[str, object]:
+    """Return how the run was set up, which newer files hold as text."""
+    written = entry.get("replay_config")
+    return mapping(parsed(written) if isinstance(written, str) else written)
+
+
+def _usage(stats: Mapping[str, object]) -> Usage | None:
+    names = ("tokens_sent", "tokens_received", "", "")
+    whole = usage_in(stats, names, stats.get("instance_cost"))
+    return None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
+
+
+def _message(entry: Mapping[str, object]) -> Message | None:
+    content = contents(entry.get("content"))
+    match entry.get("role"):
+        case "system":
+            return Message(Role.SYSTEM, content)
+        case "user":
+            return Message(Role.USER, content)
+        case "assistant":
+            return Message(Role.ASSISTANT, (*thoughts(entry), *content, *_calls(entry)))
+        case "tool":
+            ids = [each for each in sequence(entry.get("tool_call_ids")) if isinstance(each, str)]
+            results = tuple(ToolResult(each, content) for each in ids)
+            return Message(Role.TOOL, results) if results else Message(Role.USER, content)
+        case _:
+            return None
+
+
+def _calls(entry: Mapping[str, object]) -> tuple[ToolCall, ...]:
+    found: list[ToolCall] = []
+    for call in mappings(entry.get("tool_calls")):
+        function = mapping(call.get("function"))
+        name, arguments = string(function.get("name")), as_json(function.get("arguments"))
+        found.append(ToolCall(string(call.get("id")), name, arguments))
+    return tuple(found)
+
+
+SWE_AGENT = SessionReader(
+    format=Format("swe-agent", "SWE-agent trajectory, JSON", "openai", writable=False),
+    recognize=_recognize,
+    read=_read,
+)
