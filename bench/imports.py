@@ -28,9 +28,9 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading, examine
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
-from holdfast.formats.chronicle import About
-from holdfast.formats.documents.telling import tell_window
-from holdfast.formats.session_readers import SESSIONS
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import tell_window
+from holdfast.formats.events import About
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale
 from holdfast.transfer import Importer, Origin

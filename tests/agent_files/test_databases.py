@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, is_database, tell_database
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Guess, Problem
+from holdfast.formats.events import About, Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.replay import replay
 from tests.formats.langgraph.graphs import Saver, human
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
 
 SESSIONS = """
     id TEXT PRIMARY KEY, source TEXT NOT NULL, user_id TEXT, model TEXT, model_config TEXT,

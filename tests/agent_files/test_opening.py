@@ -11,9 +11,9 @@ import pytest
 
 from holdfast.agent_files.files import Unreadable
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
-from holdfast.formats.chronicle import Event, Told
+from holdfast.formats.catalog import HEAD
 from holdfast.formats.document import Problem
-from holdfast.formats.session_readers import HEAD
+from holdfast.formats.events import Event, Told
 from tests.agent_files.agent_files import file_at, pi_lines, write_pi
 from tests.formats.samples import FORMAT_OF, SESSIONS
 

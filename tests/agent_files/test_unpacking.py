@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, tell_database
 from holdfast.agent_files.unpacking import unpacked
-from holdfast.formats.chronicle import Told
+from holdfast.formats.events import Told
 
 if TYPE_CHECKING:
     from pathlib import Path

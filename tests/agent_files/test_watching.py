@@ -6,7 +6,7 @@ from pathlib import Path
 from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.opening import Found, Look, Passed, Reading
 from holdfast.agent_files.watching import Watch
-from holdfast.formats.chronicle import Told
+from holdfast.formats.events import Told
 from tests.agent_files.agent_files import (
     file_at,
     write_droid,

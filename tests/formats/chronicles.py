@@ -14,16 +14,8 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import (
-    MAIN,
-    About,
-    Begun,
-    Folded,
-    Native,
-    Rewound,
-    Told,
-)
-from holdfast.formats.session_reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Rewound, Told
 from holdfast.session import Fork, Usage
 from holdfast.testing.strategies import arguments, sentences, thinking, words
 from holdfast.transcript import (
@@ -42,7 +34,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transcript import Content, Part, Thinking
 
 __all__ = ["Sayable", "chronicles", "comparable"]

@@ -6,15 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.replay import merged
 from holdfast.transcript import NO_EXTRAS, Media, Message, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
 __all__ = ["comparable"]

@@ -6,19 +6,18 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Begun, Folded, Noted, Rewound, Told
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
-from holdfast.formats.stream import stream_records
+from holdfast.formats.source import Record, stream_records
 from holdfast.session import Fork
 from holdfast.transcript import Role, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.session_readers import SessionReader
+    from holdfast.formats.catalog import SessionReader
+    from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
 __all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]

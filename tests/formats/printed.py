@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from holdfast.formats.chronicle import Event, Noted, Told
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Event, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult

@@ -13,7 +13,7 @@ from tests.formats.conformance import broken_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.formats.session_readers import SessionReader
+    from holdfast.formats.catalog import SessionReader
 
 __all__ = ["breaks", "surprised"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.formats.database_readers import Row, Tables
+    from holdfast.formats.catalog import Row, Tables
 
 __all__ = ["Memory"]
 

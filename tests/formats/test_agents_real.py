@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.chronicle import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.document import Problem
-from holdfast.formats.session_readers import SESSIONS
+from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
 from holdfast.formats.source import Record
 from tests.formats.conformance import broken_rules, records_of
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.antigravity import ANTIGRAVITY
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Noted, Told
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.transcript import Text, ToolCall, shape
 from tests.formats.conformance import broken_rules, records_of

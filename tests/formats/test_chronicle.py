@@ -1,6 +1,6 @@
 """What an agent wrote about a message travels with it and comes back out."""
 
-from holdfast.formats.chronicle import Native, native_of, with_native, without_native
+from holdfast.formats.events import Native, native_of, with_native, without_native
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text
 from holdfast.wire import DIALECTS

@@ -1,6 +1,6 @@
 """One message of a session file, read by the codec of its provider."""
 
-from holdfast.formats.decoding import decoded
+from holdfast.formats.content import decoded
 from holdfast.transcript import Message, Role, Text
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Noted, Told
 from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
+from holdfast.formats.events import About, Begun, Event, Folded, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Text, Thinking

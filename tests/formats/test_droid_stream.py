@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Noted, Told
 from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
+from holdfast.formats.events import MAIN, About, Begun, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import shape

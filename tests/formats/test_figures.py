@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.figures import count, usage_in, whole
+from holdfast.formats.json_access import count, usage_in, whole
 from holdfast.session import Usage
 
 NAMES = ("in", "out", "read", "write")

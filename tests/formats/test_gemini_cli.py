@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Noted, Rewound, Told
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.gemini_cli import GEMINI_CLI
 from holdfast.formats.source import Record
 from holdfast.session import Usage

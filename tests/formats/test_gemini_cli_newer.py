@@ -1,6 +1,6 @@
 """What newer releases of Gemini CLI write is read as what it means."""
 
-from holdfast.formats.chronicle import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
 from holdfast.formats.gemini_cli import GEMINI_CLI
 from holdfast.formats.source import Record
 from holdfast.session import Fork

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.keys import Keys
+from holdfast.formats.reader import Keys
 
 
 def test_an_id_is_the_name_until_it_is_used_again() -> None:

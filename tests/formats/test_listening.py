@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Told
+from holdfast.formats.catalog import SessionReader
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.listening import listen, listen_to_documents
+from holdfast.formats.events import MAIN, About, Begun, Event, Told
 from holdfast.formats.pi.reader import PI
-from holdfast.formats.session_readers import SessionReader
 from holdfast.formats.source import Record
+from holdfast.formats.tolerant_stream import listen, listen_to_documents
 from holdfast.transcript import Message, Role, Text
 
 

@@ -1,6 +1,6 @@
 """Answers that LiteLLM gave are read the same in every agent that kept them."""
 
-from holdfast.formats.litellm import answer_in, thoughts, tokens_in
+from holdfast.formats.content import answer_in, thoughts, tokens_in
 from holdfast.session import Usage
 from holdfast.transcript import Thinking
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats import read, write
-from holdfast.formats.chronicle import About, Begun, Native, Told, native_of, without_native
-from holdfast.formats.documents.telling import tell_document
+from holdfast.formats.documents.events import tell_document
+from holdfast.formats.events import About, Begun, Native, Told, native_of, without_native
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Rewound, Told
-from holdfast.formats.mini_swe_agent_log import MINI_SWE_AGENT_LOG
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Rewound, Told
+from holdfast.formats.mini_swe_agent import MINI_SWE_AGENT_LOG
 from holdfast.formats.source import Record, parse
 from holdfast.transcript import shape
 from tests.formats.conformance import records_of

@@ -1,8 +1,7 @@
 """Names of what several files tell in one stream."""
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Problem
-from holdfast.formats.naming import named
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told, named
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text
 

@@ -3,8 +3,8 @@
 import json
 
 from holdfast.formats import detect, read
-from holdfast.formats.chronicle import Begun, Folded, Told
-from holdfast.formats.pi.reader import OPENCLAW
+from holdfast.formats.events import Begun, Folded, Told
+from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.source import Record
 from holdfast.transcript import shape
 from tests.formats.samples import sample

@@ -3,11 +3,10 @@
 import json
 
 from holdfast.formats import detect
-from holdfast.formats.chronicle import Begun, Event, Folded, Rewound, Told
-from holdfast.formats.database_readers import Row, recognize_tables
+from holdfast.formats.catalog import Row, recognize_tables
 from holdfast.formats.document import Problem
-from holdfast.formats.openclaw_database import OPENCLAW_DATABASE
-from holdfast.formats.pi.reader import OPENCLAW
+from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.openclaw import OPENCLAW, OPENCLAW_DATABASE
 from holdfast.formats.replay import replay
 from holdfast.formats.source import Record
 from holdfast.session import Fork

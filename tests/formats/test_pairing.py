@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.document import Problem
-from holdfast.formats.pairing import Reading, Said, arrange
+from holdfast.formats.replay import Reading, Said, arrange
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, check, shape
 
 IDS = st.sampled_from(["", "a", "b", "a-2"])

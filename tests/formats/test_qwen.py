@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.qwen import QWEN
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage

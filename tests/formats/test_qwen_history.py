@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from holdfast.formats.chronicle import Folded, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Folded, Rewound, Told
 from holdfast.formats.qwen import QWEN
 from holdfast.formats.reading import documents_told
 from holdfast.formats.source import Record

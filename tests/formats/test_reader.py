@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.session_reader import contents, summarized, words
+from holdfast.formats.content import contents, summarized, words
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text
 
 

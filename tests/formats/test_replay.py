@@ -1,6 +1,7 @@
 """Playing a file again gives the conversation that its model had, whoever divided it and how."""
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.document import Problem
+from holdfast.formats.events import (
     MAIN,
     About,
     Begun,
@@ -12,7 +13,6 @@ from holdfast.formats.chronicle import (
     Told,
     native_of,
 )
-from holdfast.formats.document import Problem
 from holdfast.formats.replay import merged, replay
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (

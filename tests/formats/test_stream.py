@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
-from holdfast.formats import stream
+from holdfast.formats import source
 from holdfast.formats.document import Problem
-from holdfast.formats.source import Record
-from holdfast.formats.stream import stream_records
+from holdfast.formats.source import Record, stream_records
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -118,7 +117,7 @@ def test_bottomless_nesting_is_a_problem_of_its_line() -> None:
 def test_an_enormous_line_is_passed_over_without_being_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stream, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(source, "LONGEST_LINE", 1 << 20)
 
     def chunks() -> Iterator[bytes]:
         yield b'{"a": 1}\n{"b": "'
@@ -134,7 +133,7 @@ def test_an_enormous_line_is_passed_over_without_being_held(
 
 
 def test_an_enormous_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "LONGEST_DOCUMENT", 1 << 20)
+    monkeypatch.setattr(source, "LONGEST_DOCUMENT", 1 << 20)
     with pytest.raises(DecodeError, match="one JSON document of more than 1 MiB"):
         read(b"[\n", *([b"1,\n" * (64 << 10)] * 8))
 

@@ -1,7 +1,7 @@
 """A summary in front of somebody's words is told by itself, and the words are told as well."""
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.summaries import with_lone_summaries
+from holdfast.formats.events import About, Begun, Event, Folded, Native, Rewound, Told
+from holdfast.formats.writer import with_lone_summaries
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, ToolCall
 
 SUMMARY = Summary("so far")

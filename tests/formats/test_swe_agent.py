@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Told
+from holdfast.formats.events import MAIN, About, Begun, Event, Told
 from holdfast.formats.source import Record, parse
 from holdfast.formats.swe_agent import SWE_AGENT
 from holdfast.session import Fork, Usage

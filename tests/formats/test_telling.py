@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats import read, read_all
-from holdfast.formats.chronicle import About, Begun, Folded, Native, Told, with_native
+from holdfast.formats.content import summarized
 from holdfast.formats.document import Problem
-from holdfast.formats.documents.telling import tell_document, tell_window
-from holdfast.formats.listening import listen_to_documents
-from holdfast.formats.session_reader import summarized
-from holdfast.formats.stream import stream_records
+from holdfast.formats.documents.events import tell_document, tell_window
+from holdfast.formats.events import About, Begun, Folded, Native, Told, with_native
+from holdfast.formats.source import stream_records
+from holdfast.formats.tolerant_stream import listen_to_documents
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.samples import sample

@@ -5,8 +5,8 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.session_reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Rewound, Told
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text

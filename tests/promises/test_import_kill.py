@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from holdfast.formats.chronicle import Event, Told
+from holdfast.formats.events import Event, Told
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transfer import tell_session
 from tests.promises.import_worker import story

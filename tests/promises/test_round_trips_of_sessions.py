@@ -17,10 +17,10 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
-from holdfast.formats.chronicle import Told
-from holdfast.formats.listening import listen
-from holdfast.formats.session_readers import SESSIONS
-from holdfast.formats.stream import stream_records
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.events import Told
+from holdfast.formats.source import stream_records
+from holdfast.formats.tolerant_stream import listen
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -40,8 +40,8 @@ from tests.transfer.taking import importer, opened, sessions
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.session_reader import SessionReader
+    from holdfast.formats.events import Event
+    from holdfast.formats.reader import SessionReader
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Part

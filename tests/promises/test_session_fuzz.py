@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import detect, read_all
+from holdfast.formats.catalog import HEAD, SESSIONS, SessionReader, recognize
 from holdfast.formats.replay import replay
-from holdfast.formats.session_readers import HEAD, SESSIONS, SessionReader, recognize
 from holdfast.formats.source import Record
 from tests.formats.conformance import broken_rules, records_of, tell
 from tests.formats.samples import SESSIONS as SAMPLES

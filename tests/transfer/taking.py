@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
-from holdfast.formats.session_reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Told
 from holdfast.ports import Listing
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, user
@@ -18,7 +18,7 @@ from holdfast.transfer import Importer, Origin, Tally
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Message

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from holdfast.compaction.repair import repair
 from holdfast.errors import DecodeError, StoreError
-from holdfast.formats.chronicle import (
+from holdfast.formats.document import Problem
+from holdfast.formats.events import (
     MAIN,
     About,
     Begun,
@@ -25,7 +26,6 @@ from holdfast.formats.chronicle import (
     Told,
     native_of,
 )
-from holdfast.formats.document import Problem
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
@@ -51,7 +51,7 @@ from tests.transfer.taking import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord
 

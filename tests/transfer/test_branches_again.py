@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Rewound
+from holdfast.formats.events import MAIN, About, Begun, Folded, Rewound
 from holdfast.session import Fork
 from holdfast.transfer import tell_session
 from tests.formats.chronicles import chronicles
@@ -16,7 +16,7 @@ from tests.transfer.taking import NOW, begun, opened, sessions, take, told, word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transfer import Tally

@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Told
+from holdfast.formats.events import MAIN, About, Begun, Told
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
@@ -16,7 +16,7 @@ from tests.transfer.taking import START, begun, opened, sessions, take, told, wo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Entry, Session, View
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.formats.chronicle import MAIN, About, Begun
+from holdfast.formats.events import MAIN, About, Begun
 from holdfast.session import Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transfer import Origin, early_children, elder_of, story_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event, Told
+    from holdfast.formats.events import Event, Told
     from holdfast.ports import Amendment, Store
     from holdfast.session import Entry, Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Rewound, Told
+from holdfast.formats.events import MAIN, About, Begun, Folded, Rewound, Told
 from holdfast.formats.replay import replay
 from holdfast.session import (
     Cause,

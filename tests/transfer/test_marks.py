@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import Native
+from holdfast.formats.events import Native
 from holdfast.session import Usage
 from holdfast.testing.strategies import words
 from holdfast.transcript import (

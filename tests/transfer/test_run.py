@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import count
 
-from holdfast.formats.chronicle import About, Begun, Event
+from holdfast.formats.events import About, Begun, Event
 from holdfast.ports import Listing
 from holdfast.session import Addition, Session
 from holdfast.stores.sqlite import SqliteStore

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import Begun, Folded, Told
+from holdfast.formats.events import Begun, Folded, Told
 from holdfast.session import Fork, Usage
 from holdfast.transfer import tell_session
 from tests.transfer.taking import begun, folded, opened, sessions, take, told, words
@@ -14,7 +14,7 @@ from tests.transfer.taking import begun, folded, opened, sessions, take, told, w
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
 
 PARENT = [begun("parent"), told("u1"), told("a1"), told("u2"), told("a2")]

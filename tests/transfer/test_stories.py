@@ -28,7 +28,7 @@ from tests.transfer.taking import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.transcript import Message
 

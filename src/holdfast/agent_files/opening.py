@@ -17,21 +17,19 @@ from holdfast.agent_files.files import (
     place_of,
 )
 from holdfast.errors import DecodeError, MissingExtra
-from holdfast.formats.catalog import IN_DATABASES
-from holdfast.formats.chronicle import About, Begun
+from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
 from holdfast.formats.document import Guess, Problem, Style
-from holdfast.formats.listening import listen, listen_to_documents
+from holdfast.formats.events import About, Begun
 from holdfast.formats.reading import detect_source
-from holdfast.formats.session_readers import HEAD, SESSIONS
-from holdfast.formats.source import Record, Source
-from holdfast.formats.stream import stream_records
+from holdfast.formats.source import Record, Source, stream_records
+from holdfast.formats.tolerant_stream import listen, listen_to_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from holdfast.agent_files.finding import File
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
 
 __all__ = [
     "AUTO",

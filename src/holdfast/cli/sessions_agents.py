@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import counted
-from holdfast.formats.chronicle import About, Begun
-from holdfast.formats.documents.telling import tell_window
-from holdfast.formats.session_readers import SESSIONS
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import tell_window
+from holdfast.formats.events import About, Begun
 from holdfast.session import Fork, children_of, path_to
 from holdfast.transfer import tell_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Transcript

@@ -15,18 +15,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.content import summarized
 from holdfast.formats.document import Format
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import as_json, mapping, mappings, parsed, sequence, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import SessionReader, Sign, summarized
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.json_access import (
+    as_json,
+    mapping,
+    mappings,
+    moment,
+    parsed,
+    sequence,
+    string,
+)
+from holdfast.formats.reader import Keys, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 

@@ -10,7 +10,7 @@ from holdfast.errors import HoldfastError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.formats.chronicle import About
+    from holdfast.formats.events import About
     from holdfast.transcript import Transcript
 
 __all__ = ["Aside", "Document", "Envelope", "Format", "Guess", "Problem", "ReadOnlyFormat", "Style"]

@@ -1,7 +1,7 @@
 """Reads the sessions of Droid, Factory's agent, and the event streams that it prints.
 
-A session file begins with `session_start` and holds messages as Anthropic writes them; a stream is
-read by `droid_stream`. Both are shown by files. What other readers of these files say: a header
+A session file begins with `session_start` and holds messages as Anthropic writes them. Both it and
+the stream are shown by files. What other readers of these files say: a header
 names the session that a sub-agent works for (`callingSessionId`) or that this one forked from
 (`parent`); `compaction_state` holds a summary and the message up to which it speaks; thoughts of
 models that are not Anthropic's stand beside the content of a message; and a message that only the
@@ -14,27 +14,157 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
-from holdfast.formats.decoding import decoded
+from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.droid_stream import StreamDesk, is_stream_line, session_of
-from holdfast.formats.figures import usage_in, whole
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import mapping, mappings, string
-from holdfast.formats.moments import moment
-from holdfast.formats.naming import named
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told, named
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    is_object,
+    mapping,
+    mappings,
+    moment,
+    string,
+    usage_in,
+    whole,
+)
+from holdfast.formats.reader import Keys, SessionReader, Sign
 from holdfast.formats.replay import merged
-from holdfast.formats.session_reader import SessionReader, Sign, summarized, words
-from holdfast.session import Fork
-from holdfast.transcript import Message, Role, Thinking
+from holdfast.session import Fork, Usage
+from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
 
 __all__ = ["DROID"]
+
+_STREAM_USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+_SIGNS = {"message": "text", "tool_call": "toolName", "completion": "finalText"}
+"""The lines that nobody else writes, each with the field that makes sure."""
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+
+
+def is_stream_line(entry: Mapping[str, object]) -> bool:
+    """Say whether a line stands in such a stream and nowhere else."""
+    sign = _SIGNS.get(string(entry.get("type")))
+    return sign is not None and isinstance(entry.get(sign), str) and bool(session_of(entry))
+
+
+def session_of(entry: Mapping[str, object]) -> str:
+    """Return the session that a line of a stream names."""
+    return string(entry.get("session_id")) or string(entry.get("sessionId"))
+
+
+class StreamDesk:
+    """Reads a stream line by line."""
+
+    def __init__(self) -> None:
+        """Know nothing of the session yet."""
+        self.has_begun = False
+        self._keys = Keys()
+        self._model = ""
+        self._words = ""
+        """What the model said last since the user spoke."""
+        self._spent = Usage()
+
+    def take(self, record: Record) -> Iterator[Event]:
+        """Tell what one line says."""
+        entry = mapping(record.value)
+        yield from self._begin(record.line, entry)
+        match entry.get("type"):
+            case "message":
+                yield from self._message(record, entry)
+            case "tool_call":
+                yield self._told(record, Message(Role.ASSISTANT, (_call(entry),)))
+            case "tool_result":
+                yield self._told(record, Message(Role.TOOL, (_result(entry),)))
+            case "completion":
+                yield from self._complete(record, entry)
+            case "system" | "error":
+                return
+            case kind if string(entry.get("text")):
+                yield Problem(record.line, f"a line of type {kind!r} is not known", record.file)
+            case _:
+                return
+
+    def _begin(self, line: int, entry: Mapping[str, object]) -> Iterator[Begun]:
+        if self.has_begun:
+            return
+        self.has_begun = True
+        self._model = string(entry.get("model"))
+        about = About(
+            id=session_of(entry),
+            model=self._model,
+            cwd=string(entry.get("cwd")),
+            started=moment(entry.get("timestamp")),
+        )
+        yield Begun(strand=MAIN, line=line, about=about)
+
+    def _message(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+        role, text = _ROLES.get(string(entry.get("role"))), string(entry.get("text"))
+        if role is None:
+            reason = f"a message of the role {entry.get('role')!r} is not known"
+            yield Problem(record.line, reason, record.file)
+        elif text:
+            self._words = text if role is Role.ASSISTANT else ""
+            yield self._told(record, Message(role, (Text(text),)))
+
+    def _complete(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+        text = string(entry.get("finalText"))
+        if text not in {"", self._words}:
+            yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
+        if (usage := usage_in(mapping(entry.get("usage")), _STREAM_USAGE)) is not None:
+            self._spent += usage
+            yield Noted(strand=MAIN, about=About(usage=self._spent))
+
+    def _told(self, record: Record, message: Message) -> Told:
+        entry = mapping(record.value)
+        own = string(entry.get("id"))
+        is_answer = message.role is Role.ASSISTANT
+        return Told(
+            strand=MAIN,
+            line=record.line,
+            key=self._keys.take(own, record.line),
+            message=message,
+            native=Native(
+                id=own,
+                model=self._model if is_answer else "",
+                at=moment(entry.get("timestamp")),
+            ),
+        )
+
+
+def _call(entry: Mapping[str, object]) -> ToolCall:
+    name = string(entry.get("toolName")) or string(entry.get("toolId"))
+    return ToolCall(_call_id(entry), name, as_json(entry.get("parameters")))
+
+
+def _result(entry: Mapping[str, object]) -> ToolResult:
+    value = entry.get("value")
+    failed = entry.get("isError") is True or count(mapping(value).get("exitCode")) > 0
+    name = string(entry.get("toolName")) or string(entry.get("toolId"))
+    return ToolResult(_call_id(entry), (Text(_output(value)),), is_error=failed, name=name)
+
+
+def _call_id(entry: Mapping[str, object]) -> str:
+    return string(entry.get("toolCallId")) or string(entry.get("id"))
+
+
+def _output(value: object) -> str:
+    """Return what a tool printed; anything else that it returned as JSON."""
+    if is_object(value) and "stdout" in value:
+        printed = (string(value.get(name)) for name in ("stdout", "stderr"))
+        return "\n".join(text for text in printed if text)
+    return "" if value is None else as_json(value)
+
 
 _HEADER = frozenset(["title", "cwd", "owner", "session"])
 """What a header has, and no other event of its type."""

@@ -6,21 +6,34 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
+from holdfast.formats.catalog import (
+    DOCUMENTS,
+    FORMATS,
+    HEAD,
+    IN_DATABASES,
+    SESSIONS,
+    choose,
+    recognize,
+)
 from holdfast.formats.document import Document, Guess, Problem, Style
-from holdfast.formats.documents.container import Place, find, read_list, read_object
-from holdfast.formats.documents.dialect import dialect_of, is_message
-from holdfast.formats.loose import is_object, kind_of, mapping, string
+from holdfast.formats.documents.container import (
+    Place,
+    dialect_of,
+    find,
+    is_message,
+    read_list,
+    read_object,
+)
+from holdfast.formats.json_access import is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
-from holdfast.formats.session_readers import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.catalog import SessionReader
     from holdfast.formats.document import Format
-    from holdfast.formats.session_readers import SessionReader
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record, Source
 
 __all__ = [

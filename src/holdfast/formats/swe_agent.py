@@ -18,19 +18,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
+from holdfast.formats.content import contents, thoughts
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.figures import count, usage_in
-from holdfast.formats.litellm import thoughts
-from holdfast.formats.loose import as_json, mapping, mappings, parsed, sequence, string
-from holdfast.formats.session_reader import SessionReader, Sign, contents
+from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    mapping,
+    mappings,
+    parsed,
+    sequence,
+    string,
+    usage_in,
+)
+from holdfast.formats.reader import SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import NO_EXTRAS, Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.session import Usage
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
-from holdfast.formats.catalog import choose
-from holdfast.formats.chronicle import About, native_of, with_native, without_native
-from holdfast.formats.derived import derived_uuid
+from holdfast.formats.catalog import SESSIONS, choose
 from holdfast.formats.document import ReadOnlyFormat, Style
 from holdfast.formats.documents.container import SYSTEM_KEYS, dump, write_back
-from holdfast.formats.documents.telling import tell_window
-from holdfast.formats.loose import as_json, mapping
-from holdfast.formats.session_readers import SESSIONS
+from holdfast.formats.documents.events import tell_window
+from holdfast.formats.events import About, native_of, with_native, without_native
+from holdfast.formats.json_access import as_json, mapping
+from holdfast.formats.writer import derived_uuid
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:

@@ -24,14 +24,11 @@ from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.errors import MissingExtra
-from holdfast.formats.catalog import DOCUMENTS
+from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess
-from holdfast.formats.documents.container import key_of
-from holdfast.formats.documents.dialect import is_message
-from holdfast.formats.loose import is_array, is_object
-from holdfast.formats.session_readers import recognize
-from holdfast.formats.source import Record
-from holdfast.formats.stream import LONGEST_LINE
+from holdfast.formats.documents.container import is_message, key_of
+from holdfast.formats.json_access import is_array, is_object
+from holdfast.formats.source import LONGEST_LINE, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -24,13 +24,13 @@ from holdfast.formats.document import Style
 from holdfast.formats.documents.container import (
     SYSTEM_KEYS,
     Place,
+    dialect_of,
     dump,
     find,
     read_list,
     read_object,
 )
-from holdfast.formats.documents.dialect import dialect_of
-from holdfast.formats.loose import is_object, kind_of, mapping
+from holdfast.formats.json_access import is_object, kind_of, mapping
 from holdfast.formats.reading import documents_told
 from holdfast.redaction import Redactor
 from holdfast.summary import Written

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import Conflict
-from holdfast.formats.chronicle import Folded
+from holdfast.formats.events import Folded
 from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Usage
 from holdfast.transfer.families import created_by
 from holdfast.transfer.identity import countable
@@ -15,7 +15,7 @@ from holdfast.transfer.matching import Shelf, reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Rewound
+    from holdfast.formats.events import Rewound
     from holdfast.ports import Store
     from holdfast.session import Draft, Entry, Head, Session, Spawn
 

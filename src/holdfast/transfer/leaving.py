@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.events import (
     MAIN,
     About,
     Begun,
@@ -39,7 +39,7 @@ from holdfast.transfer.showing import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Session, View
 

@@ -22,7 +22,7 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.formats.chronicle import Told
+    from holdfast.formats.events import Told
     from holdfast.transcript import Part
 
 __all__ = ["BEGINNING", "mark_after"]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.ports import Amendment
 from holdfast.session import Fork, Kind, Usage
 from holdfast.transfer.files import Files
@@ -22,7 +22,7 @@ from holdfast.transfer.identity import countable, imported_of, is_strand, repeat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from holdfast.formats.chronicle import Native
+    from holdfast.formats.events import Native
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Message

@@ -5,16 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import (
-    About,
-    Begun,
-    Folded,
-    Noted,
-    Rewound,
-    Told,
-    with_native,
-)
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Folded, Noted, Rewound, Told, with_native
 from holdfast.session import Draft, Fork
 from holdfast.transfer.describing import identity_of, improve, settle
 from holdfast.transfer.identity import proposed_ids
@@ -27,7 +19,7 @@ from holdfast.transfer.strands import Strand, sane
 from holdfast.transfer.tally import Count
 
 if TYPE_CHECKING:
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transfer.making import Surroundings
     from holdfast.transfer.matching import Target
     from holdfast.transfer.tally import Tally

@@ -11,14 +11,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Begun, Folded, Noted, Rewound
 from holdfast.transfer.outbox import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transfer.identity import Origin
     from holdfast.transfer.run import Run
 

@@ -16,7 +16,7 @@ from holdfast.transfer.matching import LeftAlone, Seeking
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import About, Begun, Told
+    from holdfast.formats.events import About, Begun, Told
     from holdfast.session import Entry
     from holdfast.transcript import Message
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Document, Problem, detect, read
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.events import About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.replay import replay
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage

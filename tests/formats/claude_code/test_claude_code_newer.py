@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import Document, read
-from holdfast.formats.chronicle import Begun, Event, Rewound
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.events import Begun, Event, Rewound
 from holdfast.formats.source import Record
 from holdfast.session import Fork
 from holdfast.transcript import shape

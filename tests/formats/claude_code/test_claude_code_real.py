@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.chronicle import Begun, Event, Folded, Told, without_native
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import mapping, string
+from holdfast.formats.events import Begun, Event, Folded, Told, without_native
+from holdfast.formats.json_access import mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.source import Record
 from holdfast.session import Fork

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import detect, read
-from holdfast.formats.chronicle import Begun, Event, Folded, Noted, Told
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.events import Begun, Event, Folded, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import shape

@@ -8,23 +8,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import (
-    About,
-    Begun,
-    Event,
-    Folded,
-    Native,
-    Noted,
-    Rewound,
-    Told,
-)
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
-from holdfast.formats.derived import is_uuid
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Folded, Native, Noted, Rewound, Told
 from holdfast.formats.replay import replay
 from holdfast.formats.source import Record
+from holdfast.formats.writer import is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Message,

@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.chronicle import (
-    MAIN,
-    About,
-    Begun,
-    Event,
-    Folded,
-    Noted,
-    Rewound,
-    Told,
-)
 from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Opaque, Role, Thinking, ToolResult, shape

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from holdfast.formats import detect, read
-from holdfast.formats.chronicle import Begun
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.loose import mapping
+from holdfast.formats.events import Begun
+from holdfast.formats.json_access import mapping
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque, Role, Text, Thinking

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import detect
-from holdfast.formats.chronicle import Begun
 from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.events import Begun
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import Role

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import read, write
-from holdfast.formats.chronicle import Event, Told
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Event, Told
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.chronicle import Folded, Told
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.rules import violations
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import mapping
-from holdfast.formats.source import Record
-from holdfast.formats.stream import stream_records
+from holdfast.formats.events import Folded, Told
+from holdfast.formats.json_access import mapping
+from holdfast.formats.source import Record, stream_records
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque
 from tests.formats.chronicles import comparable

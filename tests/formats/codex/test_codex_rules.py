@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.formats.codex.rules import violations
-from holdfast.formats.loose import mapping
+from holdfast.formats.json_access import mapping
 from holdfast.formats.source import Record
 
 Lines = list[dict[str, object]]

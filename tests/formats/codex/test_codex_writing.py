@@ -7,22 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 
 from holdfast.formats import read, write
-from holdfast.formats.chronicle import (
-    MAIN,
-    About,
-    Begun,
-    Event,
-    Folded,
-    Native,
-    Noted,
-    Rewound,
-    Told,
-)
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.rules import violations
-from holdfast.formats.documents.telling import tell_window
-from holdfast.formats.loose import mapping
-from holdfast.formats.session_reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.documents.events import tell_window
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.json_access import mapping
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (

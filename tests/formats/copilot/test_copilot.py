@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.copilot.reader import COPILOT
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, shape

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.copilot.reader import COPILOT
+from holdfast.formats.events import About, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall

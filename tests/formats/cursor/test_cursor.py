@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
 from holdfast.formats.cursor.reader import CURSOR
 from holdfast.formats.document import Problem
+from holdfast.formats.events import MAIN, About, Begun, Native, Told
 from holdfast.formats.source import Record
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult

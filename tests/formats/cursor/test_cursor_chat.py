@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Event, Told
-from holdfast.formats.cursor.database import CURSOR_CHAT
-from holdfast.formats.cursor.root import Root, root_of
-from holdfast.formats.database_readers import Row, recognize_tables
+from holdfast.formats.catalog import Row, recognize_tables
+from holdfast.formats.cursor.database import CURSOR_CHAT, Root, root_of
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Told
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conformance import broken_rules
 from tests.formats.tables import Memory

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import detect, read
-from holdfast.formats.chronicle import Begun, Event, Noted, Told
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.cursor.reader import CURSOR
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Begun, Event, Noted, Told
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import MAIN, About, Begun, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import MAIN, About, Begun, Told
 from holdfast.formats.grok.reader import GROK
 from holdfast.formats.source import Record
 from holdfast.session import Fork

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
 from holdfast.formats.grok.reader import GROK
 from holdfast.formats.reading import documents_told
 from holdfast.formats.source import Record

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import About, Begun, Told
-from holdfast.formats.documents.telling import tell_document
+from holdfast.formats.documents.events import tell_document
+from holdfast.formats.events import About, Begun, Told
 from holdfast.formats.hermes.session import is_failure
 from holdfast.session import Fork, Usage
 from holdfast.transcript import ToolResult

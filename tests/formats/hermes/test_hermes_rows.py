@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import Native
-from holdfast.formats.hermes.rows import COLUMNS, fingerprint, message_of, native_of
+from holdfast.formats.events import Native
+from holdfast.formats.hermes.database import COLUMNS, fingerprint, message_of, native_of
 from holdfast.transcript import (
     Media,
     Message,

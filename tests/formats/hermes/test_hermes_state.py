@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Event, Native, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Native, Noted, Rewound, Told
 from holdfast.formats.hermes.database import HERMES_STATE
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text

@@ -7,11 +7,10 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.hermes.block import Fate, Written
-from holdfast.formats.hermes.window import tell_rows
+from holdfast.formats.content import summarized
+from holdfast.formats.events import About, Begun, Event, Folded, Native, Rewound, Told
+from holdfast.formats.hermes.window import Fate, Written, tell_rows
 from holdfast.formats.replay import replay
-from holdfast.formats.session_reader import summarized
 from holdfast.transcript import Message, Role, Text
 
 START = 1_700_000_000.0

@@ -6,7 +6,7 @@ from hashlib import md5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Event, Noted, Told
+from holdfast.formats.events import About, Begun, Event, Noted, Told
 from holdfast.formats.kimi.reader import KIMI
 from holdfast.formats.reading import documents_told
 from holdfast.formats.source import Record

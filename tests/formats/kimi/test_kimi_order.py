@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Folded, Rewound, Told
 from holdfast.formats.kimi.reader import KIMI
 from holdfast.formats.source import Record
 from holdfast.session import Fork

@@ -1,6 +1,6 @@
 """What Kimi's model sees, followed by names."""
 
-from holdfast.formats.kimi.window import Kept, Window
+from holdfast.formats.kimi.journal import Kept, Window
 
 
 def talk() -> Window:

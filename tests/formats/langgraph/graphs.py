@@ -10,7 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.formats.database_readers import Row
+    from holdfast.formats.catalog import Row
 
 __all__ = ["Saver", "human", "packed", "removal"]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Folded, Rewound, Told
 from holdfast.formats.langgraph.database import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Fork

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import Native
+from holdfast.formats.events import Native
 from holdfast.formats.langgraph.messages import entry_of, message_of, native_of
 from holdfast.session import Usage
 from holdfast.transcript import (

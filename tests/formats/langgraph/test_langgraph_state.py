@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Noted, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Folded, Noted, Told
 from holdfast.formats.langgraph.database import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Usage

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About, Begun, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Told
 from holdfast.formats.opencode.reader import OPENCODE
 from holdfast.formats.source import Record
 from holdfast.session import Fork

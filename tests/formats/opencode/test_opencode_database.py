@@ -2,9 +2,9 @@
 
 import json
 
-from holdfast.formats.chronicle import Begun, Folded, Told
-from holdfast.formats.database_readers import recognize_tables
+from holdfast.formats.catalog import recognize_tables
 from holdfast.formats.document import Problem
+from holdfast.formats.events import Begun, Folded, Told
 from holdfast.formats.opencode.database import OPENCODE_DATABASE
 from holdfast.formats.opencode.reader import OPENCODE
 from holdfast.formats.source import Record

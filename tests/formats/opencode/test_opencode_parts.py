@@ -1,6 +1,6 @@
 """The parts of opencode's messages."""
 
-from holdfast.formats.opencode.parts import is_settled, pieces, said, usage_of, words_of
+from holdfast.formats.opencode.session import is_settled, pieces, said, usage_of, words_of
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 

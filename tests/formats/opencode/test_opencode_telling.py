@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import read
-from holdfast.formats.chronicle import Event, Folded, Native, Rewound, Told
-from holdfast.formats.keys import Keys
-from holdfast.formats.opencode.telling import Entry, callers_first, tell
+from holdfast.formats.events import Event, Folded, Native, Rewound, Told
+from holdfast.formats.opencode.session import Entry, callers_first, tell
+from holdfast.formats.reader import Keys
 from holdfast.session import Usage
 from holdfast.transcript import shape
 from tests.formats.samples import sample

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, read_all
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Told
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Told
 from holdfast.formats.openhands.reader import OPENHANDS
 from holdfast.formats.source import Record, parse
 from holdfast.session import Usage

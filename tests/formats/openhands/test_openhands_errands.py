@@ -1,6 +1,6 @@
 """What an agent did over the Agent Client Protocol is told as calls and results."""
 
-from holdfast.formats.chronicle import Event, Told
+from holdfast.formats.events import Event, Told
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
 from holdfast.formats.source import Record
 from holdfast.transcript import ToolCall, ToolResult, shape

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Noted, Told
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Told
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
 from holdfast.formats.source import Record, parse
 from holdfast.session import Usage

@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 
 from holdfast.formats import Problem, read
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Told
-from holdfast.formats.openhands.folder import OPENHANDS_FOLDER
+from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Told
+from holdfast.formats.openhands.reader import OPENHANDS_FOLDER
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import shape

@@ -3,8 +3,8 @@
 import json
 
 from holdfast.formats import detect
-from holdfast.formats.chronicle import About, Begun, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.document import Problem
+from holdfast.formats.events import About, Begun, Event, Folded, Noted, Rewound, Told
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.chronicle import Event, Folded, Told
 from holdfast.formats.document import Problem
-from holdfast.formats.pi.reader import OPENCLAW, PI
+from holdfast.formats.events import Event, Folded, Told
+from holdfast.formats.openclaw import OPENCLAW
+from holdfast.formats.pi.reader import PI
 from holdfast.formats.pi.rules import violations
-from holdfast.formats.session_reader import SessionReader
-from holdfast.formats.source import Record
-from holdfast.formats.stream import stream_records
+from holdfast.formats.reader import SessionReader
+from holdfast.formats.source import Record, stream_records
 from holdfast.transcript import Message, Role
 from tests.formats.chronicles import comparable
 

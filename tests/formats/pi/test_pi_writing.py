@@ -7,7 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 from holdfast.formats import read, write
-from holdfast.formats.chronicle import (
+from holdfast.formats.content import summarized
+from holdfast.formats.events import (
     MAIN,
     About,
     Begun,
@@ -19,11 +20,11 @@ from holdfast.formats.chronicle import (
     Told,
     without_native,
 )
-from holdfast.formats.loose import mapping, sequence
-from holdfast.formats.pi.reader import OPENCLAW, PI
+from holdfast.formats.json_access import mapping, sequence
+from holdfast.formats.openclaw import OPENCLAW
+from holdfast.formats.pi.reader import PI
 from holdfast.formats.pi.rules import violations
 from holdfast.formats.pi.writer import write_openclaw, write_pi
-from holdfast.formats.session_reader import summarized
 from holdfast.formats.source import Record
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (

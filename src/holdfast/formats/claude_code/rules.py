@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.claude_code.lines import SPOKEN, line_of
-from holdfast.formats.derived import is_uuid
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
+from holdfast.formats.json_access import is_array, mapping, mappings, sequence, string
+from holdfast.formats.writer import is_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

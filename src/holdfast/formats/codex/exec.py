@@ -11,25 +11,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Noted, Told
-from holdfast.formats.codex.about import spent_in
-from holdfast.formats.codex.exec_events import EVENTS, event_steps
 from holdfast.formats.codex.exec_steps import (
+    EVENTS,
     Answered,
     Asked,
     Expected,
     Planned,
     Said,
     Trouble,
+    event_steps,
     item_steps,
     spoken_by_model,
 )
+from holdfast.formats.codex.items import spent_in
 from holdfast.formats.codex.window import Replies
 from holdfast.formats.document import Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import is_object, mapping, mappings, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import LIKELY, Sign
+from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Told
+from holdfast.formats.json_access import is_object, mapping, mappings, moment, string
+from holdfast.formats.reader import LIKELY, Keys, Sign
 from holdfast.formats.source import Record
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
@@ -37,8 +36,8 @@ from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.formats.chronicle import Event
     from holdfast.formats.codex.exec_steps import Step
+    from holdfast.formats.events import Event
 
 __all__ = ["Printout", "is_printed", "sign_of"]
 

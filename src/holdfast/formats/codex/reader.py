@@ -1,6 +1,6 @@
 """Reads the rollouts of Codex: the items of the Responses API, in an envelope or, long ago, bare.
 
-What `codex exec --json` prints is read by `codex_exec`, under the same name.
+What `codex exec --json` prints is read by `codex.exec`, under the same name.
 
 Only items are what the model saw; the events beside them repeat it for the screen and are not
 told, but for a prompt that stands nowhere else, what an answer cost, rollbacks and names. Errors
@@ -13,32 +13,103 @@ the two tells that answer without its cost.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Noted, Rewound, Told
-from holdfast.formats.codex.about import about_of, spent_in
-from holdfast.formats.codex.costs import Spent, with_costs
-from holdfast.formats.codex.exec import Printout, is_printed
-from holdfast.formats.codex.folds import Fold, replacement
-from holdfast.formats.codex.items import CONVERSATION, agent_item, message_of, spoken
-from holdfast.formats.codex.signs import BARE, recognize
-from holdfast.formats.codex.window import Replies, Window
+from holdfast.formats.codex.exec import Printout, is_printed, sign_of
+from holdfast.formats.codex.items import (
+    CONVERSATION,
+    about_of,
+    agent_item,
+    message_of,
+    spent_in,
+    spoken,
+)
+from holdfast.formats.codex.window import Fold, Replies, Window, replacement
 from holdfast.formats.codex.writer import write
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import mapping, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import SessionReader
+from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Rewound, Told
+from holdfast.formats.json_access import mapping, moment, string
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
+    from holdfast.session import Usage
 
 __all__ = ["CODEX"]
+
+BARE = frozenset(["id", "timestamp", "instructions"])
+"""What the first line of the oldest rollouts has, whose items stand without an envelope."""
+_SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])
+_LINES = _SURE_LINES | {"response_item", "event_msg"}
+
+
+def recognize(records: Sequence[Record]) -> Sign | None:
+    """Say why records are from Codex; None when they are not."""
+    likely: Sign | None = None
+    for record in records:
+        entry = mapping(record.value)
+        kind = string(entry.get("type"))
+        found: Sign | None = None
+        if kind in _LINES and isinstance(entry.get("payload"), dict):
+            reason = f"a line of type {kind} with a payload"
+            found = Sign(reason) if kind in _SURE_LINES else Sign(reason, LIKELY)
+        else:
+            found = sign_of(entry)
+        if found is not None and found.confidence > LIKELY:
+            return found
+        likely = likely or found
+    first = mapping(records[0].value if records else None)
+    if "type" not in first and first.keys() >= BARE:
+        return Sign("a line with id, timestamp and instructions before bare items")
+    return likely
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The model was asked, and this is what it cost."""
+
+    usage: Usage
+
+
+def with_costs(events: Iterable[Event | Spent]) -> Iterator[Event]:
+    """Return the events in order, each cost on the message of the model right before it.
+
+    A cost that does not follow an answer goes to the next one, as the oldest files have it. So
+    does the second cost of one answer: each is counted once.
+    """
+    held: Told | None = None
+    early: Usage | None = None
+    paid = ""
+    for event in events:
+        if isinstance(event, Spent):
+            if held is None or held.native.reply == paid:
+                early = event.usage if early is None else early + event.usage
+                continue
+            held = _charged(held, event.usage)
+            paid = held.native.reply
+            continue
+        if held is not None:
+            yield held
+            held = None
+        if not isinstance(event, Told) or event.message.role is not Role.ASSISTANT:
+            yield event
+            continue
+        held = event
+        if early is not None and event.native.reply != paid:
+            held, early, paid = _charged(event, early), None, event.native.reply
+    if held is not None:
+        yield held
+
+
+def _charged(told: Told, usage: Usage) -> Told:
+    return replace(told, native=replace(told.native, usage=usage))
+
 
 _UNKNOWN = About()
 _RECORDED = object()

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import CONVERSATION
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import is_array, mapping, mappings, string
-from holdfast.formats.moments import moment
+from holdfast.formats.json_access import is_array, mapping, mappings, moment, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

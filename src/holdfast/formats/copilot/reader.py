@@ -8,29 +8,109 @@ that only its execution tells of is told before its result.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
-from holdfast.formats.copilot.content import Assets, about_of, message_of, request_of
-from holdfast.formats.copilot.strand import Strand
-from holdfast.formats.copilot.totals import Totals
+from holdfast.formats.content import summarized
+from holdfast.formats.copilot.content import Assets, Strand, about_of, message_of, request_of
 from holdfast.formats.document import Format
-from holdfast.formats.figures import count
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import mapping, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import LIKELY, SessionReader, Sign, summarized
-from holdfast.session import Fork
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.json_access import count, is_object, mapping, moment, string, usage_in
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
+from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import ToolCall
 
 __all__ = ["COPILOT"]
+
+_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+_DETAILS = ("input", "output", "cache_read", "cache_write")
+_MAIN = "main"
+"""What newer releases call the agent that the user speaks with."""
+
+
+class Totals:
+    """Adds up what the conversations of a log cost."""
+
+    def __init__(self) -> None:
+        """Know of no cost."""
+        self._spent: dict[str, Usage] = {}
+        self._is_live = False
+        """Whether the log tells what each request cost."""
+        self._elsewhere = 0
+        """How much sub-agents wrote in this run, as their answers say."""
+
+    def answer(self, strand: str, usage: Usage | None) -> None:
+        """Take what an answer says of its own cost."""
+        if usage is not None and strand != MAIN:
+            self._elsewhere += usage.output_tokens
+
+    def request(self, strand: str, event: Mapping[str, object]) -> Iterator[tuple[str, Usage]]:
+        """Return what a conversation cost with one more request."""
+        if (usage := usage_in(event, _USAGE)) is not None:
+            self._is_live = True
+            yield self._add(strand, _apart(usage))
+
+    def run(
+        self, event: Mapping[str, object], agents: Mapping[str, str]
+    ) -> Iterator[tuple[str, Usage]]:
+        """Return what conversations cost, now that a run is over.
+
+        Args:
+            event: What was written of it.
+            agents: The strands of sub-agents by their ids.
+        """
+        elsewhere, self._elsewhere = self._elsewhere, 0
+        apart = mapping(event.get("agentMetrics"))
+        if self._is_live:
+            return
+        if apart:
+            for agent, metrics in apart.items():
+                strand = MAIN if agent == _MAIN else agents.get(agent, MAIN)
+                usage = _of_models(mapping(metrics).get("modelMetrics"))
+                if usage != Usage():
+                    yield self._add(strand, usage)
+            return
+        usage = _of_models(event.get("modelMetrics"))
+        if usage in (Usage(), Usage(usage.calls)):
+            usage = _of_kinds(event.get("tokenDetails"), usage.calls)
+        usage = replace(usage, output_tokens=max(0, usage.output_tokens - elsewhere))
+        if usage != Usage():
+            yield self._add(MAIN, usage)
+
+    def _add(self, strand: str, usage: Usage) -> tuple[str, Usage]:
+        self._spent[strand] = self._spent.get(strand, Usage()) + usage
+        return strand, self._spent[strand]
+
+
+def _of_models(metrics: object) -> Usage:
+    whole = Usage()
+    for metric in mapping(metrics).values():
+        fields = mapping(metric)
+        requests = fields.get("requests")
+        calls = count(mapping(requests).get("count") if is_object(requests) else requests)
+        usage = usage_in(mapping(fields.get("usage")), _USAGE) or Usage()
+        whole += replace(_apart(usage), calls=calls)
+    return whole
+
+
+def _of_kinds(details: object, calls: int) -> Usage:
+    kinds = mapping(details)
+    counts = [count(mapping(kinds.get(kind)).get("tokenCount")) for kind in _DETAILS]
+    return Usage(calls, *counts) if any(counts) else Usage(calls)
+
+
+def _apart(usage: Usage) -> Usage:
+    """Return a usage in which what was sent does not count what came from a cache."""
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    return replace(usage, input_tokens=max(0, usage.input_tokens - cached))
+
 
 _SIGNS = {
     "session.start": "sessionId",

@@ -7,26 +7,94 @@ as other readers of them say. Messages have no times, and nothing says what an a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from holdfast.formats.chronicle import About, Begun, Native, Told
-from holdfast.formats.cursor.root import root_of
-from holdfast.formats.database_reader import DatabaseReader
+from holdfast.formats.content import contents, speaker_of, thought
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import as_json, is_object, mapping, mappings, parsed, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import LIKELY, Sign, contents, speaker_of, thought
+from holdfast.formats.events import About, Begun, Native, Told
+from holdfast.formats.json_access import (
+    as_json,
+    is_object,
+    mapping,
+    mappings,
+    moment,
+    parsed,
+    string,
+)
+from holdfast.formats.reader import LIKELY, DatabaseReader, Keys, Sign
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.database_reader import Query, Tables
+    from holdfast.formats.events import Event
+    from holdfast.formats.reader import Query, Tables
     from holdfast.transcript import Part
 
-__all__ = ["CURSOR_CHAT"]
+__all__ = ["CURSOR_CHAT", "Root", "root_of"]
+
+_MESSAGE = 1
+_FOLDER = 9
+_NAME_SIZE = 32
+_FILE = "file://"
+_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+_LONGEST = 10
+"""How many bytes a number has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What is known of a state."""
+
+    messages: tuple[str, ...]
+    """The names of the messages, as the table has them."""
+    cwd: str
+
+
+def root_of(content: bytes) -> Root:
+    """Return what a state says, as far as it can be read."""
+    names: list[str] = []
+    cwd = ""
+    for field, value in _fields(content):
+        if field == _MESSAGE and len(value) == _NAME_SIZE:
+            names.append(value.hex())
+        elif field == _FOLDER and not cwd:
+            text = value.decode("utf-8", "replace")
+            cwd = unquote(text.removeprefix(_FILE)) if text.startswith(_FILE) else ""
+    return Root(tuple(names), cwd)
+
+
+def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Return the fields that hold bytes; nothing more after what is no protobuf."""
+    at = 0
+    while at < len(content):
+        tag, at = _number(content, at)
+        kind = tag & 7
+        size = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}.get(kind, 0)
+        if kind == _VARINT:
+            _, at = _number(content, at)
+        elif kind == _BYTES:
+            size, at = _number(content, at)
+        elif not size:
+            return
+        if at + size > len(content):
+            return
+        if kind == _BYTES:
+            yield tag >> 3, content[at : at + size]
+        at += size
+
+
+def _number(content: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends; where none ends, one that ends everything."""
+    value = 0
+    for place, byte in enumerate(content[at : at + _LONGEST]):
+        value |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return value, at + place + 1
+    return 7, len(content)
+
 
 _TABLES = {"blobs": frozenset(["id", "data"]), "meta": frozenset(["key", "value"])}
 _ROLES = {role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)}

@@ -4,7 +4,7 @@ Files show lines of a role and content blocks, calls without an id, results with
 has, thoughts, and an end of turn. They show no time, no session id and no compaction. Names of
 blocks drift (`tool_call`, `tool-result`). That a sub-agent stands in a folder `subagents` below
 the session that it works for is what other readers of these files say. What the command line
-prints as `stream-json` is read by `cursor_stream`, under the same name.
+prints as `stream-json` is read by `cursor.stream`, under the same name.
 """
 
 from __future__ import annotations
@@ -12,26 +12,19 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
+from holdfast.formats.content import contents, speaker_of, thought
 from holdfast.formats.cursor.stream import StreamDesk, is_streamed, sign_of
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import as_json, is_array, is_object, mapping, sequence, string
-from holdfast.formats.session_reader import (
-    LIKELY,
-    SessionReader,
-    Sign,
-    contents,
-    speaker_of,
-    thought,
-)
+from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.json_access import as_json, is_array, is_object, mapping, sequence, string
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 

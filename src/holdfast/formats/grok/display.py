@@ -1,8 +1,9 @@
-"""What Grok shows on its screen, which it keeps in `updates.jsonl` as a stream of changes.
+"""The lines of Grok's two files as messages: `chat_history.jsonl` and `updates.jsonl`.
 
-It is the only place that knows when something was said, which tool failed, what a turn cost, and
-what was said before a compaction or was taken back: the other file holds no more than the model
-sees. A message comes in pieces; a turn begins with a run of the user's pieces.
+The first has an item a line, and holds no more than the model sees. The second is a stream of
+changes of the screen. It is the only place that knows when something was said, which tool failed,
+what a turn cost, and what was said before a compaction or was taken back. A message comes in
+pieces there; a turn begins with a run of the user's pieces.
 """
 
 from __future__ import annotations
@@ -10,21 +11,101 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.figures import count, dollars, whole
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import as_json, is_object, mapping, mappings, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import contents, words
+from holdfast.formats.content import contents, decoded, summarized, words
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    dollars,
+    is_object,
+    mapping,
+    mappings,
+    moment,
+    sequence,
+    string,
+    whole,
+)
+from holdfast.formats.reader import Keys
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
-__all__ = ["Back", "Checkpoint", "Display", "Shown", "Step", "is_update", "update_of"]
+__all__ = ["ANSWERS", "Back", "Checkpoint", "Display", "Shown", "Step", "is_update", "item_message"]
+
+ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
+"""The items that a model makes: those that stand together are one answer."""
+
+
+def item_message(entry: Mapping[str, object]) -> Message | str | None:
+    """Return what an item says, why it cannot be read, or nothing where it says nothing."""
+    match entry.get("type"):
+        case "system":
+            return Message(Role.SYSTEM, contents(entry.get("content")))
+        case "user":
+            return _asked(Message(Role.USER, contents(entry.get("content"))))
+        case "assistant":
+            said = contents(entry.get("content"))
+            return Message(Role.ASSISTANT, (*_thoughts(entry), *said, *_calls(entry)))
+        case "tool_result":
+            return Message(Role.TOOL, (_result(entry),))
+        case "reasoning":
+            return _item(entry)
+        case "backend_tool_call":
+            call = mapping(entry.get("kind"))
+            kind = f"{string(call.get('tool_type'))}_call"
+            return _item({"type": kind, **{k: v for k, v in call.items() if k != "tool_type"}})
+        case kind if entry.get("content"):
+            return f"a line of type {kind!r} is not known"
+        case _:
+            return None
+
+
+def _asked(message: Message) -> Message:
+    """Return what a user said, or the summary that a compaction says in the user's name."""
+    found = summarized(message.text, "grok")
+    known = found.summary
+    is_summary = known is not None and known.text != message.text and len(message.parts) == 1
+    return found if is_summary else message
+
+
+def _item(item: Mapping[str, object]) -> Message | str | None:
+    """Read what Responses has an item for, so that nothing of it is lost."""
+    found = decoded("responses", item)
+    return found if isinstance(found, str) else next(iter(found), None)
+
+
+def _thoughts(entry: Mapping[str, object]) -> Iterator[Thinking]:
+    """Return the thought of an answer, which older versions wrote into it."""
+    thought = mapping(entry.get("reasoning"))
+    text, sealed = string(thought.get("text")), string(thought.get("encrypted"))
+    if not text and not sealed:
+        return
+    item = {"type": "reasoning", "id": string(thought.get("id")), "encrypted_content": sealed}
+    found = _item({**item, "summary": [{"type": "summary_text", "text": text}]})
+    if isinstance(found, Message) and sealed:
+        yield from (part for part in found.parts if isinstance(part, Thinking))
+    else:
+        yield Thinking(text)
+
+
+def _calls(entry: Mapping[str, object]) -> Iterator[ToolCall]:
+    for call in mappings(entry.get("tool_calls")):
+        arguments = as_json(call.get("arguments"))
+        yield ToolCall(string(call.get("id")), string(call.get("name")), arguments)
+
+
+def _result(entry: Mapping[str, object]) -> ToolResult:
+    # An image is a part of its own; some versions wrote its address alone.
+    pictures = [
+        {"url": each} if isinstance(each, str) else each for each in sequence(entry.get("images"))
+    ]
+    said = contents(entry.get("content")) or (Text(""),)
+    return ToolResult(string(entry.get("tool_call_id")), (*said, *contents(pictures)))
+
 
 _METHODS = frozenset(["session/update", "_x.ai/session/update"])
 _TICKS = 1e10

@@ -9,14 +9,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.figures import count, usage_in
-from holdfast.formats.loose import mapping, parsed, string
+from holdfast.formats.json_access import count, mapping, parsed, string, usage_in
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from holdfast.formats.chronicle import About
+    from holdfast.formats.events import About
     from holdfast.session import Usage
     from holdfast.transcript import Message
 

@@ -10,30 +10,287 @@ and reported, for its file is not read.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.content import contents, speaker_of, summarized, words
 from holdfast.formats.document import Problem
-from holdfast.formats.figures import count, usage_in
-from holdfast.formats.keys import Keys
-from holdfast.formats.kimi.content import BLOB, call_of, content_of, result_of, spoken
-from holdfast.formats.kimi.window import Exchange, Kept, Window
-from holdfast.formats.loose import mapping, string
-from holdfast.formats.moments import moment
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    mapping,
+    mappings,
+    moment,
+    sequence,
+    string,
+    usage_in,
+)
+from holdfast.formats.reader import Keys
 from holdfast.formats.replay import merged
-from holdfast.formats.session_reader import summarized, words
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Role, Text, ToolResult
+from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Literal
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
-__all__ = ["MARKS", "Journal"]
+__all__ = [
+    "MARKS",
+    "Journal",
+    "Kept",
+    "Window",
+    "call_made",
+    "content_of",
+    "result_of",
+    "shown_of",
+    "spoken",
+]
+
+BLOB = "blobref:"
+"""How the address begins of what Kimi keeps in a file of its own: its media type, then its name."""
+
+_ROLES = {
+    "system": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+}
+_MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {
+    "image_url": "image",
+    "audio_url": "audio",
+    "video_url": "video",
+}
+_CAMEL = {"image_url": "imageUrl", "audio_url": "audioUrl", "video_url": "videoUrl"}
+
+
+def spoken(message: Mapping[str, object]) -> Message:
+    """Return a message; one of an unknown role says nothing."""
+    role = _ROLES.get(string(message.get("role")))
+    if role is None:
+        return Message(Role.USER)
+    if role is Role.TOOL:
+        answered = _either(message, "toolCallId", "tool_call_id")
+        failed = message.get("isError") is True
+        found = (*shown_of(message.get("content")), *_noted(message))
+        return Message(role, (ToolResult(string(answered), found, is_error=failed),))
+    calls = mappings(_either(message, "toolCalls", "tool_calls"))
+    parts = (*content_of(message.get("content")), *map(call_made, calls))
+    return Message(speaker_of(parts, role), parts)
+
+
+def content_of(value: object) -> Iterator[Part]:
+    """Return the parts of a content field."""
+    if isinstance(value, str):
+        yield from contents(value)
+    for each in sequence(value):
+        part = mapping(each)
+        kind = string(part.get("type"))
+        if kind == "think":
+            yield Thinking(string(part.get("think")), string(part.get("encrypted")) or None)
+        elif kind in _MEDIA:
+            yield from _media(part, kind)
+        else:
+            yield from contents([each])
+
+
+def call_of(event: Mapping[str, object]) -> ToolCall:
+    """Return the call that a step made."""
+    name = string(event.get("name"))
+    return ToolCall(string(event.get("toolCallId")), name, as_json(event.get("args")))
+
+
+def result_of(event: Mapping[str, object]) -> ToolResult:
+    """Return what came of a call."""
+    result = mapping(event.get("result"))
+    failed = result.get("isError") is True
+    found = (*shown_of(result.get("output")), *_noted(result))
+    return ToolResult(string(event.get("toolCallId")), found, failed)
+
+
+def call_made(call: Mapping[str, object]) -> ToolCall:
+    """Return a call as a message of the model holds it."""
+    fields = {**call, **mapping(call.get("function"))}
+    name = string(fields.get("name"))
+    return ToolCall(string(call.get("id")), name, as_json(fields.get("arguments")))
+
+
+def shown_of(value: object) -> tuple[Text | Media, ...]:
+    """Return the words and pictures of a content field."""
+    return tuple(part for part in content_of(value) if isinstance(part, Text | Media))
+
+
+def _noted(result: Mapping[str, object]) -> Iterator[Text]:
+    """Return what a tool says to the model alone, apart from its output."""
+    if note := string(result.get("note")):
+        yield Text(note)
+
+
+def _media(part: Mapping[str, object], kind: str) -> Iterator[Media]:
+    url = string(mapping(_either(part, kind, _CAMEL[kind])).get("url"))
+    known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
+    found = contents([{"url": url, "mimeType": known}])
+    yield from (replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media))
+
+
+def _either(fields: Mapping[str, object], first: str, second: str) -> object:
+    found = fields.get(first)
+    return fields.get(second) if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a compaction says that it left."""
+
+    compacted: int
+    """How many messages were summed up, counted from the first."""
+    users: int | None = None
+    """How many of the user's messages stay; None where everything after the others does."""
+    first: int = 0
+    """How many of them are the oldest; the rest are the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """One message of the history, and the lines that it was told in."""
+
+    is_prompt: bool
+    keys: list[str] = field(default_factory=list[str])
+    name: str = ""
+    """The id of the message, where it has one."""
+    owner: str = ""
+    """The id of the prompt that it was put before."""
+
+
+class Exchange:
+    """Calls that wait for their results: what is said meanwhile comes after them.
+
+    Kimi writes a message down when it is said and gives it to the model when every result is in, so
+    that no message stands between a call and its result.
+    """
+
+    def __init__(self) -> None:
+        """Wait for nothing."""
+        self._open: set[str] = set()
+        self._held: list[tuple[Record, str]] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether a result is still to come."""
+        return bool(self._open)
+
+    def call(self, call: str) -> None:
+        """Wait for the result of a call."""
+        self._open.add(call)
+
+    def answer(self, call: str) -> None:
+        """Have the result of a call."""
+        self._open.discard(call)
+
+    def hold(self, record: Record, key: str) -> None:
+        """Let a message wait."""
+        self._held.append((record, key))
+
+    def release(self, *, at_once: bool = False) -> list[tuple[Record, str]]:
+        """Return what waited long enough; all of it, where no result will come any more."""
+        if at_once:
+            self._open.clear()
+        if self._open:
+            return []
+        held, self._held = self._held, []
+        return held
+
+
+class Window:
+    """Follows the history of one agent."""
+
+    def __init__(self) -> None:
+        """See nothing yet."""
+        self._system: list[str] = []
+        self._slots: list[_Slot] = []
+        self._steps: dict[str, _Slot] = {}
+        self._floor = 0
+        """No undo goes back behind this slot."""
+        self.trigger = ""
+        """What set off the compaction that is under way."""
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Return the names of what the model sees, in its order."""
+        return (*self._system, *(key for slot in self._slots for key in slot.keys))
+
+    @property
+    def is_instructed(self) -> bool:
+        """Say whether there is a system prompt."""
+        return bool(self._system)
+
+    def instruct(self, key: str) -> None:
+        """Put the system prompt before everything else."""
+        self._system = [key]
+
+    def add(self, key: str, *, is_prompt: bool = False, name: str = "", owner: str = "") -> None:
+        """Add a message of one line.
+
+        Args:
+            key: What it is called here.
+            is_prompt: Whether Kimi takes it for the user's own.
+            name: What Kimi calls it.
+            owner: What Kimi calls the prompt that it goes with, when it is a note before one.
+        """
+        self._slots.append(_Slot(is_prompt, [key], name, owner))
+
+    def begin_step(self, step: str) -> None:
+        """Add an answer of the model that its lines are still to come of."""
+        self._steps = {step: _Slot(is_prompt=False)}
+        self._slots.append(self._steps[step])
+
+    def add_to_step(self, step: str, key: str) -> None:
+        """Add a line to an answer."""
+        if step not in self._steps:
+            self.begin_step(step)
+        self._steps[step].keys.append(key)
+
+    def clear(self) -> None:
+        """Forget everything but the system prompt."""
+        self._slots = []
+        self._steps = {}
+        self._floor = 0
+
+    def undo(self, count: int) -> bool:
+        """Take the last prompts back with all that followed; say whether there were as many."""
+        prompts = [
+            place
+            for place, slot in enumerate(self._slots)
+            if slot.is_prompt and place >= self._floor
+        ]
+        if not 0 < count <= len(prompts):
+            return False
+        cut = prompts[-count]
+        name = self._slots[cut].name
+        # A note that was put before a prompt goes with it.
+        while name and cut > self._floor and self._slots[cut - 1].owner == name:
+            cut -= 1
+        del self._slots[cut:]
+        self._steps = {}
+        return True
+
+    def fold(self, summary: str, kept: Kept) -> None:
+        """Leave what a compaction left, with its summary."""
+        slot = _Slot(is_prompt=False, keys=[summary])
+        if kept.users is None:
+            self._slots = [slot, *self._slots[kept.compacted :]]
+        else:
+            prompts = [each for each in self._slots if each.is_prompt]
+            first = min(kept.first, len(prompts))
+            newest = max(first, len(prompts) - (kept.users - first))
+            self._slots = [*prompts[:first], *prompts[newest:], slot]
+        self._steps = {}
+        self._floor = len(self._slots)
+
 
 MARKS = frozenset(["_system_prompt", "_checkpoint", "_usage"])
 """What stands for a role where a line of Kimi CLI is no message."""

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Native, Told
-from holdfast.formats.figures import usage_in
-from holdfast.formats.keys import Keys
-from holdfast.formats.kimi.content import call_made, content_of, shown_of
-from holdfast.formats.loose import is_object, mapping, string
-from holdfast.formats.moments import moment
+from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.json_access import is_object, mapping, moment, string, usage_in
+from holdfast.formats.kimi.journal import call_made, content_of, shown_of
+from holdfast.formats.reader import Keys
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
 
 __all__ = ["Screen", "is_shown"]

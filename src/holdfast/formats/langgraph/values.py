@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.loose import is_array, mapping, sequence, string
+from holdfast.formats.json_access import is_array, mapping, sequence, string
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,17 +18,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.loose import is_array, mapping, mappings, sequence, string
-from holdfast.formats.moments import moment
-from holdfast.formats.opencode.parts import KINDS
-from holdfast.formats.opencode.telling import Entry, callers_first, tell
-from holdfast.formats.session_reader import LIKELY, SessionReader, Sign, everywhere
+from holdfast.formats.json_access import is_array, mapping, mappings, moment, sequence, string
+from holdfast.formats.opencode.session import KINDS, Entry, callers_first, tell
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
 
 __all__ = ["OPENCODE"]

@@ -12,34 +12,79 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.content import contents, summarized, thoughts, words
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.keys import Keys
-from holdfast.formats.litellm import thoughts
-from holdfast.formats.loose import as_json, is_object, kind_of, mapping, sequence, string
-from holdfast.formats.moments import moment
-from holdfast.formats.openhands.errands import Errands
-from holdfast.formats.openhands.view import View, total_of
-from holdfast.formats.replay import merged
-from holdfast.formats.session_reader import (
-    LIKELY,
-    SessionReader,
-    Sign,
-    contents,
-    everywhere,
-    summarized,
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.json_access import (
+    as_json,
+    is_object,
+    kind_of,
+    mapping,
+    mappings,
+    moment,
+    sequence,
+    string,
 )
+from holdfast.formats.openhands.reader import View, total_of
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
+from holdfast.formats.replay import merged
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, ToolCall, ToolResult
+from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
 __all__ = ["OPENHANDS_EVENTS"]
+
+_OVER = frozenset(["completed", "failed"])
+
+
+class Errands:
+    """Knows which calls were told, and which of them were answered."""
+
+    def __init__(self) -> None:
+        """Know no call."""
+        self._asked: set[str] = set()
+        self._answered: set[str] = set()
+
+    def messages(self, event: Mapping[str, object]) -> Iterator[Message]:
+        """Return what is new in a change of a call."""
+        call = string(event.get("tool_call_id"))
+        is_over = string(event.get("status")) in _OVER
+        name = string(event.get("tool_kind")) or "tool"
+        if call not in self._asked and (is_over or event.get("raw_input")):
+            self._asked.add(call)
+            yield Message(Role.ASSISTANT, (ToolCall(call, name, _arguments(event)),))
+        if call not in self._answered and is_over:
+            self._answered.add(call)
+            failed = event.get("is_error") is True or event.get("status") == "failed"
+            content = (Text(_output(event)),)
+            yield Message(Role.TOOL, (ToolResult(call, content, is_error=failed, name=name),))
+
+
+def _arguments(event: Mapping[str, object]) -> str:
+    asked = event.get("raw_input")
+    if is_object(asked) and asked:
+        return as_json(asked)
+    return as_json({"input": asked} if asked else {"title": string(event.get("title"))})
+
+
+def _output(event: Mapping[str, object]) -> str:
+    found: list[str] = []
+    for block in mappings(event.get("content")):
+        inside = mapping(block.get("content")) or block
+        changed = string(inside.get("new_text")) or string(inside.get("newText"))
+        found.append(string(inside.get("text")) or changed or words([inside]))
+    text = "\n".join(filter(None, found))
+    output = event.get("raw_output")
+    if text or not output:
+        return text
+    return output if isinstance(output, str) else as_json(output)
+
 
 _SIGNS = frozenset(
     [

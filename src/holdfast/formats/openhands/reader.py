@@ -1,38 +1,89 @@
-"""Reads OpenHands outputs: the events of one task a line, as actions and observations.
+"""Reads what OpenHands wrote before its SDK: actions and observations, as outputs or in a folder.
 
-Newer files name the call that an event belongs to; older ones name the action that caused an
-observation; the oldest pair them by order alone. Each line is a conversation of its own. An
-observation that answers no action is told as a user's message, as the model gets it. Not told are
-changes of the agent's state, requests for a condensation, and recalls: what the model saw of those
-was put together by the agent and is not in the file as such.
+An output holds the events of one task a line. Newer files name the call that an event belongs to;
+older ones name the action that caused an observation; the oldest pair them by order alone. Each
+line is a conversation of its own. An observation that answers no action is told as a user's
+message, as the model gets it. Not told are changes of the agent's state, requests for a
+condensation, and recalls: what the model saw of those was put together by the agent and is not in
+the file as such. Answers say how many tokens they took, in newer files. Everything else is known
+of the task only.
 
-Answers say how many tokens they took, in newer files. Everything else is known of the task only.
+A conversation may also be a folder with one file an event. Beside `events`, where a file is named
+after the number of its event, `event_cache` holds the same events again in lists of many, and
+`metadata.json` says what is known of the conversation. What the program saves as a trajectory is
+one such list alone. Numbers decide the order, since names of files do not sort by them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
-from holdfast.formats.document import Format
-from holdfast.formats.keys import Keys
-from holdfast.formats.litellm import answer_in, thoughts, tokens_in
-from holdfast.formats.loose import as_json, is_array, mapping, mappings, sequence, string
-from holdfast.formats.moments import moment
-from holdfast.formats.openhands.view import View, total_of
-from holdfast.formats.session_reader import SessionReader, Sign, contents, summarized
+from holdfast.formats.content import answer_in, contents, summarized, thoughts, tokens_in
+from holdfast.formats.document import Format, Problem
+from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Told
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    dollars,
+    is_array,
+    kind_of,
+    mapping,
+    mappings,
+    moment,
+    sequence,
+    string,
+)
+from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
     from holdfast.transcript import Part
 
-__all__ = ["OPENHANDS", "Desk", "is_telling", "undivided"]
+__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "View", "total_of"]
+
+
+class View:
+    """The events that a model sees, by their native ids; it holds names only."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[object, str]] = []
+        """The id of each event, and the key of the message that it told, if it told one."""
+
+    def add(self, event: object, key: str = "") -> None:
+        """Add an event at the end."""
+        self._seen.append((event, key))
+
+    def forget(self, is_forgotten: Callable[[object], bool]) -> None:
+        """Leave events out from here on."""
+        self._seen = [each for each in self._seen if not is_forgotten(each[0])]
+
+    def put(self, event: object, key: str, offset: object) -> None:
+        """Put a summary after so many events; at the end where nobody says how many."""
+        place = offset if isinstance(offset, int) else len(self._seen)
+        self._seen.insert(place, (event, key))
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Return the keys of the messages that the model sees."""
+        return tuple(key for _, key in self._seen if key)
+
+
+def total_of(metrics: Mapping[str, object]) -> Usage:
+    """Return what metrics add up to; calls count as far as they are listed."""
+    each = mappings(metrics.get("token_usages"))
+    added = mapping(metrics.get("accumulated_token_usage"))
+    several = [added] if added else each
+    whole = sum((tokens_in(fields) or Usage() for fields in several), Usage())
+    calls = max(len(each), len(sequence(metrics.get("costs"))))
+    return replace(whole, calls=calls, cost=dollars(metrics.get("accumulated_cost")))
+
 
 _STATE = frozenset(["change_agent_state", "agent_state_changed", "null"])
 """Events that are not part of what an agent condenses."""
@@ -292,4 +343,103 @@ OPENHANDS = SessionReader(
     format=Format("openhands", "OpenHands task output, JSONL", "openai", writable=False),
     recognize=_recognize,
     read=_read,
+)
+
+
+_FOLDERS = frozenset(["events", "event_cache"])
+
+
+def _recognize_folder(records: Sequence[Record]) -> Sign | None:
+    for record in records:
+        entry = mapping(record.value)
+        if _is_event(entry):
+            return Sign("an event with a number, an action or an observation")
+        if _is_metadata(entry):
+            return Sign("what is known of an OpenHands conversation", LIKELY)
+    return None
+
+
+def _is_event(entry: Mapping[str, object]) -> bool:
+    return isinstance(entry.get("id"), int) and "timestamp" in entry and is_telling(entry)
+
+
+def _is_metadata(entry: Mapping[str, object]) -> bool:
+    return {"conversation_id", "selected_repository", "title"} <= entry.keys()
+
+
+def _read_folder(records: Iterable[Record]) -> Iterator[Event]:
+    keys = Keys()
+    for place, group in groupby(records, lambda record: _conversation(record.file)):
+        yield from _tell(place, group, keys)
+
+
+def _conversation(file: str) -> str:
+    """Return the folder of a conversation, or the file that holds all of it."""
+    folder, _, name = file.replace("\\", "/").rpartition("/")
+    above, _, last = folder.rpartition("/")
+    if last in _FOLDERS:
+        return above
+    return folder if name == "metadata.json" else file
+
+
+def _tell(place: str, records: Iterable[Record], keys: Keys) -> Iterator[Event]:
+    """Tell one conversation, once all of it is there."""
+    metadata: Mapping[str, object] = {}
+    events: dict[int, Mapping[str, object]] = {}
+    first = 0
+    file = ""
+    for record in records:
+        first, file = first or record.line, file or record.file
+        entry = mapping(record.value)
+        number = entry.get("id")
+        if _is_metadata(entry):
+            metadata = entry
+        elif isinstance(number, int) and ("action" in entry or "observation" in entry):
+            events.setdefault(number, entry)
+        else:
+            reason = f"expected an event with its number, found {kind_of(record.value)}"
+            yield Problem(record.line, reason, record.file)
+    if events:
+        past = [events[number] for number in sorted(events)]
+        strand = place or MAIN
+        name = "" if place == file else place.rpartition("/")[2]
+        yield Begun(strand=strand, line=first, about=_about_folder(name, metadata, past))
+        desk = Desk(strand, first, keys)
+        for event in past:
+            yield from desk.take(event)
+
+
+def _about_folder(
+    name: str, metadata: Mapping[str, object], past: Sequence[Mapping[str, object]]
+) -> About:
+    arguments = (mapping(event.get("args")) for event in past)
+    versions = (string(each.get("openhands_version")) for each in arguments)
+    repository = string(metadata.get("selected_repository"))
+    return About(
+        id=string(metadata.get("conversation_id")) or name,
+        title=string(metadata.get("title")),
+        model=string(metadata.get("llm_model")),
+        git_branch=string(metadata.get("selected_branch")),
+        version=next(filter(None, versions), ""),
+        started=moment(past[0].get("timestamp")),
+        usage=undivided(_total(metadata), past),
+        more={"repository": repository} if repository else {},
+    )
+
+
+def _total(metadata: Mapping[str, object]) -> Usage:
+    return Usage(
+        input_tokens=count(metadata.get("prompt_tokens")),
+        output_tokens=count(metadata.get("completion_tokens")),
+        cost=dollars(metadata.get("accumulated_cost")),
+    )
+
+
+OPENHANDS_FOLDER = SessionReader(
+    format=Format(
+        "openhands-folder", "OpenHands conversation, one file an event", "openai", writable=False
+    ),
+    recognize=_recognize_folder,
+    read=_read_folder,
+    spread=everywhere,
 )

@@ -10,10 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holdfast.formats.figures import usage_in
-from holdfast.formats.loose import as_json, mapping, mappings, sequence, string
-from holdfast.formats.moments import moment
-from holdfast.formats.session_reader import contents, summarized, thought, words
+from holdfast.formats.content import contents, summarized, thought, words
+from holdfast.formats.json_access import (
+    as_json,
+    mapping,
+    mappings,
+    moment,
+    sequence,
+    string,
+    usage_in,
+)
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolCall, ToolResult
 from holdfast.wire.arguments import object_in
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Problem
-from holdfast.formats.loose import mapping, mappings, string
-from holdfast.formats.moments import moment
+from holdfast.formats.json_access import mapping, mappings, moment, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

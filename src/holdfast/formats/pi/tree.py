@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN
+from holdfast.formats.events import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

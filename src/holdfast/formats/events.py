@@ -1,4 +1,4 @@
-"""What a session file tells, event by event: the words that readers and writers of formats share.
+"""The events of a session file, which readers yield and writers take.
 
 A reader turns records into events as they come; a writer turns events into lines. A file may hold
 several strands: conversations of their own, branches of one, sub-agents of one.
@@ -29,6 +29,7 @@ __all__ = [
     "Noted",
     "Rewound",
     "Told",
+    "named",
     "native_of",
     "with_native",
     "without_native",
@@ -231,3 +232,36 @@ def _from_fields(fields: Mapping[str, object]) -> Native:
         more=cast("Mapping[str, object]", fields.get("more", {})),
         mark=str(fields.get("mark", "")),
     )
+
+
+def named(event: Event, own: str) -> Event:
+    """Return an event of one file as it is called among those of others.
+
+    Args:
+        event: What a file tells as if there were no other.
+        own: What comes before all names of that file.
+    """
+    if isinstance(event, Told):
+        # Made anew, which is quicker than replacing: most events are of this kind.
+        return Told(
+            strand=own + event.strand,
+            line=event.line,
+            key=own + event.key,
+            message=event.message,
+            native=event.native,
+        )
+    match event:
+        case Begun():
+            of = None if event.of is None else own + event.of
+            after = own + event.after if event.after else ""
+            return replace(event, strand=own + event.strand, of=of, after=after)
+        case Folded():
+            shows = tuple(own + key for key in event.shows)
+            return replace(event, strand=own + event.strand, id=own + event.id, shows=shows)
+        case Rewound():
+            shows = tuple(own + key for key in event.shows)
+            return replace(event, strand=own + event.strand, shows=shows)
+        case Noted():
+            return Noted(strand=own + event.strand, about=event.about)
+        case _:
+            return event

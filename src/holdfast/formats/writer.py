@@ -1,23 +1,45 @@
-"""Tells summaries apart from what anybody said, for writers.
+"""What the writers of session files share: stable ids, and summaries as messages of their own.
 
-Agents keep a summary as an entry of its own. A compaction of ours may put it in front of the
-message that follows, whoever speaks there, so that roles alternate.
+Ids follow from the text of a session, so that writing it twice gives the same bytes. Agents keep a
+summary as an entry of its own. A compaction of ours may put it in front of the message that
+follows, whoever speaks there, so that roles alternate.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, TypeGuard
 
-from holdfast.formats.chronicle import Folded, Native, Rewound, Told
+from holdfast.formats.events import Folded, Native, Rewound, Told
 from holdfast.transcript import Message, Role, Summary, Synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
 
-__all__ = ["folds", "with_lone_summaries"]
+__all__ = ["derived_uuid", "digest", "folds", "is_uuid", "with_lone_summaries"]
+
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+def is_uuid(text: str) -> bool:
+    """Say whether a text is a UUID as programs write them."""
+    return _UUID.fullmatch(text) is not None
+
+
+def derived_uuid(text: str) -> str:
+    """Return a UUID that is always the same for the same text."""
+    digits = digest(text)
+    ends = f"8{digits[16:19]}-{digits[20:32]}"
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}-{ends}"
+
+
+def digest(text: str) -> str:
+    """Return 64 letters that fix a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def folds(event: Event, summary: Told) -> TypeGuard[Folded]:

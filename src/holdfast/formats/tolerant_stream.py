@@ -10,21 +10,21 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import MAIN
+from holdfast.formats.catalog import recognize
 from holdfast.formats.document import Problem, Style
 from holdfast.formats.documents.container import key_of
-from holdfast.formats.documents.telling import tell_document
-from holdfast.formats.loose import is_object, kind_of, mapping, string
+from holdfast.formats.documents.events import tell_document
+from holdfast.formats.events import MAIN
+from holdfast.formats.json_access import is_object, kind_of, mapping, string
+from holdfast.formats.reader import SURE
 from holdfast.formats.reading import read_conversation, read_source
-from holdfast.formats.session_reader import SURE
-from holdfast.formats.session_readers import recognize
 from holdfast.formats.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.session_readers import SessionReader
+    from holdfast.formats.catalog import SessionReader
+    from holdfast.formats.events import Event
     from holdfast.formats.source import Record
 
 __all__ = ["listen", "listen_to_documents"]

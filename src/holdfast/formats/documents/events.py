@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.content import answer_in, decoded, tokens_in
+from holdfast.formats.events import (
     MAIN,
     About,
     Begun,
@@ -15,19 +16,16 @@ from holdfast.formats.chronicle import (
     native_of,
     without_native,
 )
-from holdfast.formats.decoding import decoded
 from holdfast.formats.hermes.session import exported, is_failure, settings_of
-from holdfast.formats.litellm import answer_in, tokens_in
-from holdfast.formats.loose import mapping, string
+from holdfast.formats.json_access import mapping, moment, string
 from holdfast.formats.mini_swe_agent import about_run, answers_known
-from holdfast.formats.moments import moment
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
     from holdfast.formats.document import Document
+    from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
 __all__ = ["tell_document", "tell_window"]
