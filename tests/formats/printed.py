@@ -4,18 +4,18 @@ from collections.abc import Mapping
 
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import Event, MessageEvent, MetadataUpdated
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult
 
 
 def tell(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CODEX.read(Record(place, line) for place, line in enumerate(lines, 1)))
+    return list(CODEX.read(SourceRecord(place, line) for place, line in enumerate(lines, 1)))
 
 
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def told(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
 def calls(events: list[Event]) -> list[ToolCall]:
@@ -27,7 +27,11 @@ def results(events: list[Event]) -> list[ToolResult]:
 
 
 def costs(events: list[Event]) -> list[Usage | None]:
-    return [each.about.usage for each in events if isinstance(each, Noted) and each.about.usage]
+    return [
+        each.about.usage
+        for each in events
+        if isinstance(each, MetadataUpdated) and each.about.usage
+    ]
 
 
 def problems(events: list[Event]) -> list[tuple[int, str]]:

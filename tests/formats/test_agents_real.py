@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
+from holdfast.formats.source import SourceRecord
 from tests.formats.conformance import broken_rules, records_of
 
 READERS = {reader.format.name: reader for reader in SESSIONS}
@@ -56,13 +56,13 @@ COUNTS = {
 
 
 def counts_of(events: list[Event]) -> Counts:
-    told = [each.message for each in events if isinstance(each, Told)]
+    told = [each.message for each in events if isinstance(each, MessageEvent)]
     return Counts(
         len(told),
         sum(len(message.calls) for message in told),
         sum(result.is_error for message in told for result in message.results),
-        sum(isinstance(each, Folded | Rewound) for each in events),
-        sum(isinstance(each, Begun) for each in events),
+        sum(isinstance(each, CompactionEvent | RewindEvent) for each in events),
+        sum(isinstance(each, StrandStarted) for each in events),
     )
 
 
@@ -76,7 +76,7 @@ def test_a_real_file_is_told_whole(shared: Path, name: str) -> None:
     assert not [each for each in events if isinstance(each, Problem)]
 
 
-def spread_out(shared: Path, kind: str) -> list[Record]:
+def spread_out(shared: Path, kind: str) -> list[SourceRecord]:
     """Return the records of one agent's files, each where the file stood at its source."""
     listed = json.loads((shared / "data/manifest.json").read_text("utf-8"))
     files = listed["files"] if isinstance(listed, dict) else listed
@@ -97,5 +97,5 @@ def test_real_files_of_opencode_come_together(shared: Path) -> None:
 
 def test_real_sessions_of_grok_know_their_titles(shared: Path) -> None:
     events = list(READERS["grok"].read(spread_out(shared, "other_agents/grok")))
-    begun = [each.about for each in events if isinstance(each, Begun)]
+    begun = [each.about for each in events if isinstance(each, StrandStarted)]
     assert [bool(each.id and each.title and each.started) for each in begun] == [True, True]

@@ -6,8 +6,15 @@ from hypothesis import strategies as st
 from holdfast.formats import read
 from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    SourceMetadata,
+    StrandStarted,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Role, shape
 from tests.formats.conformance import records_of
@@ -37,7 +44,7 @@ def test_messages_are_what_anthropic_says_and_a_compaction_leaves_its_summary() 
 
 
 def test_a_header_says_whose_task_it_is() -> None:
-    assert next(DROID.read(RECORDS)) == Begun(
+    assert next(DROID.read(RECORDS)) == StrandStarted(
         strand=MAIN,
         line=1,
         about=About(
@@ -53,30 +60,32 @@ def test_a_header_says_whose_task_it_is() -> None:
 
 
 def test_ids_and_times_stay_and_a_parent_only_where_it_is_not_the_line_before() -> None:
-    told = [each for each in DROID.read(RECORDS) if isinstance(each, Told)]
+    told = [each for each in DROID.read(RECORDS) if isinstance(each, MessageEvent)]
     assert [(each.key, each.native) for each in told] == [
-        ("m1", Native(id="m1", at=AT)),
-        ("m2", Native(id="m2", at=AT + 1000)),
-        ("m3", Native(id="m3", at=AT + 2000)),
-        ("#4", Native(id="m3", at=AT + 2000)),
-        ("c1", Native(id="c1", at=AT + 3000)),
-        ("m4", Native(id="m4", parent="m1", at=AT + 4000)),
+        ("m1", SourceMetadata(id="m1", at=AT)),
+        ("m2", SourceMetadata(id="m2", at=AT + 1000)),
+        ("m3", SourceMetadata(id="m3", at=AT + 2000)),
+        ("#4", SourceMetadata(id="m3", at=AT + 2000)),
+        ("c1", SourceMetadata(id="c1", at=AT + 3000)),
+        ("m4", SourceMetadata(id="m4", parent="m1", at=AT + 4000)),
     ]
     assert [each.message.role for each in told[2:4]] == [Role.TOOL, Role.USER]
-    assert Folded(strand=MAIN, line=6, id="c1/fold", shows=("c1",), at=AT + 3000) in list(
+    assert CompactionEvent(strand=MAIN, line=6, id="c1/fold", shows=("c1",), at=AT + 3000) in list(
         DROID.read(RECORDS)
     )
 
 
 def test_settings_without_a_session_are_known_and_say_nothing() -> None:
-    settings = [Record(1, {"model": "m", "providerLock": "x", "tokenUsage": {"inputTokens": 1}})]
+    settings = [
+        SourceRecord(1, {"model": "m", "providerLock": "x", "tokenUsage": {"inputTokens": 1}})
+    ]
     assert DROID.recognize(settings) is not None
     assert list(DROID.read(settings)) == []
 
 
 def test_a_file_without_its_header_is_told_all_the_same() -> None:
     events = list(DROID.read(RECORDS[1:2]))
-    assert events[0] == Begun(strand=MAIN, line=2, about=About())
+    assert events[0] == StrandStarted(strand=MAIN, line=2, about=About())
     assert len(events) == 2
 
 
@@ -84,8 +93,8 @@ def test_a_compaction_is_read_in_either_spelling_and_says_nothing_without_words(
     states = [{"summary": {"title": "x", "body": "Stars."}}, {"summary": "Moons."}, {"summary": {}}]
     found: list[str] = []
     for state in states:
-        record = Record(1, {"type": "compaction_state", **state})
-        told = [each for each in DROID.read([record]) if isinstance(each, Told)]
+        record = SourceRecord(1, {"type": "compaction_state", **state})
+        told = [each for each in DROID.read([record]) if isinstance(each, MessageEvent)]
         found += [summary.text for each in told if (summary := each.message.summary)]
     assert found == ["Stars.", "Moons."]
 

@@ -6,8 +6,15 @@ import pytest
 
 from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
-from holdfast.formats.events import About, Begun, Event, Folded, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    StrandStarted,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Text, Thinking
 from tests.formats.conformance import broken_rules
@@ -18,11 +25,11 @@ def message(own: str, role: str, **fields: object) -> dict[str, object]:
 
 
 def telling(*values: Mapping[str, object]) -> list[Event]:
-    return list(DROID.read(Record(line, value) for line, value in enumerate(values, 1)))
+    return list(DROID.read(SourceRecord(line, value) for line, value in enumerate(values, 1)))
 
 
-def told(*values: Mapping[str, object]) -> list[Told]:
-    return [each for each in telling(*values) if isinstance(each, Told)]
+def told(*values: Mapping[str, object]) -> list[MessageEvent]:
+    return [each for each in telling(*values) if isinstance(each, MessageEvent)]
 
 
 def test_an_answer_names_its_model() -> None:
@@ -83,7 +90,7 @@ def test_a_summary_spares_what_came_after_the_message_that_it_speaks_up_to(
 ) -> None:
     said = [message(name, "user", content=name) for name in "abc"]
     state = {"type": "compaction_state", "id": "s", "summaryText": "Letters.", **anchor}
-    (folded,) = (each for each in telling(*said, state) if isinstance(each, Folded))
+    (folded,) = (each for each in telling(*said, state) if isinstance(each, CompactionEvent))
     assert folded.shows == shows
 
 
@@ -91,7 +98,7 @@ def test_a_second_summary_spares_nothing_that_was_gone_before_it() -> None:
     first = {"type": "compaction_state", "id": "s", "summaryText": "Letters."}
     second = {**first, "id": "t", "anchorMessage": {"id": "a", "index": 0}}
     values = (message("a", "user", content="a"), first, message("b", "user", content="b"), second)
-    folded = [each.shows for each in telling(*values) if isinstance(each, Folded)]
+    folded = [each.shows for each in telling(*values) if isinstance(each, CompactionEvent)]
     assert folded == [("s",), ("t",)]
 
 
@@ -99,11 +106,11 @@ def test_a_header_names_the_session_that_this_one_forked_from() -> None:
     header = {"type": "session_start", "id": "d-2", "title": "t", "parent": "d-1"}
     fork = {**header, "forkedAtMessageId": "m-4"}
     (begun,) = telling(fork)
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.parent, begun.about.fork) == ("d-1", Fork.BRANCH)
     assert begun.about.more == {"forkedAtMessageId": "m-4"}
     (begun,) = telling({**header, "callingSessionId": "d-0"})
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.parent, begun.about.fork) == ("d-0", Fork.DELEGATION)
 
 
@@ -123,25 +130,27 @@ HEADER = {"type": "session_start", "id": "d-1", "title": "t"}
 
 def test_settings_beside_a_session_say_what_it_cost_and_its_model() -> None:
     known = About(model="m-9", usage=Usage(1, 10, 5, 30, 2))
-    session = Record(1, HEADER, "sky/u-1.jsonl")
-    settings = Record(1, SETTINGS, "sky/u-1.settings.json")
-    other = Record(1, SETTINGS, "sky/u-2.settings.json")
-    assert list(DROID.read([session, settings, other]))[1:] == [Noted(strand="d-1", about=known)]
+    session = SourceRecord(1, HEADER, "sky/u-1.jsonl")
+    settings = SourceRecord(1, SETTINGS, "sky/u-1.settings.json")
+    other = SourceRecord(1, SETTINGS, "sky/u-2.settings.json")
+    assert list(DROID.read([session, settings, other]))[1:] == [
+        MetadataUpdated(strand="d-1", about=known)
+    ]
     (begun,) = DROID.read([settings, session])
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.model, begun.about.usage) == (known.model, known.usage)
 
 
 def test_files_of_one_stream_have_names_of_their_own() -> None:
     lines = (HEADER, message("a", "user", content="hi"))
     files = ("sky/u-1.jsonl", "sky/u-1 copy.jsonl")
-    records = [Record(n, line, file) for file in files for n, line in enumerate(lines, 1)]
-    headless = [Record(1, lines[1], "sky/u-4.jsonl")]
+    records = [SourceRecord(n, line, file) for file in files for n, line in enumerate(lines, 1)]
+    headless = [SourceRecord(1, lines[1], "sky/u-4.jsonl")]
     events = list(DROID.read([*records, *headless]))
-    assert [each.strand for each in events if isinstance(each, Begun)] == [
+    assert [each.strand for each in events if isinstance(each, StrandStarted)] == [
         "d-1",
         "sky/u-1 copy.jsonl",
         "sky/u-4.jsonl",
     ]
     assert broken_rules(events) == []
-    assert next(each.key for each in events if isinstance(each, Told)) == "d-1a"
+    assert next(each.key for each in events if isinstance(each, MessageEvent)) == "d-1a"

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from holdfast.formats import read
 from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
-from holdfast.formats.events import MAIN, About, Begun, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import MAIN, About, MessageEvent, MetadataUpdated, StrandStarted
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import shape
 from tests.formats.conformance import records_of
@@ -34,31 +34,33 @@ def test_the_last_words_of_a_turn_are_told_once() -> None:
 
 def test_the_first_line_says_what_is_known_of_the_session() -> None:
     about = About(id="s-1", model="droid-2", cwd="/home/ada/sky", started=1_767_322_000_000)
-    assert next(DROID.read(RECORDS)) == Begun(strand=MAIN, line=1, about=about)
+    assert next(DROID.read(RECORDS)) == StrandStarted(strand=MAIN, line=1, about=about)
 
 
 def test_what_a_turn_cost_is_noted_whether_its_last_words_were_told_or_not() -> None:
     said = {"session_id": "s", "type": "message", "role": "assistant", "text": "done"}
     usage = {"input_tokens": 10, "output_tokens": 5}
     end = {"session_id": "s", "type": "completion", "finalText": "done", "usage": usage}
-    records = [Record(line, value) for line, value in enumerate((said, end, end), 1)]
-    noted = [each.about for each in DROID.read(records) if isinstance(each, Noted)]
+    records = [SourceRecord(line, value) for line, value in enumerate((said, end, end), 1)]
+    noted = [each.about for each in DROID.read(records) if isinstance(each, MetadataUpdated)]
     assert noted == [About(usage=Usage(1, 10, 5)), About(usage=Usage(2, 20, 10))]
-    told = [each for each in DROID.read(RECORDS) if isinstance(each, Told)]
+    told = [each for each in DROID.read(RECORDS) if isinstance(each, MessageEvent)]
     assert [each.native.model for each in told] == ["", "droid-2", "", "droid-2", "", "droid-2"]
 
 
 def test_a_result_that_is_no_text_is_told_as_json() -> None:
     fields = {"session_id": "s", "type": "tool_result", "toolCallId": "c", "value": {"rows": [1]}}
-    told = [each for each in DROID.read([Record(1, fields)]) if isinstance(each, Told)]
+    told = [
+        each for each in DROID.read([SourceRecord(1, fields)]) if isinstance(each, MessageEvent)
+    ]
     assert told[0].message.results[0].text == '{"rows": [1]}'
 
 
 def test_a_message_of_an_unknown_role_is_a_problem_and_an_empty_one_says_nothing() -> None:
     line = {"session_id": "s", "type": "message"}
     records = [
-        Record(1, {**line, "role": "pilot", "text": "up"}),
-        Record(2, {**line, "role": "user", "text": ""}),
+        SourceRecord(1, {**line, "role": "pilot", "text": "up"}),
+        SourceRecord(2, {**line, "role": "user", "text": ""}),
     ]
     _, *events = DROID.read(records)
     assert events == [Problem(1, "a message of the role 'pilot' is not known")]

@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.gemini_cli import GEMINI_CLI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import (
     Message,
@@ -38,13 +47,15 @@ EXPECTED = "\n".join(
 
 
 def tell(*entries: object) -> list[Event]:
-    events = list(GEMINI_CLI.read(Record(line, value) for line, value in enumerate(entries, 1)))
+    events = list(
+        GEMINI_CLI.read(SourceRecord(line, value) for line, value in enumerate(entries, 1))
+    )
     assert broken_rules(events) == []
     return events
 
 
-def told(*entries: object) -> list[Told]:
-    return [each for each in tell(*entries) if isinstance(each, Told)]
+def told(*entries: object) -> list[MessageEvent]:
+    return [each for each in tell(*entries) if isinstance(each, MessageEvent)]
 
 
 def user(id: str, text: object) -> Entry:  # noqa: A002
@@ -84,11 +95,11 @@ def test_the_oldest_files_call_the_model_gemini_and_date_messages_in_seconds() -
     answer = {"role": "gemini", "parts": [{"text": "a cat"}], "ts": 1_695_000_005}
     asked = {"role": "user", "parts": [{"text": "what is it?"}], "ts": 1_695_000_000}
     value = {"history": [asked, answer], "meta": {"model": "m"}, "summary": "cats"}
-    sign = GEMINI_CLI.recognize([Record(1, value)])
+    sign = GEMINI_CLI.recognize([SourceRecord(1, value)])
     assert sign is not None
     assert sign.confidence < 1
     begun, *_ = tell(value)
-    assert begun == Begun(strand=MAIN, line=1, about=About(title="cats", model="m"))
+    assert begun == StrandStarted(strand=MAIN, line=1, about=About(title="cats", model="m"))
     assert [(each.message, each.native.at) for each in told(value)] == [
         (Message(Role.USER, (Text("what is it?"),)), 1_695_000_000_000),
         (Message(Role.ASSISTANT, (Text("a cat"),)), 1_695_000_005_000),
@@ -105,8 +116,8 @@ def test_the_head_says_whose_session_it_is_and_what_it_is_about() -> None:
     )
     more = {"projectHash": "abc", "kind": "main"}
     about = About(id="g", started=1_767_225_600_000, more=more)
-    assert events[0] == Begun(strand=MAIN, line=1, about=about)
-    assert [each.about for each in events if isinstance(each, Noted)] == [
+    assert events[0] == StrandStarted(strand=MAIN, line=1, about=about)
+    assert [each.about for each in events if isinstance(each, MetadataUpdated)] == [
         About(model="m-1"),
         About(title="A greeting"),
     ]
@@ -156,10 +167,10 @@ def test_what_was_taken_back_is_not_shown() -> None:
     events = tell(
         *lines, {"$rewindTo": "b"}, user("d", "4"), {"$rewindTo": "?"}, {"$rewindTo": "?"}
     )
-    rewound = [each for each in events if isinstance(each, Rewound)]
+    rewound = [each for each in events if isinstance(each, RewindEvent)]
     assert rewound == [
-        Rewound(strand=MAIN, line=5, shows=("a",)),
-        Rewound(strand=MAIN, line=7, shows=()),
+        RewindEvent(strand=MAIN, line=5, shows=("a",)),
+        RewindEvent(strand=MAIN, line=7, shows=()),
     ]
 
 
@@ -172,10 +183,18 @@ def test_a_compression_replaces_what_is_shown() -> None:
         user("c", "three"),
     ]
     events = tell(*lines, {"$set": {"messages": kept}})
-    assert [each.key for each in events if isinstance(each, Told)] == ["a", "b", "c", "s", "t"]
-    (summary,) = [each.message for each in events if isinstance(each, Told) and each.key == "s"]
+    assert [each.key for each in events if isinstance(each, MessageEvent)] == [
+        "a",
+        "b",
+        "c",
+        "s",
+        "t",
+    ]
+    (summary,) = [
+        each.message for each in events if isinstance(each, MessageEvent) and each.key == "s"
+    ]
     assert summary.summary == Summary(snapshot, "gemini-cli")
-    assert events[-1] == Folded(strand=MAIN, line=5, id="#5", shows=("s", "t", "c"))
+    assert events[-1] == CompactionEvent(strand=MAIN, line=5, id="#5", shows=("s", "t", "c"))
 
 
 def test_messages_that_are_written_again_as_they_were_change_nothing() -> None:
@@ -187,7 +206,7 @@ def test_messages_that_are_left_out_are_not_shown() -> None:
     events = tell(
         HEAD, user("a", "one"), gemini("b", "two"), {"$set": {"messages": [user("a", "one")]}}
     )
-    assert events[-1] == Rewound(strand=MAIN, line=4, shows=("a",))
+    assert events[-1] == RewindEvent(strand=MAIN, line=4, shows=("a",))
 
 
 def test_parts_are_read_as_the_api_writes_them() -> None:
@@ -236,9 +255,9 @@ def test_what_was_told_stays_told_when_a_file_grows() -> None:
         {"$rewindTo": "b"},
         gemini("c", "z"),
     ]
-    whole = [each for each in tell(*lines) if not isinstance(each, Noted)]
+    whole = [each for each in tell(*lines) if not isinstance(each, MetadataUpdated)]
     for count in range(len(lines)):
-        part = [each for each in tell(*lines[:count]) if not isinstance(each, Noted)]
+        part = [each for each in tell(*lines[:count]) if not isinstance(each, MetadataUpdated)]
         assert part == whole[: len(part)]
 
 

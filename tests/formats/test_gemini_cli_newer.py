@@ -1,8 +1,8 @@
 """What newer releases of Gemini CLI write is read as what it means."""
 
-from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
 from holdfast.formats.gemini_cli import GEMINI_CLI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import ToolResult
 from tests.formats.conformance import broken_rules
@@ -11,7 +11,7 @@ HEAD = {"sessionId": "g", "projectHash": "abc", "kind": "main"}
 
 
 def tell(*entries: object, file: str = "") -> list[Event]:
-    records = (Record(line, value, file) for line, value in enumerate(entries, 1))
+    records = (SourceRecord(line, value, file) for line, value in enumerate(entries, 1))
     events = list(GEMINI_CLI.read(records))
     assert broken_rules(events) == []
     return events
@@ -36,7 +36,7 @@ ANSWER = {
 
 
 def results(events: list[Event]) -> list[str]:
-    told = [each for each in events if isinstance(each, Told)]
+    told = [each for each in events if isinstance(each, MessageEvent)]
     parts = [part for each in told for part in each.message.parts]
     return [part.text for part in parts if isinstance(part, ToolResult)]
 
@@ -49,23 +49,25 @@ def test_a_result_that_a_patch_brings_is_told_once() -> None:
 
 def test_a_patch_of_a_message_that_never_came_tells_nothing() -> None:
     events = tell(HEAD, user("u1", "List"), {"$patch": {"id": "gone", "content": "words"}})
-    assert [each.key for each in events if isinstance(each, Told)] == ["u1"]
+    assert [each.key for each in events if isinstance(each, MessageEvent)] == ["u1"]
 
 
 def test_messages_that_a_patch_removes_are_seen_no_more() -> None:
     lines = (user("u1", "One"), user("u2", "Two"), user("u3", "Three"))
     events = tell(HEAD, *lines, {"$patch": {"removeIds": ["u2", "gone"]}})
-    assert [each.shows for each in events if isinstance(each, Rewound)] == [("u1", "u3")]
+    assert [each.shows for each in events if isinstance(each, RewindEvent)] == [("u1", "u3")]
     again = tell(HEAD, *lines, {"$patch": {"removeIds": ["gone"]}})
-    assert not [each for each in again if isinstance(each, Rewound)]
+    assert not [each for each in again if isinstance(each, RewindEvent)]
 
 
 def test_a_snapshot_in_the_place_of_removed_messages_is_a_compaction() -> None:
     snapshot = user("s", "<state_snapshot>A shop was built</state_snapshot>")
     patch = {"$patch": {"removeIds": ["u1"], "orderIds": ["s", "u2"]}}
     events = tell(HEAD, user("u1", "One"), user("u2", "Two"), snapshot, patch, user("u3", "Three"))
-    assert [each.shows for each in events if isinstance(each, Folded)] == [("s", "u2")]
-    (summary,) = [each for each in events if isinstance(each, Told) and each.message.summary]
+    assert [each.shows for each in events if isinstance(each, CompactionEvent)] == [("s", "u2")]
+    (summary,) = [
+        each for each in events if isinstance(each, MessageEvent) and each.message.summary
+    ]
     assert summary.key == "s"
 
 
@@ -74,10 +76,10 @@ def test_a_sub_agent_is_a_child_of_the_session_that_its_folder_is_named_after() 
     lines = (head, user("u1", "Look"))
     for file in ("/home/ada/.gemini/tmp/shop/chats/g/sub.jsonl", r"C:\shop\chats\g\sub.jsonl"):
         begun = tell(*lines, file=file)[0]
-        assert isinstance(begun, Begun)
+        assert isinstance(begun, StrandStarted)
         assert (begun.about.parent, begun.about.fork) == ("g", Fork.DELEGATION)
     alone = tell(*lines, file="/home/ada/.gemini/tmp/shop/chats/session-1-sub.jsonl")[0]
-    assert isinstance(alone, Begun)
+    assert isinstance(alone, StrandStarted)
     assert (alone.about.parent, alone.about.fork) == ("", None)
 
 
@@ -101,7 +103,7 @@ def test_a_chat_that_is_gone_on_with_tells_nothing_twice() -> None:
     before = [HEAD, user("u1", "Files?"), done, answered, said]
     after = [HEAD, {"$set": {"messages": again}}, user("u2", "Thanks.")]
     events = tell(*before, *after)
-    told = [each for each in events if isinstance(each, Told)]
+    told = [each for each in events if isinstance(each, MessageEvent)]
     roles = " ".join(each.message.role for each in told)
     assert roles == "user assistant assistant tool assistant user"
     assert results(events) == ["a.txt"]

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.reader import Keys
+from holdfast.formats.reader import KeyAllocator
 
 
 def test_an_id_is_the_name_until_it_is_used_again() -> None:
-    keys = Keys()
+    keys = KeyAllocator()
     entries = (("a", 1), ("a", 2), ("", 3), ("", 3), ("", 3))
     taken = [keys.take(name, line) for name, line in entries]
     assert taken == ["a", "#2", "#3", "#3.1", "#3.2"]
@@ -15,6 +15,6 @@ def test_an_id_is_the_name_until_it_is_used_again() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(("", "a", "#1", "#1.1")), st.integers(1, 3))))
 def test_no_name_is_given_twice(entries: list[tuple[str, int]]) -> None:
-    keys = Keys()
+    keys = KeyAllocator()
     taken = [keys.take(name, line) for name, line in entries]
     assert len(set(taken)) == len(taken)

@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats import read, write
-from holdfast.formats.documents.events import tell_document
-from holdfast.formats.events import About, Begun, Native, Told, native_of, without_native
+from holdfast.formats.documents.events import document_events
+from holdfast.formats.events import (
+    About,
+    MessageEvent,
+    SourceMetadata,
+    StrandStarted,
+    native_of,
+    without_native,
+)
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
@@ -34,12 +41,15 @@ RUN = {
 def test_an_answer_gets_its_reasoning_its_cost_and_its_time() -> None:
     messages = answers_known(read(json.dumps(RUN)).transcript)
     answer = messages[1]
-    assert native_of(answer) == Native(
+    assert native_of(answer) == SourceMetadata(
         reply="gen-1", model="m", usage=Usage(1, 9, 2, cost=0.5), at=1_763_508_910_000
     )
     assert answer.parts == (Thinking("hm"), Text("```bash\nls\n```"))
     assert set(without_native(answer).extras) == set()
-    assert [native_of(each) for each in (messages[0], messages[2])] == [Native(), Native()]
+    assert [native_of(each) for each in (messages[0], messages[2])] == [
+        SourceMetadata(),
+        SourceMetadata(),
+    ]
 
 
 def test_a_run_is_known_by_its_task_and_its_first_answer() -> None:
@@ -65,10 +75,14 @@ def test_a_run_whose_answers_name_no_price_has_the_price_of_the_whole() -> None:
 def test_a_trajectory_is_told_as_a_session_and_can_still_be_written_back() -> None:
     text = json.dumps(RUN)
     document = read(text)
-    begun, *told = tell_document(document)
-    assert isinstance(begun, Begun)
+    begun, *told = document_events(document)
+    assert isinstance(begun, StrandStarted)
     assert begun.about.id == "shop-1/gen-1"
-    assert [event.native.reply for event in told if isinstance(event, Told)] == ["", "gen-1", ""]
+    assert [event.native.reply for event in told if isinstance(event, MessageEvent)] == [
+        "",
+        "gen-1",
+        "",
+    ]
     assert json.loads(write(document, document.transcript)) == RUN
 
 
@@ -80,7 +94,7 @@ def test_a_command_of_a_native_tool_that_failed_is_an_error() -> None:
     )
     (known,) = answers_known([result])
     assert known.parts == (ToolResult("c", (Text("no"),), is_error=True),)
-    assert native_of(known) == Native(at=1_763_508_911_000)
+    assert native_of(known) == SourceMetadata(at=1_763_508_911_000)
     assert without_native(known).extras == {"openai": {"name": "x"}}
 
 
@@ -149,7 +163,7 @@ RESPONSES_RUN = {
 def test_a_run_with_the_responses_api_keeps_its_answers_whole_and_tells_their_items() -> None:
     document = read(json.dumps(RESPONSES_RUN))
     assert (document.format, document.dialect) == ("mini-swe-agent", "responses")
-    told = [each for each in tell_document(document) if isinstance(each, Told)]
+    told = [each for each in document_events(document) if isinstance(each, MessageEvent)]
     assert [each.message.role for each in told] == [
         Role.SYSTEM,
         Role.USER,

@@ -8,9 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.mini_swe_agent import MINI_SWE_AGENT_LOG
-from holdfast.formats.source import Record, parse
+from holdfast.formats.source import SourceRecord, parse
 from holdfast.transcript import shape
 from tests.formats.conformance import records_of
 from tests.formats.samples import sample
@@ -37,7 +45,7 @@ SUMMARY = ("user", "[Previous work summary]\nso far")
 
 
 def tell(*values: object) -> list[Event]:
-    records = [Record(line, each) for line, each in enumerate(values, 1)]
+    records = [SourceRecord(line, each) for line, each in enumerate(values, 1)]
     return list(MINI_SWE_AGENT_LOG.read(records))
 
 
@@ -56,15 +64,15 @@ def test_a_line_tells_only_what_is_new_in_its_window() -> None:
             "06 assistant step 6",
         ]
     )
-    told = [event for event in tell(FIRST, second) if isinstance(event, Told)]
+    told = [event for event in tell(FIRST, second) if isinstance(event, MessageEvent)]
     assert len(told) == len(HEAD) + len(STEPS) + 1 + 1 + 1
 
 
 def test_a_compression_keeps_both_ends_around_its_summary() -> None:
     begun, *_, folded = tell(FIRST)
     about = About(title="shop-1", more={"summarizer": "m"})
-    assert begun == Begun(strand=MAIN, line=1, about=about)
-    assert folded == Folded(
+    assert begun == StrandStarted(strand=MAIN, line=1, about=about)
+    assert folded == CompactionEvent(
         strand=MAIN,
         line=1,
         id="#1.8/fold",
@@ -76,7 +84,7 @@ def test_a_compression_keeps_both_ends_around_its_summary() -> None:
 
 def test_a_window_that_begins_otherwise_takes_back_what_it_does_not_show() -> None:
     events = tell(FIRST, compression("anew", HEAD[0], ("user", "Fix that")))
-    (rewound,) = [event for event in events if isinstance(event, Rewound)]
+    (rewound,) = [event for event in events if isinstance(event, RewindEvent)]
     assert rewound.shows == ("#1.0",)
 
 
@@ -99,8 +107,8 @@ def test_every_real_window_begins_as_the_compression_before_left_it(
     records = parse(path.read_bytes()).records
     assert MINI_SWE_AGENT_LOG.recognize(records) is not None
     events = list(MINI_SWE_AGENT_LOG.read(records))
-    assert not [event for event in events if isinstance(event, Problem | Rewound)]
-    folded = [event for event in events if isinstance(event, Folded)]
+    assert not [event for event in events if isinstance(event, Problem | RewindEvent)]
+    folded = [event for event in events if isinstance(event, CompactionEvent)]
     assert len(folded) == len(records)
 
 
@@ -108,5 +116,5 @@ SAMPLES = st.sampled_from(("mini_swe_agent_log.jsonl",))
 
 
 @given(SAMPLES.flatmap(lambda name: surprised(records_of(sample(name).encode()))))
-def test_a_file_with_surprises_is_told_by_the_rules(records: list[Record]) -> None:
+def test_a_file_with_surprises_is_told_by_the_rules(records: list[SourceRecord]) -> None:
     assert breaks(MINI_SWE_AGENT_LOG, records) == []

@@ -3,9 +3,9 @@
 import json
 
 from holdfast.formats import detect, read
-from holdfast.formats.events import Begun, Folded, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
 from holdfast.formats.openclaw import OPENCLAW
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.transcript import shape
 from tests.formats.samples import sample
 
@@ -34,8 +34,8 @@ def said(id: str, parent: str | None, message: object) -> dict[str, object]:  # 
     return {"type": "message", "id": id, "parentId": parent, "message": message}
 
 
-def records(*entries: object) -> list[Record]:
-    return [Record(line, entry) for line, entry in enumerate(entries, 1)]
+def records(*entries: object) -> list[SourceRecord]:
+    return [SourceRecord(line, entry) for line, entry in enumerate(entries, 1)]
 
 
 def test_a_talk_without_tools_is_known_by_what_openclaw_writes_into_messages_or_beside() -> None:
@@ -59,7 +59,7 @@ def test_what_is_kept_from_the_model_does_not_stand_between_a_call_and_its_resul
             said("k", "r", {"role": "user", "content": "/status", "excludeFromContext": True}),
         )
     )
-    assert [each.key for each in events if isinstance(each, Told)] == ["u", "a", "r"]
+    assert [each.key for each in events if isinstance(each, MessageEvent)] == ["u", "a", "r"]
 
 
 def test_a_compaction_says_how_large_it_left_the_window() -> None:
@@ -71,12 +71,12 @@ def test_a_compaction_says_how_large_it_left_the_window() -> None:
             {"type": "compaction", "id": "k", "parentId": "u", "firstKeptEntryId": "u", **fields},
         )
     )
-    (folded,) = [each for each in events if isinstance(each, Folded)]
+    (folded,) = [each for each in events if isinstance(each, CompactionEvent)]
     assert (folded.tokens_before, folded.tokens_after) == (90, 12)
 
 
 def test_a_fork_names_the_session_of_the_database_that_it_came_from() -> None:
     origin = "sqlite:main:6f0c-11:/home/ann/.openclaw/agents/main/agent/openclaw-agent.sqlite"
     (begun,) = OPENCLAW.read(records({**HEADER, "parentSession": origin}))
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.about.parent == "6f0c-11"

@@ -5,10 +5,10 @@ import json
 from holdfast.formats import detect
 from holdfast.formats.catalog import Row, recognize_tables
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
 from holdfast.formats.openclaw import OPENCLAW, OPENCLAW_DATABASE
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from tests.formats.conformance import broken_rules
 from tests.formats.tables import Memory
@@ -65,8 +65,8 @@ def tell(**tables: list[Row]) -> list[Event]:
     return list(OPENCLAW_DATABASE.read(Memory(tables)))
 
 
-def begun(events: list[Event]) -> dict[str, Begun]:
-    return {each.strand: each for each in events if isinstance(each, Begun)}
+def begun(events: list[Event]) -> dict[str, StrandStarted]:
+    return {each.strand: each for each in events if isinstance(each, StrandStarted)}
 
 
 def test_the_tables_of_newer_and_of_the_first_releases_are_known() -> None:
@@ -82,11 +82,11 @@ def test_the_tables_of_newer_and_of_the_first_releases_are_known() -> None:
 def test_rows_tell_what_a_file_of_the_same_entries_tells() -> None:
     rows = events_of("w1", *ENTRIES)
     events = tell(session_windows=[window("w1")], transcript_events=list(reversed(rows)))
-    lines = OPENCLAW.read(Record(place, entry) for place, entry in enumerate(ENTRIES, 1))
+    lines = OPENCLAW.read(SourceRecord(place, entry) for place, entry in enumerate(ENTRIES, 1))
     assert not broken_rules(events)
     kept, filed = replay(events), replay(list(lines))
     assert [each.transcript for each in kept] == [each.transcript for each in filed]
-    assert [type(each) for each in events].count(Folded) == 1
+    assert [type(each) for each in events].count(CompactionEvent) == 1
     first, branch = begun(events).values()
     assert (first.about.id, first.about.cwd) == ("w1", "/srv/shop")
     assert first.about.started == 1_700_000_000_000
@@ -100,8 +100,8 @@ def test_sessions_that_share_entries_are_told_apart() -> None:
         transcript_events=[*events_of("w1", *ENTRIES), *events_of("w2", *copied)],
     )
     assert not broken_rules(events)
-    assert {each.strand for each in events if isinstance(each, Rewound)} == {"w2"}
-    told = [each for each in events if isinstance(each, Told) and each.native.id == "e1"]
+    assert {each.strand for each in events if isinstance(each, RewindEvent)} == {"w2"}
+    told = [each for each in events if isinstance(each, MessageEvent) and each.native.id == "e1"]
     assert [each.strand for each in told] == ["w1", "w2"]
 
 
@@ -175,7 +175,9 @@ def test_damaged_and_packed_rows_are_reported_and_the_rest_is_told() -> None:
         Problem(1, "event 1 of the session 'w1' is no JSON object"),
         Problem(2, f"event 2 of the session 'w1' {packed}"),
     ]
-    assert [each.message.text for each in events if isinstance(each, Told)] == ["Which port?"]
+    assert [each.message.text for each in events if isinstance(each, MessageEvent)] == [
+        "Which port?"
+    ]
 
 
 def test_a_session_without_a_row_of_its_own_is_told_all_the_same() -> None:
@@ -246,7 +248,11 @@ def test_what_was_laid_aside_is_told_in_its_place_and_what_lies_outside_is_repor
     assert next(iter(begun(events))) == "w1"
     assert begun(events)["child"].about.parent == "w1"
     assert begun(events)["w1"].about.cwd == "/srv/shop"
-    told = [each.message.text for each in events if isinstance(each, Told) and each.strand == "w1"]
+    told = [
+        each.message.text
+        for each in events
+        if isinstance(each, MessageEvent) and each.strand == "w1"
+    ]
     assert told[:2] == ["Which port?", "8443"]
     assert [each.reason for each in events if isinstance(each, Problem)] == [
         "1 of its sessions lie in files of the folder sessions/cold, "
@@ -258,8 +264,8 @@ def test_a_file_of_a_session_that_was_laid_aside_tells_what_the_database_told() 
     content = laid_aside("w1", *ENTRIES)
     assert detect(content.decode()).format == "openclaw"
     lines = [json.loads(line) for line in content.splitlines()]
-    records = [Record(place, line) for place, line in enumerate(lines, 1)]
-    plain = OPENCLAW.read(Record(place, entry) for place, entry in enumerate(ENTRIES, 2))
+    records = [SourceRecord(place, line) for place, line in enumerate(lines, 1)]
+    plain = OPENCLAW.read(SourceRecord(place, entry) for place, entry in enumerate(ENTRIES, 2))
     assert list(OPENCLAW.read(records)) == list(plain)
-    torn = Record(9, {"kind": "event", "row": {"seq": 9, "event_json": "{"}})
+    torn = SourceRecord(9, {"kind": "event", "row": {"seq": 9, "event_json": "{"}})
     assert list(OPENCLAW.read([*records[:3], torn]))[-1] == Problem(9, "an event is no JSON object")

@@ -5,9 +5,18 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.qwen import QWEN
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import shape
 from tests.formats.conformance import records_of
@@ -46,10 +55,12 @@ def test_a_rewind_and_a_compression_leave_what_the_model_sees() -> None:
 
 def test_going_back_and_compressing_are_told_where_they_happened() -> None:
     events = list(QWEN.read(RECORDS))
-    assert [each for each in events if isinstance(each, Rewound | Folded | Noted)] == [
-        Noted(strand=MAIN, about=About(title="Moons")),
-        Rewound(strand=MAIN, line=7, shows=("u1",), at=AT + 6000),
-        Folded(
+    assert [
+        each for each in events if isinstance(each, RewindEvent | CompactionEvent | MetadataUpdated)
+    ] == [
+        MetadataUpdated(strand=MAIN, about=About(title="Moons")),
+        RewindEvent(strand=MAIN, line=7, shows=("u1",), at=AT + 6000),
+        CompactionEvent(
             strand=MAIN,
             line=10,
             id="u9#10/fold",
@@ -62,21 +73,21 @@ def test_going_back_and_compressing_are_told_where_they_happened() -> None:
 
 
 def test_records_of_one_answer_share_its_id_and_its_cost_counts_once() -> None:
-    told = [each for each in QWEN.read(RECORDS) if isinstance(each, Told)]
+    told = [each for each in QWEN.read(RECORDS) if isinstance(each, MessageEvent)]
     first, second = told[1:3]
     assert (first.key, first.native) == (
         "u2",
-        Native(id="u2", reply="u2", model="q-9", at=AT + 2000),
+        SourceMetadata(id="u2", reply="u2", model="q-9", at=AT + 2000),
     )
     usage = Usage(1, 7, 5, 5)
     assert (second.key, second.native) == (
         "#3",
-        Native(id="u2", reply="u2", model="q-9", usage=usage, at=AT + 2000),
+        SourceMetadata(id="u2", reply="u2", model="q-9", usage=usage, at=AT + 2000),
     )
 
 
 def test_a_sub_agent_in_the_file_is_a_strand_of_its_own() -> None:
-    begun = [each for each in QWEN.read(RECORDS) if isinstance(each, Begun)]
+    begun = [each for each in QWEN.read(RECORDS) if isinstance(each, StrandStarted)]
     known = About(
         id="q-1", cwd="/home/ada/sky", git_branch="main", version="0.30.0", started=AT + 1000
     )
@@ -88,37 +99,37 @@ def test_a_sub_agent_in_the_file_is_a_strand_of_its_own() -> None:
         started=AT + 11_000,
     )
     assert begun == [
-        Begun(strand=MAIN, line=1, about=known),
-        Begun(strand="explore-1", line=12, about=child, of=MAIN, fork=Fork.DELEGATION),
+        StrandStarted(strand=MAIN, line=1, about=known),
+        StrandStarted(strand="explore-1", line=12, about=child, of=MAIN, fork=Fork.DELEGATION),
     ]
 
 
 def test_a_sub_agent_in_a_file_of_its_own_names_its_parent() -> None:
     (begun, _) = QWEN.read([RECORDS[11]])
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.of, begun.about.parent, begun.about.fork) == (None, "q-1", Fork.DELEGATION)
 
 
 def test_a_forked_session_names_the_one_that_it_was_copied_from() -> None:
     value = {**dict(RECORDS[0].value), "forkedFrom": {"sessionId": "q-0", "messageUuid": "u1"}}  # type: ignore[call-overload]
-    begun = next(QWEN.read([Record(1, value)]))
-    assert isinstance(begun, Begun)
+    begun = next(QWEN.read([SourceRecord(1, value)]))
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.parent, begun.about.fork) == ("q-0", Fork.BRANCH)
 
 
 def test_a_record_of_claude_code_is_not_taken_for_one() -> None:
     line = {"uuid": "u", "parentUuid": None, "sessionId": "s", "type": "user"}
-    assert QWEN.recognize([Record(1, {**line, "message": {"content": "hi"}})]) is None
+    assert QWEN.recognize([SourceRecord(1, {**line, "message": {"content": "hi"}})]) is None
 
 
 def test_a_session_may_say_its_model_and_its_parent_later() -> None:
     own = {"uuid": "a", "parentUuid": None, "sessionId": "q", "type": "system"}
     model = {**own, "subtype": "session_model", "systemPayload": {"modelId": "q-8"}}
     parent = {**own, "subtype": "parent_session", "systemPayload": {"parentSessionId": "q-0"}}
-    events = list(QWEN.read([Record(1, model), Record(2, parent)]))
+    events = list(QWEN.read([SourceRecord(1, model), SourceRecord(2, parent)]))
     assert events[1:] == [
-        Noted(strand=MAIN, about=About(model="q-8")),
-        Noted(strand=MAIN, about=About(parent="q-0", fork=Fork.DELEGATION)),
+        MetadataUpdated(strand=MAIN, about=About(model="q-8")),
+        MetadataUpdated(strand=MAIN, about=About(parent="q-0", fork=Fork.DELEGATION)),
     ]
 
 
@@ -126,7 +137,7 @@ def test_a_compressed_history_that_cannot_be_read_is_a_problem_and_changes_nothi
     history = [{"role": "pilot", "parts": [{"text": "up"}]}]
     payload = {"compressedHistory": history}
     own = {"uuid": "a", "parentUuid": None, "sessionId": "q", "type": "system"}
-    record = Record(3, {**own, "subtype": "chat_compression", "systemPayload": payload})
+    record = SourceRecord(3, {**own, "subtype": "chat_compression", "systemPayload": payload})
     _, *problems = QWEN.read([record])
     assert [(type(each), getattr(each, "line", 0)) for each in problems] == [(Problem, 3)]
 
@@ -134,7 +145,7 @@ def test_a_compressed_history_that_cannot_be_read_is_a_problem_and_changes_nothi
 def test_a_record_without_parts_does_not_go_back() -> None:
     empty = {"uuid": "u9", "parentUuid": None, "sessionId": "q-1", "type": "user"}
     first = RECORDS[:2]
-    record = Record(3, {**empty, "message": {"role": "user", "parts": []}})
+    record = SourceRecord(3, {**empty, "message": {"role": "user", "parts": []}})
     assert list(QWEN.read([*first, record])) == list(QWEN.read(first))
 
 

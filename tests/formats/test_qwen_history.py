@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Folded, Rewound, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent
 from holdfast.formats.qwen import QWEN
-from holdfast.formats.reading import documents_told
-from holdfast.formats.source import Record
+from holdfast.formats.reading import documents_from_events
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import shape
 
@@ -30,12 +30,12 @@ def system(own: str, parent: str | None, subtype: str, payload: object) -> dict[
     return record(own, parent, "system", subtype=subtype, systemPayload=payload)
 
 
-def numbered(*values: dict[str, object]) -> Iterator[Record]:
-    return (Record(line, value) for line, value in enumerate(values, 1))
+def numbered(*values: dict[str, object]) -> Iterator[SourceRecord]:
+    return (SourceRecord(line, value) for line, value in enumerate(values, 1))
 
 
 def live(*values: dict[str, object]) -> str:
-    (document,) = documents_told(QWEN.format, QWEN.read(numbered(*values)))
+    (document,) = documents_from_events(QWEN.format, QWEN.read(numbered(*values)))
     return shape(document.live, 60)
 
 
@@ -58,7 +58,7 @@ def test_going_back_to_what_the_file_has_lost_leaves_nothing() -> None:
 
 def test_a_message_whose_parent_is_lost_goes_on_from_the_last_one() -> None:
     events = list(QWEN.read(numbered(*ASKED, said("d", "lost", "And a comet"))))
-    assert not [each for each in events if isinstance(each, Rewound)]
+    assert not [each for each in events if isinstance(each, RewindEvent)]
 
 
 def test_thoughts_that_the_total_counts_among_the_rest_are_counted_once() -> None:
@@ -69,7 +69,7 @@ def test_thoughts_that_the_total_counts_among_the_rest_are_counted_once() -> Non
         each.native.usage
         for answer in (among, apart)
         for each in QWEN.read(numbered(ASKED[0], answer))
-        if isinstance(each, Told) and each.native.usage
+        if isinstance(each, MessageEvent) and each.native.usage
     ]
     assert paid == [Usage(1, 10, 6), Usage(1, 10, 10)]
 
@@ -90,7 +90,7 @@ def test_a_history_that_differs_in_blanks_and_reminders_is_known_again() -> None
     fold = system("e", "d", "chat_compression", {"compressedHistory": history})
     later = (said("c", "b", "And another"), answered("d", "c", "Deneb."))
     events = list(QWEN.read(numbered(*ASKED, *later, fold)))
-    (folded,) = (each for each in events if isinstance(each, Folded))
+    (folded,) = (each for each in events if isinstance(each, CompactionEvent))
     assert folded.shows == ("#5", "#5.1", "c", "d")
 
 
@@ -107,14 +107,14 @@ def test_a_compression_says_what_set_it_off() -> None:
         history = [content("user", "Stars were named.")]
         payload = {"compressedHistory": history, "info": {"triggerReason": reason}}
         events = QWEN.read(numbered(*ASKED, system("c", "b", "chat_compression", payload)))
-        triggers += [each.trigger for each in events if isinstance(each, Folded)]
+        triggers += [each.trigger for each in events if isinstance(each, CompactionEvent)]
     assert triggers == ["manual", "auto", "auto", ""]
 
 
 def test_what_was_spoken_aloud_is_told_and_no_model_sees_it() -> None:
     aloud = said("c", "b", "Can you hear me?", subtype="realtime_message")
     lines = (*ASKED, aloud, said("d", "c", "Name a comet"))
-    told = [each for each in QWEN.read(numbered(*lines)) if isinstance(each, Told)]
+    told = [each for each in QWEN.read(numbered(*lines)) if isinstance(each, MessageEvent)]
     assert [each.key for each in told] == ["a", "b", "c", "d"]
     assert "hear" not in live(*lines)
     assert live(*lines).endswith("02 user      Name a comet")
@@ -158,7 +158,7 @@ def test_a_history_that_a_sub_agent_cannot_inherit_is_a_problem() -> None:
     start = system("a", None, "agent_bootstrap", payload)
     _, problem, told = QWEN.read(numbered(start))
     assert isinstance(problem, Problem)
-    assert isinstance(told, Told)
+    assert isinstance(told, MessageEvent)
 
 
 def test_what_a_managed_session_keeps_elsewhere_is_reported() -> None:

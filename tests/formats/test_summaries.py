@@ -1,24 +1,32 @@
 """A summary in front of somebody's words is told by itself, and the words are told as well."""
 
-from holdfast.formats.events import About, Begun, Event, Folded, Native, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.writer import with_lone_summaries
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, ToolCall
 
 SUMMARY = Summary("so far")
 LONE = Message(Role.USER, (SUMMARY,), synthetic=Synthetic.SUMMARY)
-BEGUN = Begun(strand="", line=1, about=About())
+BEGUN = StrandStarted(strand="", line=1, about=About())
 
 
-def told(key: str, message: Message, at: int | None = None) -> Told:
-    return Told(strand="", line=1, key=key, message=message, native=Native(at=at))
+def told(key: str, message: Message, at: int | None = None) -> MessageEvent:
+    return MessageEvent(strand="", line=1, key=key, message=message, native=SourceMetadata(at=at))
 
 
-def said(key: str) -> Told:
+def said(key: str) -> MessageEvent:
     return told(key, Message(Role.USER, (Text(key),)))
 
 
-def folded(*shows: str) -> Folded:
-    return Folded(strand="", line=1, id="fold", shows=shows)
+def folded(*shows: str) -> CompactionEvent:
+    return CompactionEvent(strand="", line=1, id="fold", shows=shows)
 
 
 def apart(*events: Event) -> list[Event]:
@@ -49,12 +57,12 @@ def test_words_that_stand_amid_a_window_are_told_before_the_compaction() -> None
 
 def test_later_windows_show_both() -> None:
     both = told("b", Message(Role.USER, (SUMMARY, Text("on"))))
-    rewound = Rewound(strand="", line=1, shows=("b",))
+    rewound = RewindEvent(strand="", line=1, shows=("b",))
     assert apart(both, said("c"), rewound) == [
         told("b/summary", LONE),
         told("b", Message(Role.USER, (Text("on"),))),
         said("c"),
-        Rewound(strand="", line=1, shows=("b/summary", "b")),
+        RewindEvent(strand="", line=1, shows=("b/summary", "b")),
     ]
 
 

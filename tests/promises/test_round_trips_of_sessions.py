@@ -18,9 +18,9 @@ from holdfast.agent_files.opening import Found, Reading
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
-from holdfast.formats.events import Told
+from holdfast.formats.events import MessageEvent
 from holdfast.formats.source import stream_records
-from holdfast.formats.tolerant_stream import listen
+from holdfast.formats.tolerant_stream import read_tolerantly
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -85,7 +85,7 @@ def take_file(store: Store, reader: SessionReader, content: bytes, name: str) ->
     """Import a file that was written, and see that nothing in it is a problem."""
 
     def tell() -> Iterator[Event]:
-        return listen(reader, stream_records([content]))
+        return read_tolerantly(reader, stream_records([content]))
 
     tally = importer(store).take(Origin(reader.format.name, name), tell)
     assert tally.problems == ()
@@ -103,7 +103,7 @@ def telling(store: Store) -> tuple[list[list[Event]], Usage]:
 
 
 def _costless(event: Event) -> Event:
-    if isinstance(event, Told):
+    if isinstance(event, MessageEvent):
         return replace(event, native=replace(event.native, usage=None))
     return event
 

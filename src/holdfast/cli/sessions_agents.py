@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import counted
 from holdfast.formats.catalog import SESSIONS
-from holdfast.formats.documents.events import tell_window
-from holdfast.formats.events import About, Begun
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About, StrandStarted
 from holdfast.session import Fork, children_of, path_to
 from holdfast.transfer import tell_session
 
@@ -106,12 +106,12 @@ def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
 
 def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
     """Return what the model sees now as a file, without anything that came before."""
-    return _lines(tell_window(transcript, _about(store, id_)), name)
+    return _lines(window_events(transcript, _about(store, id_)), name)
 
 
 def _about(store: Store, id_: str) -> About:
     first = next(iter(tell_session(store, id_)))
-    return first.about if isinstance(first, Begun) else About()
+    return first.about if isinstance(first, StrandStarted) else About()
 
 
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:

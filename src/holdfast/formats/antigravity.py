@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import summarized
 from holdfast.formats.document import Format
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     mapping,
@@ -27,14 +35,14 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import Keys, SessionReader, Sign
+from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
 __all__ = ["ANTIGRAVITY"]
@@ -57,7 +65,7 @@ _TOOLS = {
 _OWN = frozenset(tool for tools in _TOOLS.values() for tool in tools)
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         kind = string(entry.get("type"))
@@ -66,9 +74,9 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    conversation, copies = "", dict[str, _Copy]()
-    desks: dict[str, _Desk] = {}
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    conversation, copies = "", dict[str, _TranscriptCopy]()
+    desks: dict[str, _TranscriptReader] = {}
     strands: list[str] = []
     for record in records:
         own = _id_in(record.file)
@@ -79,11 +87,11 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
         if own:
             # Which of its files is whole is known when all were read.
             if record.file not in copies:
-                copies[record.file] = _Copy(strands[-1], own)
+                copies[record.file] = _TranscriptCopy(strands[-1], own)
             copies[record.file].take(record)
             continue
         if record.file not in desks:
-            desks[record.file] = _Desk(record.file or MAIN)
+            desks[record.file] = _TranscriptReader(record.file or MAIN)
         yield from desks[record.file].take(record)
     yield from _whole(copies.values())
 
@@ -94,20 +102,20 @@ def _strand(file: str, own: str, taken: Sequence[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-class _Copy:
+class _TranscriptCopy:
     """What one transcript of a conversation tells, and how often the agent cut it."""
 
     def __init__(self, strand: str, own: str) -> None:
         self.events: list[Event] = []
         self.cuts = 0
-        self._desk = _Desk(strand, own)
+        self._desk = _TranscriptReader(strand, own)
 
-    def take(self, record: Record) -> None:
+    def take(self, record: SourceRecord) -> None:
         self.cuts += "truncated_fields" in mapping(record.value)
         self.events += self._desk.take(record)
 
 
-def _whole(copies: Iterable[_Copy]) -> Iterator[Event]:
+def _whole(copies: Iterable[_TranscriptCopy]) -> Iterator[Event]:
     """Return what the transcript tells of which the agent cut the least."""
     found = min(copies, key=lambda copy: (copy.cuts, -len(copy.events)), default=None)
     return iter(() if found is None else found.events)
@@ -128,24 +136,24 @@ def _id_in(file: str) -> str:
             return ""
 
 
-class _Desk:
+class _TranscriptReader:
     """Reads one step after the other, and knows which calls wait for a result."""
 
     def __init__(self, strand: str, own: str = "") -> None:
         self._strand = strand
         self._own = own
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._is_new = True
         self._waiting: list[ToolCall] = []
         self._model = ""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one step says."""
         step = mapping(record.value)
         if self._is_new:
             self._is_new = False
             about = About(id=self._own, started=moment(step.get("created_at")))
-            yield Begun(strand=self._strand, line=record.line, about=about)
+            yield StrandStarted(strand=self._strand, line=record.line, about=about)
         kind, content = string(step.get("type")), string(step.get("content"))
         match kind:
             case "USER_INPUT":
@@ -161,12 +169,12 @@ class _Desk:
             case _:
                 yield from self._done(record, kind, content)
 
-    def _asked(self, record: Record, content: str) -> Iterator[Event]:
+    def _asked(self, record: SourceRecord, content: str) -> Iterator[Event]:
         # A call that got no result until the user speaks again never gets one.
         self._waiting.clear()
         if chosen := _MODEL.search(content):
             self._model = chosen[1]
-            yield Noted(strand=self._strand, about=About(model=self._model))
+            yield MetadataUpdated(strand=self._strand, about=About(model=self._model))
         found = _REQUEST.match(content)
         texts = [content] if found is None else [found[1], content[found.end() :]]
         yield from self._told(record, Role.USER, [Text(text) for text in texts if text.strip()])
@@ -184,7 +192,7 @@ class _Desk:
         self._waiting += calls
         return [*parts, *calls]
 
-    def _done(self, record: Record, kind: str, content: str) -> Iterator[Event]:
+    def _done(self, record: SourceRecord, kind: str, content: str) -> Iterator[Event]:
         call = self._meant(kind)
         if call is None:
             call = ToolCall(f"#{record.line}", kind.lower())
@@ -203,20 +211,26 @@ class _Desk:
             self._waiting.remove(found)
         return found
 
-    def _folded(self, record: Record, content: str) -> Iterator[Event]:
+    def _folded(self, record: SourceRecord, content: str) -> Iterator[Event]:
         if not content:
             return
         self._waiting.clear()
         native = self._native(record, Role.USER)
         key = self._key(record)
         message = summarized(content, "antigravity")
-        yield Told(strand=self._strand, line=record.line, key=key, message=message, native=native)
+        yield MessageEvent(
+            strand=self._strand, line=record.line, key=key, message=message, native=native
+        )
         fold = f"{key}/fold"
-        yield Folded(strand=self._strand, line=record.line, id=fold, shows=(key,), at=native.at)
+        yield CompactionEvent(
+            strand=self._strand, line=record.line, id=fold, shows=(key,), at=native.at
+        )
 
-    def _told(self, record: Record, role: Role, parts: Sequence[Part]) -> Iterator[Told]:
+    def _told(
+        self, record: SourceRecord, role: Role, parts: Sequence[Part]
+    ) -> Iterator[MessageEvent]:
         if parts:
-            yield Told(
+            yield MessageEvent(
                 strand=self._strand,
                 line=record.line,
                 key=self._key(record),
@@ -224,15 +238,15 @@ class _Desk:
                 native=self._native(record, role),
             )
 
-    def _key(self, record: Record) -> str:
+    def _key(self, record: SourceRecord) -> str:
         key = self._keys.take("", record.line)
         return key if self._strand == MAIN else f"{self._strand}/{key}"
 
-    def _native(self, record: Record, role: Role) -> Native:
+    def _native(self, record: SourceRecord, role: Role) -> SourceMetadata:
         step = mapping(record.value)
         index = step.get("step_index")
         cut = [string(name) for name in sequence(step.get("truncated_fields"))]
-        return Native(
+        return SourceMetadata(
             id=str(index) if isinstance(index, int) else "",
             model=self._model if role is Role.ASSISTANT else "",
             at=moment(step.get("created_at")),

@@ -33,7 +33,7 @@ from holdfast.formats.swe_agent import SWE_AGENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = [
     "DOCUMENTS",
@@ -76,7 +76,7 @@ SESSIONS: tuple[SessionReader, ...] = (
 """In the order in which they are asked: OpenClaw's files are Pi's with a mark of their own."""
 
 
-def recognize(records: Sequence[Record]) -> tuple[SessionReader, Sign] | None:
+def recognize(records: Sequence[SourceRecord]) -> tuple[SessionReader, Sign] | None:
     """Return whose session file begins with these records, and why; the surest wins."""
     best: tuple[SessionReader, Sign] | None = None
     for reader in SESSIONS:

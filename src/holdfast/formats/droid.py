@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told, named
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+    prefixed,
+)
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -28,7 +37,7 @@ from holdfast.formats.json_access import (
     usage_in,
     whole,
 )
-from holdfast.formats.reader import Keys, SessionReader, Sign
+from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["DROID"]
 
@@ -63,19 +72,19 @@ def session_of(entry: Mapping[str, object]) -> str:
     return string(entry.get("session_id")) or string(entry.get("sessionId"))
 
 
-class StreamDesk:
+class DroidStreamReader:
     """Reads a stream line by line."""
 
     def __init__(self) -> None:
         """Know nothing of the session yet."""
         self.has_begun = False
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._model = ""
         self._words = ""
         """What the model said last since the user spoke."""
         self._spent = Usage()
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         entry = mapping(record.value)
         yield from self._begin(record.line, entry)
@@ -95,7 +104,7 @@ class StreamDesk:
             case _:
                 return
 
-    def _begin(self, line: int, entry: Mapping[str, object]) -> Iterator[Begun]:
+    def _begin(self, line: int, entry: Mapping[str, object]) -> Iterator[StrandStarted]:
         if self.has_begun:
             return
         self.has_begun = True
@@ -106,9 +115,9 @@ class StreamDesk:
             cwd=string(entry.get("cwd")),
             started=moment(entry.get("timestamp")),
         )
-        yield Begun(strand=MAIN, line=line, about=about)
+        yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _message(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         role, text = _ROLES.get(string(entry.get("role"))), string(entry.get("text"))
         if role is None:
             reason = f"a message of the role {entry.get('role')!r} is not known"
@@ -117,24 +126,24 @@ class StreamDesk:
             self._words = text if role is Role.ASSISTANT else ""
             yield self._told(record, Message(role, (Text(text),)))
 
-    def _complete(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _complete(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         text = string(entry.get("finalText"))
         if text not in {"", self._words}:
             yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
         if (usage := usage_in(mapping(entry.get("usage")), _STREAM_USAGE)) is not None:
             self._spent += usage
-            yield Noted(strand=MAIN, about=About(usage=self._spent))
+            yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
 
-    def _told(self, record: Record, message: Message) -> Told:
+    def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
         entry = mapping(record.value)
         own = string(entry.get("id"))
         is_answer = message.role is Role.ASSISTANT
-        return Told(
+        return MessageEvent(
             strand=MAIN,
             line=record.line,
             key=self._keys.take(own, record.line),
             message=message,
-            native=Native(
+            native=SourceMetadata(
                 id=own,
                 model=self._model if is_answer else "",
                 at=moment(entry.get("timestamp")),
@@ -178,7 +187,7 @@ _KNOWN = ("owner", "sessionTitle", "callingToolUseId", "forkedAtMessageId")
 """What else a header says that its own agent may want back."""
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -200,44 +209,44 @@ def _is_settings(entry: Mapping[str, object]) -> bool:
     return "tokenUsage" in entry and not _SETTINGS.isdisjoint(entry)
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    shelf = _Shelf()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    shelf = _FolderReader()
     for record in records:
         yield from shelf.take(record)
 
 
-class _Shelf:
+class _FolderReader:
     """Reads one file after the other, each into a strand of its own."""
 
     def __init__(self) -> None:
         self._file: str | None = None
-        self._desk = _Desk()
-        self._stream = StreamDesk()
+        self._desk = _FileReader()
+        self._stream = DroidStreamReader()
         self._strand = ""
         self._begun: dict[str, str] = {}
         """The strands of files that have begun."""
         self._settings: dict[str, About] = {}
         self._taken: set[str] = set()
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         entry = mapping(record.value)
         if _is_settings(entry):
             yield from self._know(_stem(record.file), _set(entry))
             return
         if record.file != self._file:
-            self._desk, self._stream = _Desk(), StreamDesk()
+            self._desk, self._stream = _FileReader(), DroidStreamReader()
             self._file, self._strand = record.file, ""
         # Only the lines of a stream name their session, each of them.
         is_stream = bool(session_of(entry)) and not self._desk.has_begun
         desk = self._stream if self._stream.has_begun or is_stream else self._desk
         for event in desk.take(record):
-            if isinstance(event, Begun):
+            if isinstance(event, StrandStarted):
                 yield self._introduced(event, record.file)
             else:
-                yield named(event, self._strand)
+                yield prefixed(event, self._strand)
 
-    def _introduced(self, event: Begun, file: str) -> Event:
+    def _introduced(self, event: StrandStarted, file: str) -> Event:
         """Return a beginning with what is known beside it, in a strand that has no other."""
         if file:
             own = event.about.id
@@ -246,12 +255,12 @@ class _Shelf:
         name = _stem(file)
         self._begun[name] = self._strand
         about = merged(event.about, self._settings.get(name, About()))
-        return named(replace(event, about=about), self._strand)
+        return prefixed(replace(event, about=about), self._strand)
 
     def _know(self, name: str, about: About) -> Iterator[Event]:
         self._settings[name] = about
         if name in self._begun and about != About():
-            yield Noted(strand=self._begun[name], about=about)
+            yield MetadataUpdated(strand=self._begun[name], about=about)
 
 
 def _stem(file: str) -> str:
@@ -264,11 +273,11 @@ def _set(settings: Mapping[str, object]) -> About:
     return About(model=string(settings.get("model")), usage=usage)
 
 
-class _Desk:
+class _FileReader:
     """Reads a session file line by line."""
 
     def __init__(self) -> None:
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._session: str | None = None
         self._last = ""
         """The id of the entry that was told last."""
@@ -280,7 +289,7 @@ class _Desk:
         """Say whether anything was told."""
         return self._session is not None
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says; of lines that come before the header, nothing is known."""
         entry = mapping(record.value)
         match entry.get("type"):
@@ -295,12 +304,12 @@ class _Desk:
             case _:
                 return
 
-    def _begin(self, line: int, about: About) -> Iterator[Begun]:
+    def _begin(self, line: int, about: About) -> Iterator[StrandStarted]:
         if self._session is None:
             self._session = about.id
-            yield Begun(strand=MAIN, line=line, about=about)
+            yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _message(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         said = mapping(entry.get("message"))
         if said.get("visibility") == _NOTICE:
             return
@@ -309,19 +318,19 @@ class _Desk:
             yield Problem(record.line, found, record.file)
             return
         own, parent = string(entry.get("id")), string(entry.get("parentId"))
-        named = string(said.get("modelId")) or string(said.get("model"))
+        model = string(said.get("modelId")) or string(said.get("model"))
         for message in found:
             key = self._keys.take(own, record.line)
             self._window.append((own, key))
-            yield Told(
+            yield MessageEvent(
                 strand=MAIN,
                 line=record.line,
                 key=key,
                 message=message,
-                native=Native(
+                native=SourceMetadata(
                     id=own,
                     parent="" if parent in {self._last, self._session} else parent,
-                    model=named if message.role is Role.ASSISTANT else "",
+                    model=model if message.role is Role.ASSISTANT else "",
                     at=moment(entry.get("timestamp")),
                 ),
             )
@@ -335,10 +344,12 @@ class _Desk:
         own, at = string(entry.get("id")), moment(entry.get("timestamp"))
         key = self._keys.take(own, line)
         message = summarized(text, "droid")
-        yield Told(strand=MAIN, line=line, key=key, message=message, native=Native(id=own, at=at))
+        yield MessageEvent(
+            strand=MAIN, line=line, key=key, message=message, native=SourceMetadata(id=own, at=at)
+        )
         self._window = [(own, key), *self._kept(entry)]
         shows = tuple(key for _, key in self._window)
-        yield Folded(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
+        yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
 
     def _kept(self, entry: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return what stays beside a summary: what came after the message that it speaks up to."""

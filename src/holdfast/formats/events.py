@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 __all__ = [
     "MAIN",
     "About",
-    "Begun",
+    "CompactionEvent",
     "Event",
-    "Folded",
-    "Native",
-    "Noted",
-    "Rewound",
-    "Told",
-    "named",
+    "MessageEvent",
+    "MetadataUpdated",
+    "RewindEvent",
+    "SourceMetadata",
+    "StrandStarted",
     "native_of",
+    "prefixed",
     "with_native",
     "without_native",
 ]
@@ -67,7 +67,7 @@ class About:
 
 @quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Native:
+class SourceMetadata:
     """What an agent wrote about one message; empty is unknown."""
 
     id: str = ""
@@ -85,11 +85,11 @@ class Native:
     """Fixes the message and everything told before it; an import sets it, no reader does."""
 
 
-_NO_NATIVE = Native()
+_NO_NATIVE = SourceMetadata()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class StrandStarted:
     """A strand begins; it comes before anything else of the strand."""
 
     strand: str
@@ -104,7 +104,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class MetadataUpdated:
     """More is known of a strand than when it began: what is not empty holds from here on."""
 
     strand: str
@@ -113,7 +113,7 @@ class Noted:
 
 @quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class MessageEvent:
     """One entry of the conversation, as its own agent divides it."""
 
     strand: str
@@ -121,11 +121,11 @@ class Told:
     key: str
     """Unique in the file: its native id, or its place when it has none."""
     message: Message
-    native: Native = _NO_NATIVE
+    native: SourceMetadata = _NO_NATIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class CompactionEvent:
     """The agent compacted: from here on its model sees these messages and what follows."""
 
     strand: str
@@ -142,7 +142,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewound:
+class RewindEvent:
     """The user took something back: from here on the model sees these messages and what follows."""
 
     strand: str
@@ -151,10 +151,12 @@ class Rewound:
     at: int | None = None
 
 
-Event: TypeAlias = Begun | Noted | Told | Folded | Rewound | Problem
+Event: TypeAlias = (
+    StrandStarted | MetadataUpdated | MessageEvent | CompactionEvent | RewindEvent | Problem
+)
 
 
-def with_native(message: Message, native: Native, *, mark: str = "") -> Message:
+def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> Message:
     """Return the message with what its agent wrote about it, so that it can be written back.
 
     Args:
@@ -178,10 +180,10 @@ def with_native(message: Message, native: Native, *, mark: str = "") -> Message:
     )
 
 
-def native_of(message: Message) -> Native:
+def native_of(message: Message) -> SourceMetadata:
     """Return what `with_native` put into a message; empty for one that was said here."""
     fields = message.extras.get(_KEY)
-    return _from_fields(cast("Mapping[str, object]", fields)) if fields else Native()
+    return _from_fields(cast("Mapping[str, object]", fields)) if fields else SourceMetadata()
 
 
 def without_native(message: Message) -> Message:
@@ -192,7 +194,7 @@ def without_native(message: Message) -> Message:
     return replace(message, extras=rest or NO_EXTRAS)
 
 
-def _to_fields(native: Native) -> dict[str, object]:
+def _to_fields(native: SourceMetadata) -> dict[str, object]:
     # One by one, in place of a dictionary of all that is filtered: every message goes through here.
     fields: dict[str, object] = {}
     if native.id:
@@ -220,9 +222,9 @@ def _counts(usage: Usage) -> list[float]:
     return [usage.calls, *counts, *cached, usage.cost]
 
 
-def _from_fields(fields: Mapping[str, object]) -> Native:
+def _from_fields(fields: Mapping[str, object]) -> SourceMetadata:
     counts = cast("list[int] | None", fields.get("usage"))
-    return Native(
+    return SourceMetadata(
         id=str(fields.get("id", "")),
         parent=str(fields.get("parent", "")),
         reply=str(fields.get("reply", "")),
@@ -234,16 +236,16 @@ def _from_fields(fields: Mapping[str, object]) -> Native:
     )
 
 
-def named(event: Event, own: str) -> Event:
+def prefixed(event: Event, own: str) -> Event:
     """Return an event of one file as it is called among those of others.
 
     Args:
         event: What a file tells as if there were no other.
         own: What comes before all names of that file.
     """
-    if isinstance(event, Told):
+    if isinstance(event, MessageEvent):
         # Made anew, which is quicker than replacing: most events are of this kind.
-        return Told(
+        return MessageEvent(
             strand=own + event.strand,
             line=event.line,
             key=own + event.key,
@@ -251,17 +253,17 @@ def named(event: Event, own: str) -> Event:
             native=event.native,
         )
     match event:
-        case Begun():
+        case StrandStarted():
             of = None if event.of is None else own + event.of
             after = own + event.after if event.after else ""
             return replace(event, strand=own + event.strand, of=of, after=after)
-        case Folded():
+        case CompactionEvent():
             shows = tuple(own + key for key in event.shows)
             return replace(event, strand=own + event.strand, id=own + event.id, shows=shows)
-        case Rewound():
+        case RewindEvent():
             shows = tuple(own + key for key in event.shows)
             return replace(event, strand=own + event.strand, shows=shows)
-        case Noted():
-            return Noted(strand=own + event.strand, about=event.about)
+        case MetadataUpdated():
+            return MetadataUpdated(strand=own + event.strand, about=event.about)
         case _:
             return event

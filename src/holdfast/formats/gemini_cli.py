@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, decoded, summarized, words
 from holdfast.formats.document import Format
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -25,7 +34,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import LIKELY, SURE, Keys, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, SURE, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -33,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Content, Part
 
 __all__ = ["GEMINI_CLI"]
@@ -44,7 +53,7 @@ _NEAR = 200
 """A snapshot may stand below a sentence that introduces it."""
 
 
-class Growth:
+class MessageGrowth:
     """How much of a message was told."""
 
     def __init__(self, answered: set[str]) -> None:
@@ -135,21 +144,21 @@ class Growth:
                 yield ToolResult(call_id, content, is_error=failed, name=name)
 
 
-class Growths:
+class MessageGrowths:
     """How much of each message of a file was told."""
 
     def __init__(self) -> None:
         """Nothing was told yet."""
-        self._growths: dict[str, Growth] = {}
+        self._growths: dict[str, MessageGrowth] = {}
         self._answered: set[str] = set()
 
-    def known(self, id: str) -> Growth | None:  # noqa: A002
+    def known(self, id: str) -> MessageGrowth | None:  # noqa: A002
         """Return what was told of a message, if anything was."""
         return self._growths.get(id)
 
-    def of(self, id: str) -> Growth:  # noqa: A002
+    def of(self, id: str) -> MessageGrowth:  # noqa: A002
         """Return what was told of a message; one without an id is never written again."""
-        growth = self._growths.get(id) or Growth(self._answered)
+        growth = self._growths.get(id) or MessageGrowth(self._answered)
         if id:
             self._growths[id] = growth
         return growth
@@ -201,7 +210,7 @@ _SPEAKERS = frozenset(["user", "gemini", "model"])
 _MORE = ("projectHash", "kind")
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -223,7 +232,7 @@ def _is_oldest(message: Mapping[str, object]) -> bool:
     return message.get("role") == "gemini" and "parts" in message
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     reader = _Reader()
     for record in records:
         reader.file = record.file
@@ -234,10 +243,10 @@ class _Reader:
     """Tells a chat record by record."""
 
     def __init__(self) -> None:
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._about: About | None = None
         """What was told of the session; None before it has begun."""
-        self._grown = Growths()
+        self._grown = MessageGrowths()
         """How much of each message was told."""
         self._window: dict[str, list[str]] = {}
         """The ids of the messages that the model sees, each with the names it was told under."""
@@ -274,7 +283,7 @@ class _Reader:
     def _begin(self, line: int, about: About) -> Iterator[Event]:
         if self._about is None:
             self._about = about
-            yield Begun(strand=MAIN, line=line, about=about)
+            yield StrandStarted(strand=MAIN, line=line, about=about)
 
     def _head(self, line: int, fields: Mapping[str, object]) -> Iterator[Event]:
         parent = _parent(self.file) if fields.get("kind") == "subagent" else ""
@@ -291,7 +300,7 @@ class _Reader:
             yield from self._begin(line, about)
         elif about.title and about.title != self._about.title:
             self._about = replace(self._about, title=about.title)
-            yield Noted(strand=MAIN, about=About(title=about.title))
+            yield MetadataUpdated(strand=MAIN, about=About(title=about.title))
 
     def _message(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
         if self._grown.known(string(entry.get("id"))) is None and is_snapshot(entry):
@@ -309,7 +318,7 @@ class _Reader:
             is_answer = message.role is Role.ASSISTANT
             key = self._keys.take(id, line)
             names.append(key)
-            native = Native(
+            native = SourceMetadata(
                 id=id,
                 reply=(id or key) if is_answer else "",
                 model=model if is_answer else "",
@@ -317,14 +326,14 @@ class _Reader:
                 at=moment(entry.get("timestamp")),
             )
             self._due = None if is_answer else self._due
-            yield Told(strand=MAIN, line=line, key=key, message=message, native=native)
+            yield MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
         yield from self._modeled(model)
 
     def _modeled(self, model: str) -> Iterator[Event]:
         """Tell which model speaks, when it is another than before."""
         if self._about is not None and model and model != self._about.model:
             self._about = replace(self._about, model=model)
-            yield Noted(strand=MAIN, about=About(model=model))
+            yield MetadataUpdated(strand=MAIN, about=About(model=model))
 
     def _shown(self) -> tuple[str, ...]:
         return tuple(key for names in self._window.values() for key in names)
@@ -336,7 +345,7 @@ class _Reader:
         for known in kept[kept.index(id) if id in self._window else 0 :]:
             del self._window[known]
         if self._shown() != before:
-            yield Rewound(strand=MAIN, line=line, shows=self._shown())
+            yield RewindEvent(strand=MAIN, line=line, shows=self._shown())
 
     def _patch(self, line: int, patch: Mapping[str, object]) -> Iterator[Event]:
         """Tell what changed in messages, and which of them the model sees from here on."""
@@ -357,9 +366,9 @@ class _Reader:
             return
         folded = map(self._grown.known, self._window)
         if any(growth is not None and growth.is_summary for growth in folded):
-            yield Folded(strand=MAIN, line=line, id=f"#{line}", shows=shows)
+            yield CompactionEvent(strand=MAIN, line=line, id=f"#{line}", shows=shows)
         else:
-            yield Rewound(strand=MAIN, line=line, shows=shows)
+            yield RewindEvent(strand=MAIN, line=line, shows=shows)
 
     def _replace(self, line: int, messages: Sequence[Mapping[str, object]]) -> Iterator[Event]:
         """Tell that the model sees these messages and no others."""
@@ -376,20 +385,20 @@ class _Reader:
                 yield from self._message(line, entry)
         shows = self._shown()
         if is_folded:
-            yield Folded(strand=MAIN, line=line, id=f"#{line}", shows=shows)
+            yield CompactionEvent(strand=MAIN, line=line, id=f"#{line}", shows=shows)
         elif shows != before:
-            yield Rewound(strand=MAIN, line=line, shows=shows)
+            yield RewindEvent(strand=MAIN, line=line, shows=shows)
 
-    def _summary(self, line: int, entry: Mapping[str, object]) -> Told:
+    def _summary(self, line: int, entry: Mapping[str, object]) -> MessageEvent:
         id = string(entry.get("id"))  # noqa: A001
         key = self._keys.take(id, line)
         self._window[id or key] = self._names[id or key] = [key]
         growth = self._grown.of(id or key)
         growth.is_summary = True
         said = growth.added(entry)[0]
-        native = Native(id=id, at=moment(entry.get("timestamp")))
+        native = SourceMetadata(id=id, at=moment(entry.get("timestamp")))
         message = summarized(said.text, "gemini-cli")
-        return Told(strand=MAIN, line=line, key=key, message=message, native=native)
+        return MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
 
 
 def _parent(file: str) -> str:

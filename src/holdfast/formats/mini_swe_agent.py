@@ -17,11 +17,11 @@ from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
-    Folded,
-    Native,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
     native_of,
     with_native,
 )
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.session import Usage
     from holdfast.transcript import Part
 
@@ -97,9 +97,9 @@ def _known(message: Message) -> Message:
     response = mapping(extra.get("response"))
     at = moment(extra.get("timestamp")) or moment(response.get("created"))
     if message.role is not Role.ASSISTANT:
-        return with_native(bare, Native(at=at))
+        return with_native(bare, SourceMetadata(at=at))
     usage = mapping(response.get("usage"))
-    native = Native(
+    native = SourceMetadata(
         reply=string(response.get("id")),
         model=string(response.get("model")),
         usage=tokens_in(usage, extra.get("cost") or usage.get("cost")),
@@ -120,7 +120,9 @@ def _resulted(message: Message) -> Message | None:
     rest = {key: value for key, value in fields.items() if key != "extra"}
     bare = replace(result, extras={"responses": rest} if rest else NO_EXTRAS)
     part = _answered(bare, failed=extra.get("returncode") not in (None, 0))
-    return with_native(replace(message, parts=(part,)), Native(at=moment(extra.get("timestamp"))))
+    return with_native(
+        replace(message, parts=(part,)), SourceMetadata(at=moment(extra.get("timestamp")))
+    )
 
 
 def _without_extra(message: Message, fields: Mapping[str, object]) -> Message:
@@ -157,7 +159,7 @@ class _Line:
     text: str
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if entry.keys() >= _FIELDS and string(entry.get("input")).startswith("[Message 0] "):
@@ -165,13 +167,13 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk = _Desk()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    desk = _LogReader()
     for record in records:
         yield from desk.take(mapping(record.value), record)
 
 
-class _Desk:
+class _LogReader:
     """Holds the window as it was left, and nothing else."""
 
     def __init__(self) -> None:
@@ -179,12 +181,12 @@ class _Desk:
         self._is_begun = False
         self._count = 0
 
-    def take(self, entry: Mapping[str, object], record: Record) -> Iterator[Event]:
+    def take(self, entry: Mapping[str, object], record: SourceRecord) -> Iterator[Event]:
         """Tell one compression."""
         at = moment(entry.get("timestamp"))
         if not self._is_begun:
             self._is_begun = True
-            yield Begun(strand=MAIN, line=record.line, about=_about(entry))
+            yield StrandStarted(strand=MAIN, line=record.line, about=_about(entry))
         lines = list(_lines(string(entry.get("input"))))
         if not lines:
             yield Problem(record.line, "a compression without messages", record.file)
@@ -193,29 +195,33 @@ class _Desk:
         if known < len(self._window):
             self._window = self._window[:known]
             shows = tuple(key for key, _ in self._window)
-            yield Rewound(strand=MAIN, line=record.line, shows=shows, at=at)
+            yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
         for line in lines[known:]:
-            yield self._tell(line, record.line, Native(at=at))
+            yield self._tell(line, record.line, SourceMetadata(at=at))
         yield from self._fold(entry, record.line, at)
 
-    def _tell(self, line: _Line, place: int, native: Native) -> Told:
+    def _tell(self, line: _Line, place: int, native: SourceMetadata) -> MessageEvent:
         key = f"#{place}.{self._count}"
         self._count += 1
         self._window.append((key, line))
         message = Message(line.role, (Text(line.text),))
-        return Told(strand=MAIN, line=place, key=key, message=message, native=native)
+        return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
 
     def _fold(self, entry: Mapping[str, object], place: int, at: int | None) -> Iterator[Event]:
         text = string(entry.get("output")).strip()
         key = f"#{place}.{self._count}"
         self._count += 1
         message = summarized(text, "mini-swe-agent")
-        yield Told(strand=MAIN, line=place, key=key, message=message, native=Native(at=at))
+        yield MessageEvent(
+            strand=MAIN, line=place, key=key, message=message, native=SourceMetadata(at=at)
+        )
         rest = self._window[_FIRST:]
         summary = (key, _Line(Role.USER, f"{_MARK}\n{text}"))
         self._window = [*self._window[:_FIRST], summary, *rest[-_LAST:]]
         shows = tuple(name for name, _ in self._window)
-        yield Folded(strand=MAIN, line=place, id=f"{key}/fold", shows=shows, at=at, trigger="auto")
+        yield CompactionEvent(
+            strand=MAIN, line=place, id=f"{key}/fold", shows=shows, at=at, trigger="auto"
+        )
 
 
 def _about(entry: Mapping[str, object]) -> About:

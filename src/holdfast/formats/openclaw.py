@@ -17,19 +17,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.json_access import count, is_object, mapping, moment, parsed, string
 from holdfast.formats.pi.reader import read_pi, recognize_pi
 from holdfast.formats.pi.writer import write_openclaw
 from holdfast.formats.reader import DatabaseReader, SessionReader, Sign, parents_first
-from holdfast.formats.source import Record, stream_records
+from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Query, Row, Tables
+    from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["OPENCLAW", "OPENCLAW_DATABASE"]
 
@@ -58,7 +66,7 @@ _NODE_COLUMNS = (
 )
 
 
-def abouts(query: Query) -> Mapping[str, About]:
+def abouts(query: DatabaseQuery) -> Mapping[str, About]:
     """Return what is known of each session, by its id, in the order in which they began."""
     nodes: dict[str, Row] = {
         string(row.get("session_key")): _node(row)
@@ -126,7 +134,7 @@ def _origin(row: Row, node: Row, families: Mapping[str, Iterable[Row]]) -> tuple
 _ROWS = frozenset(["event", "identity", "active", "index", "fts"])
 
 
-def read_openclaw(records: Iterable[Record]) -> Iterator[Event]:
+def read_openclaw(records: Iterable[SourceRecord]) -> Iterator[Event]:
     """Return the events of a file, or of a session that was laid aside."""
     problems: list[Problem] = []
     for event in read_pi(_entries(records, problems)):
@@ -141,7 +149,7 @@ def is_cold_header(line: Mapping[str, object]) -> bool:
     return line.get("kind") == "header" and "sessionId" in line and "generation" in line
 
 
-def _entries(records: Iterable[Record], problems: list[Problem]) -> Iterator[Record]:
+def _entries(records: Iterable[SourceRecord], problems: list[Problem]) -> Iterator[SourceRecord]:
     for record in records:
         line = mapping(record.value)
         if "row" not in line or line.get("kind") not in _ROWS:
@@ -170,7 +178,7 @@ _OUTSIDE = "lie in files of the folder sessions/cold, which are imported by them
 _SEALED = "is packed with zstd: install 'holdfast[zstd]' and import it again"
 
 
-def _recognize_openclaw(records: Sequence[Record]) -> Sign | None:
+def _recognize_openclaw(records: Sequence[SourceRecord]) -> Sign | None:
     if any(is_cold_header(mapping(record.value)) for record in records):
         return Sign("a session that OpenClaw laid aside")
     sign = recognize_pi(records)
@@ -192,7 +200,7 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: Query) -> Iterator[Event]:
+def _read(query: DatabaseQuery) -> Iterator[Event]:
     known = dict(abouts(query))
     living = {string(row.get("session_id")) for row in query.rows(_EVENTS, ("session_id",))}
     cold = {
@@ -213,7 +221,9 @@ def _read(query: Query) -> Iterator[Event]:
         yield Problem(1, f"{outside} of its sessions {_OUTSIDE}")
 
 
-def _removed(query: Query, known: Mapping[str, About], kept: Container[str]) -> Iterator[Event]:
+def _removed(
+    query: DatabaseQuery, known: Mapping[str, About], kept: Container[str]
+) -> Iterator[Event]:
     """Tell what was deleted or begun anew; the newest of a session has the name of the session."""
     order = ("created_at", "session_id", "generation")
     newest = {
@@ -228,21 +238,21 @@ def _removed(query: Query, known: Mapping[str, About], kept: Container[str]) -> 
             yield from _told(strand, known.get(own, About(id=own)), _archived(row))
 
 
-def _events(query: Query, session: str) -> Iterator[Record | Problem]:
+def _events(query: DatabaseQuery, session: str) -> Iterator[SourceRecord | Problem]:
     columns = ("event_json", "event_zstd")
     rows = query.rows(_EVENTS, columns, where={"session_id": session}, order=("seq",))
     for place, row in enumerate(rows, 1):
         text = row.get("event_json")
         text = row.get("event_zstd") if text is None else text
         if is_object(found := parsed(text)):
-            yield Record(place, found)
+            yield SourceRecord(place, found)
         elif isinstance(text, bytes) and text.startswith(_PACKED):
             yield Problem(place, f"event {place} of the session {session!r} {_SEALED}")
         else:
             yield Problem(place, f"event {place} of the session {session!r} is no JSON object")
 
 
-def _archived(row: Row) -> Iterator[Record | Problem]:
+def _archived(row: Row) -> Iterator[SourceRecord | Problem]:
     content = row.get("archive_blob")
     if isinstance(content, bytes) and not content.startswith(_PACKED):
         yield from stream_records([content])
@@ -250,7 +260,7 @@ def _archived(row: Row) -> Iterator[Record | Problem]:
         yield Problem(1, f"the archive of the session {row.get('session_id')!r} {_SEALED}")
 
 
-def _told(strand: str, about: About, found: Iterable[Record | Problem]) -> Iterator[Event]:
+def _told(strand: str, about: About, found: Iterable[SourceRecord | Problem]) -> Iterator[Event]:
     """Tell one session among others, under names that are its own."""
     problems: list[Problem] = []
     for event in read_openclaw(_records(found, problems)):
@@ -260,7 +270,9 @@ def _told(strand: str, about: About, found: Iterable[Record | Problem]) -> Itera
     yield from problems
 
 
-def _records(found: Iterable[Record | Problem], problems: list[Problem]) -> Iterator[Record]:
+def _records(
+    found: Iterable[SourceRecord | Problem], problems: list[Problem]
+) -> Iterator[SourceRecord]:
     for each in found:
         if isinstance(each, Problem):
             problems.append(each)
@@ -275,21 +287,21 @@ def _placed(event: Event, session: str, about: About) -> Event:
         return f"{session}/{name}" if name != MAIN else session
 
     match event:
-        case Told():
+        case MessageEvent():
             return replace(event, strand=strand(event.strand), key=f"{session}/{event.key}")
-        case Begun(strand=name) if name == MAIN:
+        case StrandStarted(strand=name) if name == MAIN:
             return replace(event, strand=session, about=_joined(about, event.about))
-        case Begun():
+        case StrandStarted():
             after = f"{session}/{event.after}" if event.after else ""
             of = None if event.of is None else strand(event.of)
             return replace(event, strand=strand(event.strand), of=of, after=after)
-        case Noted():
+        case MetadataUpdated():
             return replace(event, strand=strand(event.strand))
-        case Folded():
+        case CompactionEvent():
             shows = tuple(f"{session}/{key}" for key in event.shows)
             name = f"{session}/{event.id}"
             return replace(event, strand=strand(event.strand), shows=shows, id=name)
-        case Rewound():
+        case RewindEvent():
             shows = tuple(f"{session}/{key}" for key in event.shows)
             return replace(event, strand=strand(event.strand), shows=shows)
         case Problem():

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     count,
     is_array,
@@ -30,7 +39,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import Keys, SessionReader, Sign
+from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 
@@ -38,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["QWEN"]
 
@@ -58,7 +67,7 @@ class _Node:
     before: _Node | None = None
 
 
-class Tree:
+class RecordTree:
     """One strand of a session."""
 
     def __init__(self, strand: str) -> None:
@@ -106,21 +115,21 @@ class Tree:
             and {each.get("type") for each in shown} == {"assistant"}
         )
 
-    def return_to(self, line: int, at: int | None) -> Iterator[Rewound]:
+    def return_to(self, line: int, at: int | None) -> Iterator[RewindEvent]:
         """Go to where the record hangs, and say so if that is not where the last message is."""
         place = self._places[self._reached]
         if place is not self._at:
             self._at = place
-            yield Rewound(strand=self.strand, line=line, shows=_shown(place), at=at)
+            yield RewindEvent(strand=self.strand, line=line, shows=_shown(place), at=at)
 
-    def tell(self, told: Told, parts: object) -> None:
+    def tell(self, told: MessageEvent, parts: object) -> None:
         """Go on with a message."""
         self._go((told.key,), self._at)
         self._known[_words(told.message.role, parts)] = told.key
         is_asked = told.message.role is Role.USER and len(told.message.parts) == 1
         self._asked = told.message.text if is_asked else ""
 
-    def inherit(self, record: Record, keys: Keys) -> Iterator[Event]:
+    def inherit(self, record: SourceRecord, keys: KeyAllocator) -> Iterator[Event]:
         """Tell the history that a sub-agent begins with, which is that of its parent."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
@@ -136,13 +145,17 @@ class Tree:
                 key = keys.take("", record.line)
                 yield self._told(record, key, message, content.get("parts"))
 
-    def _told(self, record: Record, key: str, message: Message, parts: object) -> Told:
-        native = Native(at=moment(mapping(record.value).get("timestamp")))
-        told = Told(strand=self.strand, line=record.line, key=key, message=message, native=native)
+    def _told(
+        self, record: SourceRecord, key: str, message: Message, parts: object
+    ) -> MessageEvent:
+        native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
+        told = MessageEvent(
+            strand=self.strand, line=record.line, key=key, message=message, native=native
+        )
         self.tell(told, parts)
         return told
 
-    def fold(self, record: Record, keys: Keys) -> Iterator[Event]:
+    def fold(self, record: SourceRecord, keys: KeyAllocator) -> Iterator[Event]:
         """Tell a compaction: what of its history is new, then what the model sees."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
@@ -162,8 +175,8 @@ class Tree:
                     if not has_summary and message.role is Role.USER and message.text:
                         told, has_summary = summarized(message.text, "qwen"), True
                     known = self._known[digest] = keys.take("", record.line)
-                    native = Native(at=at)
-                    yield Told(
+                    native = SourceMetadata(at=at)
+                    yield MessageEvent(
                         strand=self.strand,
                         line=record.line,
                         key=known,
@@ -175,7 +188,7 @@ class Tree:
             return
         self._go(tuple(shows), None)
         figures = mapping(payload.get("info"))
-        yield Folded(
+        yield CompactionEvent(
             strand=self.strand,
             line=record.line,
             id=f"{string(entry.get('uuid'))}#{record.line}/fold",
@@ -242,7 +255,7 @@ _UNSEEN = frozenset(["realtime_message", "code_mode_tool_result"])
 _MANAGED = "what a managed session says is kept in other files, which are not read"
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if not {"uuid", "sessionId", "parentUuid"} <= entry.keys():
@@ -255,29 +268,29 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk = _Desk()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    desk = _Reader()
     for record in records:
         yield from desk.take(record)
 
 
-class _Desk:
+class _Reader:
     """Reads one record after the other, each into the strand that it belongs to."""
 
     def __init__(self) -> None:
-        self._keys = Keys()
-        self._trees: dict[str, Tree] = {}
+        self._keys = KeyAllocator()
+        self._trees: dict[str, RecordTree] = {}
         self._paid: set[str] = set()
         """The answers whose cost was told."""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one record says."""
         entry = mapping(record.value)
         agent = string(entry.get("agentId")) if entry.get("isSidechain") is True else ""
         strand = agent or MAIN
         if strand not in self._trees:
             yield self._begin(record.line, entry, agent)
-            self._trees[strand] = Tree(strand)
+            self._trees[strand] = RecordTree(strand)
         tree = self._trees[strand]
         tree.reach(entry)
         kind = string(entry.get("type"))
@@ -286,7 +299,7 @@ class _Desk:
         elif kind == "system":
             yield from self._system(record, tree)
 
-    def _begin(self, line: int, entry: Mapping[str, object], agent: str) -> Begun:
+    def _begin(self, line: int, entry: Mapping[str, object], agent: str) -> StrandStarted:
         session = string(entry.get("sessionId"))
         about = About(
             id=session,
@@ -300,15 +313,15 @@ class _Desk:
             origin = string(mapping(entry.get("forkedFrom")).get("sessionId"))
             fork = Fork.BRANCH if origin else None
             about = replace(about, parent=origin, fork=fork)
-            return Begun(strand=MAIN, line=line, about=about)
+            return StrandStarted(strand=MAIN, line=line, about=about)
         about = replace(about, id=f"{session}/{agent}", title=string(entry.get("agentName")))
         if MAIN in self._trees:
             fork = Fork.DELEGATION
-            return Begun(strand=agent, line=line, about=about, of=MAIN, fork=fork)
+            return StrandStarted(strand=agent, line=line, about=about, of=MAIN, fork=fork)
         about = replace(about, parent=session, fork=Fork.DELEGATION)
-        return Begun(strand=agent, line=line, about=about)
+        return StrandStarted(strand=agent, line=line, about=about)
 
-    def _spoken(self, record: Record, tree: Tree) -> Iterator[Event]:
+    def _spoken(self, record: SourceRecord, tree: RecordTree) -> Iterator[Event]:
         entry = mapping(record.value)
         parts = mapping(entry.get("message")).get("parts")
         if parts is None:
@@ -328,7 +341,7 @@ class _Desk:
         if found and string(entry.get("subtype")) in _UNSEEN:
             tree.pass_by()
 
-    def _told(self, record: Record, tree: Tree, message: Message) -> Told:
+    def _told(self, record: SourceRecord, tree: RecordTree, message: Message) -> MessageEvent:
         entry = mapping(record.value)
         own = string(entry.get("uuid"))
         is_answer = message.role is Role.ASSISTANT
@@ -338,12 +351,12 @@ class _Desk:
         if usage is not None:
             self._paid.add(own)
         subtype = string(entry.get("subtype"))
-        return Told(
+        return MessageEvent(
             strand=tree.strand,
             line=record.line,
             key=self._keys.take(own, record.line),
             message=message,
-            native=Native(
+            native=SourceMetadata(
                 id=own,
                 reply=own if is_answer else "",
                 model=string(entry.get("model")) if is_answer else "",
@@ -353,18 +366,18 @@ class _Desk:
             ),
         )
 
-    def _system(self, record: Record, tree: Tree) -> Iterator[Event]:
+    def _system(self, record: SourceRecord, tree: RecordTree) -> Iterator[Event]:
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
         at = moment(entry.get("timestamp"))
         match entry.get("subtype"):
             case "custom_title" if title := string(payload.get("customTitle")):
-                yield Noted(strand=tree.strand, about=About(title=title))
+                yield MetadataUpdated(strand=tree.strand, about=About(title=title))
             case "session_model" if model := string(payload.get("modelId")):
-                yield Noted(strand=tree.strand, about=About(model=model))
+                yield MetadataUpdated(strand=tree.strand, about=About(model=model))
             case "parent_session" if parent := string(payload.get("parentSessionId")):
                 about = About(parent=parent, fork=Fork.DELEGATION)
-                yield Noted(strand=tree.strand, about=about)
+                yield MetadataUpdated(strand=tree.strand, about=about)
             case "rewind":
                 yield from tree.return_to(record.line, at)
             case "slash_command" if tree.answers(payload):

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from holdfast.formats.document import Format
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = [
     "EVERYWHERE",
     "LIKELY",
     "SURE",
+    "DatabaseQuery",
     "DatabaseReader",
-    "Keys",
-    "Query",
+    "KeyAllocator",
     "Row",
     "SessionReader",
     "Sign",
@@ -49,9 +49,9 @@ class SessionReader:
     """What is known about one agent's session files."""
 
     format: Format
-    recognize: Callable[[Sequence[Record]], Sign | None]
+    recognize: Callable[[Sequence[SourceRecord]], Sign | None]
     """Says why the first records of a file are this format; None when they are not."""
-    read: Callable[[Iterable[Record]], Iterator[Event]]
+    read: Callable[[Iterable[SourceRecord]], Iterator[Event]]
     """Tells a file record by record, holding no more of it than it must."""
     write: Callable[[Iterable[Event]], Iterator[str]] | None = None
     """Returns the lines of a file, without line ends; None where a format is only read."""
@@ -75,7 +75,7 @@ Tables: TypeAlias = "Mapping[str, frozenset[str]]"
 EVERYWHERE: Row = MappingProxyType({})
 
 
-class Query(Protocol):
+class DatabaseQuery(Protocol):
     """A database that is open for reading, seen as it was at one moment."""
 
     @property
@@ -112,11 +112,11 @@ class DatabaseReader:
     format: Format
     recognize: Callable[[Tables], Sign | None]
     """Says why tables are those of this agent; None when they are not."""
-    read: Callable[[Query], Iterator[Event]]
+    read: Callable[[DatabaseQuery], Iterator[Event]]
     """Tells every session, parents before their children."""
 
 
-class Keys:
+class KeyAllocator:
     """Hands out names: the agent's own id of an entry, or its place in the file."""
 
     def __init__(self) -> None:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
-    Begun,
-    Folded,
-    Noted,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
     native_of,
     with_native,
     without_native,
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part, Transcript
 
-__all__ = ["Reading", "Said", "arrange", "merged", "replay"]
+__all__ = ["PairedTranscript", "SourceMessage", "merged", "pair_results", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SourceMessage:
     """A message and the line it was read from."""
 
     line: int
@@ -45,14 +45,16 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PairedTranscript:
     """What a reader made of a session file."""
 
     transcript: Transcript
     problems: tuple[Problem, ...] = ()
 
 
-def arrange(said: Iterable[Said], problems: Sequence[Problem] = ()) -> Reading:
+def pair_results(
+    said: Iterable[SourceMessage], problems: Sequence[Problem] = ()
+) -> PairedTranscript:
     """Return a transcript that is valid but for calls that nobody answered.
 
     Call ids become unique, because some agents count from one again and providers refuse a
@@ -62,7 +64,7 @@ def arrange(said: Iterable[Said], problems: Sequence[Problem] = ()) -> Reading:
     for each in said:
         desk.take(each)
     found = sorted((*problems, *desk.problems), key=lambda problem: problem.line)
-    return Reading(desk.transcript(), tuple(found))
+    return PairedTranscript(desk.transcript(), tuple(found))
 
 
 class _Pairing:
@@ -78,7 +80,7 @@ class _Pairing:
         self._counts: dict[str, int] = {}
         """Which number an id had last: some models give every call the same one."""
 
-    def take(self, said: Said) -> None:
+    def take(self, said: SourceMessage) -> None:
         """Add one message; what is left of it without its results and empty texts."""
         kept: list[Part] = []
         for part in said.message.parts:
@@ -133,7 +135,7 @@ class _Pairing:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedConversation:
     """One conversation of a file."""
 
     about: About
@@ -144,7 +146,7 @@ class Replayed:
     problems: tuple[Problem, ...] = ()
 
 
-def replay(events: Iterable[Event]) -> tuple[Replayed, ...]:
+def replay(events: Iterable[Event]) -> tuple[ReplayedConversation, ...]:
     """Return the conversations of a file in order, without branches and sub-agents.
 
     Where a user went back and on from there, the newest branch is the conversation. Problems of
@@ -169,15 +171,17 @@ def merged(known: About, more: About) -> About:
 class _Path:
     """Messages in order, of which a branch holds only those that it does not share."""
 
-    def __init__(self, told: Iterable[Told] = (), shared: tuple[_Path, int] | None = None) -> None:
+    def __init__(
+        self, told: Iterable[MessageEvent] = (), shared: tuple[_Path, int] | None = None
+    ) -> None:
         self.shared = shared
         """The path that this one left, and after how many of that one's own messages."""
-        self.own: list[Told] = []
+        self.own: list[MessageEvent] = []
         self.places: dict[str, int] = {}
         for each in told:
             self.append(each)
 
-    def append(self, told: Told) -> None:
+    def append(self, told: MessageEvent) -> None:
         """Go on by one message."""
         self.places.setdefault(told.key, len(self.own))
         self.own.append(told)
@@ -191,7 +195,7 @@ class _Path:
             path, count = path.shared
         return _Path(shared=(path, place + 1))
 
-    def whole(self) -> list[Told]:
+    def whole(self) -> list[MessageEvent]:
         """Return all of it."""
         stretches = [self.own]
         shared = self.shared
@@ -202,7 +206,7 @@ class _Path:
         return [*chain.from_iterable(reversed(stretches))]
 
 
-class _Strand:
+class _ReplayedStrand:
     """One strand while it is told."""
 
     def __init__(self, about: About) -> None:
@@ -211,15 +215,15 @@ class _Strand:
         """Everything told, branches with what they share, each summary where it belongs."""
         self.window = _Path()
 
-    def fork(self, about: About, after: str) -> _Strand:
+    def fork(self, about: About, after: str) -> _ReplayedStrand:
         """Return a strand that shares what was told up to a message."""
-        child = _Strand(merged(self.about, about))
+        child = _ReplayedStrand(merged(self.about, about))
         if (path := self.path.fork(after)) is not None:
             child.path = path
         child.window = self.window.fork(after) or self.path.fork(after) or child.window
         return child
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: MessageEvent) -> None:
         """Add a message."""
         self.path.append(told)
         self.window.append(told)
@@ -239,7 +243,9 @@ class _Strand:
         self.window = _Path(window)
 
 
-def _placed(path: list[Told], summary: Told, followers: set[str]) -> list[Told]:
+def _placed(
+    path: list[MessageEvent], summary: MessageEvent, followers: set[str]
+) -> list[MessageEvent]:
     """Return a path on which a summary stands before the first of those that follow it."""
     own = next(place for place, each in enumerate(path) if each is summary)
     rest = path[:own] + path[own + 1 :]
@@ -251,7 +257,7 @@ class _Replay:
     """Follows every strand of a file."""
 
     def __init__(self) -> None:
-        self._strands: dict[str, _Strand] = {}
+        self._strands: dict[str, _ReplayedStrand] = {}
         self._main: dict[str, str] = {}
         """The conversations, each with the strand that it goes on in."""
         self._home: dict[str, str] = {}
@@ -261,68 +267,70 @@ class _Replay:
     def take(self, event: Event) -> None:
         """Follow one event."""
         match event:
-            case Begun():
+            case StrandStarted():
                 self._begin(event)
-            case Noted(strand=strand, about=about):
+            case MetadataUpdated(strand=strand, about=about):
                 self._strand(strand).about = merged(self._strand(strand).about, about)
-            case Told():
+            case MessageEvent():
                 self._strand(event.strand).tell(event)
                 if (home := self._home.get(event.strand)) is not None:
                     self._main[home] = event.strand
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 self._strand(event.strand).show(event.shows)
             case Problem():
                 self._problems.append(event)
 
-    def replayed(self) -> tuple[Replayed, ...]:
+    def replayed(self) -> tuple[ReplayedConversation, ...]:
         """Return the conversations."""
-        found: list[Replayed] = []
+        found: list[ReplayedConversation] = []
         for name in self._main.values():
             strand = self._strands[name]
-            whole = arrange(_joined(strand.path.whole()))
-            window = arrange(_joined(strand.window.whole())).transcript
-            found.append(Replayed(strand.about, whole.transcript, window, whole.problems))
+            whole = pair_results(_joined(strand.path.whole()))
+            window = pair_results(_joined(strand.window.whole())).transcript
+            found.append(
+                ReplayedConversation(strand.about, whole.transcript, window, whole.problems)
+            )
         if found and self._problems:
             problems = (*self._problems, *found[0].problems)
             ordered = tuple(sorted(problems, key=lambda problem: problem.line))
             found[0] = replace(found[0], problems=ordered)
         return tuple(found)
 
-    def _begin(self, begun: Begun) -> None:
+    def _begin(self, begun: StrandStarted) -> None:
         parent = None if begun.of is None else self._strands.get(begun.of)
         if parent is not None and begun.fork is Fork.BRANCH:
             self._strands[begun.strand] = parent.fork(begun.about, begun.after)
             if (home := self._home.get(begun.of or "")) is not None:
                 self._home[begun.strand] = home
             return
-        self._strands[begun.strand] = _Strand(begun.about)
+        self._strands[begun.strand] = _ReplayedStrand(begun.about)
         if begun.of is None:
             self._home[begun.strand] = begun.strand
             self._main[begun.strand] = begun.strand
 
-    def _strand(self, name: str) -> _Strand:
+    def _strand(self, name: str) -> _ReplayedStrand:
         if name not in self._strands:
-            self._begin(Begun(strand=name, line=1, about=About()))
+            self._begin(StrandStarted(strand=name, line=1, about=About()))
         return self._strands[name]
 
 
-def _joined(path: Iterable[Told]) -> list[Said]:
+def _joined(path: Iterable[MessageEvent]) -> list[SourceMessage]:
     """Put the messages of one answer together, whatever results stand between them."""
-    said: list[Said] = []
+    said: list[SourceMessage] = []
     open_at: dict[str, int] = {}
     for told in path:
         message, reply = told.message, told.native.reply
         if message.role is Role.ASSISTANT and reply in open_at:
             place = open_at[reply]
-            said[place] = Said(said[place].line, _with(said[place].message, told))
+            said[place] = SourceMessage(said[place].line, _with(said[place].message, told))
             continue
         if message.role is not Role.TOOL:
             open_at = {reply: len(said)} if message.role is Role.ASSISTANT and reply else {}
-        said.append(Said(told.line, with_native(message, told.native)))
+        said.append(SourceMessage(told.line, with_native(message, told.native)))
     return said
 
 
-def _with(whole: Message, told: Told) -> Message:
+def _with(whole: Message, told: MessageEvent) -> Message:
     """Add a piece of the same answer: what the first piece says of itself holds for all."""
     native, more = native_of(whole), told.native
     native = replace(native, usage=native.usage or more.usage, more={**more.more, **native.more})

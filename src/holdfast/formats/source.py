@@ -21,7 +21,7 @@ from holdfast.transcript.quickly import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["LONGEST_LINE", "Record", "Source", "parse", "stream_records", "style_of"]
+__all__ = ["LONGEST_LINE", "JsonSource", "SourceRecord", "parse", "stream_records", "style_of"]
 
 _EXPECTED = "expected a JSON document or one JSON value a line"
 _TOO_LONG = "a number has more digits than can be read"
@@ -31,7 +31,7 @@ _SNIFF = 4096
 
 @quickly_made
 @dataclass(frozen=True, slots=True)
-class Record:
+class SourceRecord:
     """One JSON value and where it stood."""
 
     line: int
@@ -41,16 +41,16 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class JsonSource:
     """A text as JSON values."""
 
     layout: Literal["object", "array", "lines"]
-    records: tuple[Record, ...]
+    records: tuple[SourceRecord, ...]
     style: Style
     problems: tuple[Problem, ...] = ()
 
 
-def parse(text: str | bytes) -> Source:
+def parse(text: str | bytes) -> JsonSource:
     """Return the JSON values of a text.
 
     Lines that cannot be read become problems, as long as others can.
@@ -70,8 +70,10 @@ def parse(text: str | bytes) -> Source:
         raise DecodeError("json", "the file", _TOO_LONG) from error
     if is_array(value):
         elements = enumerate(value, 1)
-        return Source("array", tuple(Record(place, each) for place, each in elements), style)
-    return Source("object", (Record(1, value),), style)
+        return JsonSource(
+            "array", tuple(SourceRecord(place, each) for place, each in elements), style
+        )
+    return JsonSource("object", (SourceRecord(1, value),), style)
 
 
 def style_of(text: str) -> Style:
@@ -105,12 +107,12 @@ def _words(text: str | bytes) -> str:
     return text
 
 
-def _text_lines(text: str, style: Style, error: json.JSONDecodeError) -> Source:
+def _text_lines(text: str, style: Style, error: json.JSONDecodeError) -> JsonSource:
     """Read a value a line; a text whose lines are mostly not JSON was one broken document."""
-    records: list[Record] = []
+    records: list[SourceRecord] = []
     problems: list[Problem] = []
     for found in _scan(text):
-        if isinstance(found, Record):
+        if isinstance(found, SourceRecord):
             records.append(found)
         else:
             problems.append(found)
@@ -118,10 +120,10 @@ def _text_lines(text: str, style: Style, error: json.JSONDecodeError) -> Source:
     if not whole or whole < len(problems):
         place = f"line {error.lineno} column {error.colno}"
         raise DecodeError("json", place, f"{error.msg}; {_EXPECTED}") from error
-    return Source("lines", tuple(records), style, tuple(problems))
+    return JsonSource("lines", tuple(records), style, tuple(problems))
 
 
-def _scan(text: str) -> Iterator[Record | Problem]:
+def _scan(text: str) -> Iterator[SourceRecord | Problem]:
     # Only a line feed ends a line: U+2028 and its kin stand inside strings.
     start, line = 0, 1
     while start < len(text):
@@ -132,7 +134,7 @@ def _scan(text: str) -> Iterator[Record | Problem]:
         start, line = end + 1, line + 1
 
 
-def values_in(line: str, number: int) -> Iterator[Record | Problem]:
+def values_in(line: str, number: int) -> Iterator[SourceRecord | Problem]:
     """Return the JSON values of one line, and what of it is none."""
     # Writers that crashed left two objects on one line, with nothing between them.
     decoder = json.JSONDecoder()
@@ -149,7 +151,7 @@ def values_in(line: str, number: int) -> Iterator[Record | Problem]:
         except ValueError:
             yield Problem(number, _TOO_LONG)
             return
-        yield Record(number, value)
+        yield SourceRecord(number, value)
         while position < len(line) and line[position].isspace():
             position += 1
 
@@ -163,7 +165,7 @@ _LOOKED_AT = 4
 """How many lines show whether a file is made of lines, should the first be damaged."""
 
 
-def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[Record | Problem]:
+def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRecord | Problem]:
     """Return the JSON values of a file in order, and what of it is none.
 
     Args:
@@ -217,7 +219,7 @@ def _first_lines(head: bytes) -> Iterator[bytes]:
 
 def _is_cut(head: bytes) -> bool:
     """Say whether no whole value begins a file."""
-    return not isinstance(next(_values(head, 1), None), Record)
+    return not isinstance(next(_values(head, 1), None), SourceRecord)
 
 
 def _is_object(line: bytes) -> bool:
@@ -225,11 +227,11 @@ def _is_object(line: bytes) -> bool:
     if line[:1] != b"{":
         return False
     return all(
-        isinstance(each, Record) and isinstance(each.value, dict) for each in _values(line, 1)
+        isinstance(each, SourceRecord) and isinstance(each.value, dict) for each in _values(line, 1)
     )
 
 
-def _document(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
+def _document(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | Problem]:
     content = bytearray()
     for chunk in chunks:
         content += chunk
@@ -244,10 +246,10 @@ def _document(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
         yield from _placed((*source.records, *source.problems), file)
     else:
         elements = value if is_array(value) else [value]
-        yield from (Record(place, each, file) for place, each in enumerate(elements, 1))
+        yield from (SourceRecord(place, each, file) for place, each in enumerate(elements, 1))
 
 
-def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
+def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | Problem]:
     # Only a line feed ends a line: U+2028 and its kin stand inside strings.
     decode, refusals = _fast()
     kept: list[bytes] = []
@@ -267,7 +269,7 @@ def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem
                 except refusals:
                     yield from _placed(_line([piece], len(piece), number), file)
                 else:
-                    yield Record(number, value, file)
+                    yield SourceRecord(number, value, file)
             number += 1
         size += len(chunk) - start
         if size <= LONGEST_LINE:
@@ -277,16 +279,16 @@ def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem
     yield from _placed(_line(kept, size, number), file)
 
 
-def _placed(found: Iterable[Record | Problem], file: str) -> Iterator[Record | Problem]:
+def _placed(found: Iterable[SourceRecord | Problem], file: str) -> Iterator[SourceRecord | Problem]:
     for each in found:
         match each:
-            case Record(line, value):
-                yield Record(line, value, file)
+            case SourceRecord(line, value):
+                yield SourceRecord(line, value, file)
             case Problem(line, reason):
                 yield Problem(line, reason, file)
 
 
-def _line(pieces: list[bytes], size: int, number: int) -> Iterator[Record | Problem]:
+def _line(pieces: list[bytes], size: int, number: int) -> Iterator[SourceRecord | Problem]:
     if size > LONGEST_LINE:
         yield Problem(number, f"the line is longer than {LONGEST_LINE >> 20} MiB")
         return
@@ -295,7 +297,7 @@ def _line(pieces: list[bytes], size: int, number: int) -> Iterator[Record | Prob
         yield from _values(line, number)
 
 
-def _values(line: bytes, number: int) -> Iterator[Record | Problem]:
+def _values(line: bytes, number: int) -> Iterator[SourceRecord | Problem]:
     decode, refusals = _fast()
     try:
         value = decode(line)
@@ -303,10 +305,10 @@ def _values(line: bytes, number: int) -> Iterator[Record | Problem]:
         # The fast reader refuses what others write: NaN, halves of pairs, two values on a line.
         yield from _slow_values(line, number)
     else:
-        yield Record(number, value)
+        yield SourceRecord(number, value)
 
 
-def _slow_values(line: bytes, number: int) -> Iterator[Record | Problem]:
+def _slow_values(line: bytes, number: int) -> Iterator[SourceRecord | Problem]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

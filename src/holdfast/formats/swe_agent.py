@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, thoughts
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.session import Usage
 
 __all__ = ["SWE_AGENT"]
@@ -60,7 +60,7 @@ class _Run:
     """Which attempt it is, where there are several."""
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if _is_run(entry):
@@ -76,7 +76,7 @@ def _is_run(entry: Mapping[str, object]) -> bool:
     return bool(past) and "trajectory" in entry and all("role" in each for each in past)
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     for number, record in enumerate(records):
         for run in _runs(mapping(record.value), str(number) if number else MAIN):
             yield from _told(record, run)
@@ -96,9 +96,9 @@ def _runs(entry: Mapping[str, object], strand: str) -> Iterator[_Run]:
         yield _Run(name, attempt, _config(attempt) or config, number, more)
 
 
-def _told(record: Record, run: _Run) -> Iterator[Event]:
-    yield Begun(strand=run.strand, line=record.line, about=_about(run))
-    crew = _Crew(run.strand)
+def _told(record: SourceRecord, run: _Run) -> Iterator[Event]:
+    yield StrandStarted(strand=run.strand, line=record.line, about=_about(run))
+    crew = _Agents(run.strand)
     for place, each in enumerate(sequence(run.entry.get("history"))):
         fields = mapping(each)
         message = _message(fields)
@@ -112,13 +112,15 @@ def _told(record: Record, run: _Run) -> Iterator[Event]:
             crew.begun.add(strand)
             about = About(title=string(fields.get("agent")))
             fork = Fork.DELEGATION
-            yield Begun(strand=strand, line=record.line, about=about, of=run.strand, fork=fork)
-        native = Native(more={key: fields[key] for key in _KEPT if fields.get(key)})
+            yield StrandStarted(
+                strand=strand, line=record.line, about=about, of=run.strand, fork=fork
+            )
+        native = SourceMetadata(more={key: fields[key] for key in _KEPT if fields.get(key)})
         key = f"{run.strand}#{place}"
-        yield Told(strand=strand, line=record.line, key=key, message=message, native=native)
+        yield MessageEvent(strand=strand, line=record.line, key=key, message=message, native=native)
 
 
-class _Crew:
+class _Agents:
     """Knows which of several agents speaks."""
 
     def __init__(self, main: str) -> None:

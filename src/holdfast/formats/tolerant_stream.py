@@ -13,30 +13,32 @@ from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize
 from holdfast.formats.document import Problem, Style
 from holdfast.formats.documents.container import key_of
-from holdfast.formats.documents.events import tell_document
+from holdfast.formats.documents.events import document_events
 from holdfast.formats.events import MAIN
 from holdfast.formats.json_access import is_object, kind_of, mapping, string
 from holdfast.formats.reader import SURE
 from holdfast.formats.reading import read_conversation, read_source
-from holdfast.formats.source import Source
+from holdfast.formats.source import JsonSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.catalog import SessionReader
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
-__all__ = ["listen", "listen_to_documents"]
+__all__ = ["read_documents_tolerantly", "read_tolerantly"]
 
 
-def listen(reader: SessionReader, stream: Iterable[Record | Problem]) -> Iterator[Event]:
+def read_tolerantly(
+    reader: SessionReader, stream: Iterable[SourceRecord | Problem]
+) -> Iterator[Event]:
     """Tell a session file, with the problems of the stream where they stood.
 
     Lines of another agent that the reader passed over are one problem, at the first of them.
     """
     problems: list[Problem] = []
-    strangers = _Strangers(reader)
+    strangers = _ForeignLines(reader)
     for event in reader.read(strangers.among(_records(stream, problems))):
         strangers.answered = True
         if problems:
@@ -47,7 +49,9 @@ def listen(reader: SessionReader, stream: Iterable[Record | Problem]) -> Iterato
     yield from strangers.problems()
 
 
-def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterator[Event]:
+def read_documents_tolerantly(
+    name: str, stream: Iterable[SourceRecord | Problem]
+) -> Iterator[Event]:
     """Tell provider documents, one at a time, or one that is given as a list of its messages.
 
     Args:
@@ -55,7 +59,7 @@ def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterat
         stream: The records of the file.
     """
     problems: list[Problem] = []
-    messages: list[Record] = []
+    messages: list[SourceRecord] = []
     count = 0
     for record in _records(stream, problems):
         yield from problems
@@ -71,7 +75,7 @@ def listen_to_documents(name: str, stream: Iterable[Record | Problem]) -> Iterat
     yield from problems
 
 
-class _Strangers:
+class _ForeignLines:
     """Notices the lines that tell a reader nothing because they are another agent's.
 
     Not every line of an agent is known by itself. Those that follow one that is known and tell
@@ -84,12 +88,12 @@ class _Strangers:
         self._reader = reader
         self._owners: dict[tuple[str, ...], str] = {}
         """Whose the lines are that have these keys; nothing where that is not known."""
-        self._first: dict[str, Record] = {}
+        self._first: dict[str, SourceRecord] = {}
         self._counts = Counter[str]()
         self._latest = ""
         """Whose lines we are among."""
 
-    def among(self, records: Iterable[Record]) -> Iterator[Record]:
+    def among(self, records: Iterable[SourceRecord]) -> Iterator[SourceRecord]:
         """Return the records, and count those that nothing was told of."""
         for record in records:
             self.answered = False
@@ -106,7 +110,7 @@ class _Strangers:
             are = "1 line is" if count == 1 else f"{count:,} lines are"
             yield Problem(first.line, f"{are} of another format, {owner}, and left out", first.file)
 
-    def _meet(self, record: Record) -> None:
+    def _meet(self, record: SourceRecord) -> None:
         value = mapping(record.value)
         keys = (string(value.get("type")), *value)
         if keys not in self._owners:
@@ -117,14 +121,16 @@ class _Strangers:
             self._first.setdefault(owner, record)
             self._counts[owner] += 1
 
-    def _owner(self, record: Record) -> str:
+    def _owner(self, record: SourceRecord) -> str:
         if self._reader.recognize((record,)) is not None:
             return self._reader.format.name
         found = recognize((record,))
         return "" if found is None or found[1].confidence < SURE else found[0].format.name
 
 
-def _records(stream: Iterable[Record | Problem], problems: list[Problem]) -> Iterator[Record]:
+def _records(
+    stream: Iterable[SourceRecord | Problem], problems: list[Problem]
+) -> Iterator[SourceRecord]:
     """Return the records that are objects, and put everything else aside."""
     for each in stream:
         if isinstance(each, Problem):
@@ -136,7 +142,7 @@ def _records(stream: Iterable[Record | Problem], problems: list[Problem]) -> Ite
             problems.append(Problem(each.line, reason, each.file))
 
 
-def _told_one(record: Record, key: str, name: str, count: int) -> Iterator[Event]:
+def _told_one(record: SourceRecord, key: str, name: str, count: int) -> Iterator[Event]:
     """Tell an object with a conversation at the line that it stands on."""
     try:
         document = read_conversation(record, key, name)
@@ -146,19 +152,19 @@ def _told_one(record: Record, key: str, name: str, count: int) -> Iterator[Event
     if document is None:
         yield from _told([record], name, count)
     else:
-        yield from tell_document(document, strand=_strand(count), line=record.line)
+        yield from document_events(document, strand=_strand(count), line=record.line)
 
 
-def _told(records: Sequence[Record], name: str, count: int) -> Iterator[Event]:
+def _told(records: Sequence[SourceRecord], name: str, count: int) -> Iterator[Event]:
     first = records[0]
     try:
-        documents = read_source(Source("lines", tuple(records), Style()), format=name)
+        documents = read_source(JsonSource("lines", tuple(records), Style()), format=name)
     except DecodeError as error:
         yield Problem(first.line, f"{error.path}: {error.problem}", first.file)
         return
     line = first.line if len(records) == 1 else None
     for document in documents:
-        yield from tell_document(document, strand=_strand(count), line=line)
+        yield from document_events(document, strand=_strand(count), line=line)
 
 
 def _strand(count: int) -> str:

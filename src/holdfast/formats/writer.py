@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeGuard
 
-from holdfast.formats.events import Folded, Native, Rewound, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent, SourceMetadata
 from holdfast.transcript import Message, Role, Summary, Synthetic
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def folds(event: Event, summary: Told) -> TypeGuard[Folded]:
+def folds(event: Event, summary: MessageEvent) -> TypeGuard[CompactionEvent]:
     """Say whether an event is the compaction that a summary was written for."""
-    if not isinstance(event, Folded) or event.strand != summary.strand:
+    if not isinstance(event, CompactionEvent) or event.strand != summary.strand:
         return False
     return summary.key in event.shows
 
@@ -55,17 +55,17 @@ def with_lone_summaries(events: Iterable[Event]) -> Iterator[Event]:
     The other words of its message keep their name and their place in every window. A summary goes
     right before its compaction, as agents write it.
     """
-    desk = _Desk()
+    desk = _SummarySplitter()
     for event in events:
         yield from desk.take(event)
     yield from desk.flush()
 
 
-class _Desk:
+class _SummarySplitter:
     """Holds a message with a summary until it is known whether a compaction follows."""
 
     def __init__(self) -> None:
-        self._held: tuple[Told, Told] | None = None
+        self._held: tuple[MessageEvent, MessageEvent] | None = None
         """The summary, and the rest of its message."""
         self._names: dict[str, str] = {}
         """The summaries that were taken out of messages, by the names of those."""
@@ -79,9 +79,9 @@ class _Desk:
             return
         yield from self.flush()
         match event:
-            case Told(message=message) if message.summary is not None:
+            case MessageEvent(message=message) if message.summary is not None:
                 yield from self._told(event)
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 yield replace(event, shows=self._shown(event.shows))
             case _:
                 yield event
@@ -91,7 +91,7 @@ class _Desk:
         held, self._held = self._held, None
         yield from held or ()
 
-    def _told(self, told: Told) -> Iterator[Event]:
+    def _told(self, told: MessageEvent) -> Iterator[Event]:
         message = told.message
         parts = tuple(part for part in message.parts if isinstance(part, Summary))
         rest = tuple(part for part in message.parts if not isinstance(part, Summary))
@@ -102,11 +102,13 @@ class _Desk:
             return
         name = f"{told.key}/summary"
         self._names[told.key] = name
-        native = Native(at=told.native.at)
+        native = SourceMetadata(at=told.native.at)
         apart = replace(told, key=name, message=summary, native=native)
         self._held = apart, replace(told, message=replace(message, parts=rest, synthetic=None))
 
-    def _compacted(self, summary: Told, rest: Told, folded: Folded) -> Iterator[Event]:
+    def _compacted(
+        self, summary: MessageEvent, rest: MessageEvent, folded: CompactionEvent
+    ) -> Iterator[Event]:
         shows = self._shown(folded.shows)
         if shows[-1] == rest.key:
             yield from (summary, replace(folded, shows=shows[:-1]), rest)

@@ -9,7 +9,7 @@ from holdfast.errors import InvalidTranscript
 from holdfast.formats.catalog import SESSIONS, choose
 from holdfast.formats.document import ReadOnlyFormat, Style
 from holdfast.formats.documents.container import SYSTEM_KEYS, dump, write_back
-from holdfast.formats.documents.events import tell_window
+from holdfast.formats.documents.events import window_events
 from holdfast.formats.events import About, native_of, with_native, without_native
 from holdfast.formats.json_access import as_json, mapping
 from holdfast.formats.writer import derived_uuid
@@ -48,7 +48,7 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         if wanted in _WRITERS:
             is_whole = transcript == document.live
             window = transcript if is_whole else map(_uncounted, transcript)
-            events = tell_window(window, _known(document))
+            events = window_events(window, _known(document))
             return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
         if wanted == document.format:
             if document.envelope is None:

@@ -28,7 +28,7 @@ from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess
 from holdfast.formats.documents.container import is_message, key_of
 from holdfast.formats.json_access import is_array, is_object
-from holdfast.formats.source import LONGEST_LINE, Record
+from holdfast.formats.source import LONGEST_LINE, SourceRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -209,7 +209,7 @@ def _is_trajectory(value: object) -> bool:
     """Say whether a value holds the turns of a conversation, and is no line of an agent's log."""
     if is_array(value):
         return bool(value) and all(map(is_message, value[:_LOOKED_AT]))
-    return is_object(value) and bool(key_of(value)) and recognize([Record(1, value)]) is None
+    return is_object(value) and bool(key_of(value)) and recognize([SourceRecord(1, value)]) is None
 
 
 def _whole(path: Path) -> bytes | None:

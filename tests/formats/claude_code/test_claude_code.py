@@ -8,9 +8,17 @@ from hypothesis import strategies as st
 
 from holdfast.formats import Document, Problem, detect, read
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.events import About, Begun, Event, Folded, Native, Noted, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Media, Summary, Synthetic, shape
 from tests.formats.conformance import broken_rules
@@ -138,11 +146,13 @@ def test_a_file_without_messages_is_known_by_its_other_lines() -> None:
 
 
 def told(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CLAUDE_CODE.read([Record(place, each) for place, each in enumerate(lines, 1)]))
+    return list(
+        CLAUDE_CODE.read([SourceRecord(place, each) for place, each in enumerate(lines, 1)])
+    )
 
 
-def messages(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def messages(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
 def answer(
@@ -172,21 +182,21 @@ def test_every_line_is_told_by_itself_with_what_the_agent_wrote_about_it() -> No
     )
     at = 1_767_323_045_678
     begun, _, noted, *_ = events
-    assert begun == Begun(strand="", line=1, about=About(id="s", cwd="/srv", started=at))
-    assert noted == Noted(
+    assert begun == StrandStarted(strand="", line=1, about=About(id="s", cwd="/srv", started=at))
+    assert noted == MetadataUpdated(
         strand="", about=About(git_branch="main", version="2.1.7", model="model-1")
     )
     assert [each.native for each in messages(events)] == [
-        Native(id="u1", at=at, more={"isMeta": True}),
-        Native(
+        SourceMetadata(id="u1", at=at, more={"isMeta": True}),
+        SourceMetadata(
             id="a1",
             reply="m1",
             model="model-1",
             usage=Usage(1, 9, 3, 100),
             more={"requestId": "r1"},
         ),
-        Native(id="a2", reply="m1", model="model-1", usage=Usage(0, 0, 27)),
-        Native(id="r1", parent="a1"),
+        SourceMetadata(id="a2", reply="m1", model="model-1", usage=Usage(0, 0, 27)),
+        SourceMetadata(id="r1", parent="a1"),
     ]
     (result,) = messages(events)[3].message.results
     assert result.is_error
@@ -206,16 +216,16 @@ def test_a_side_chain_is_a_strand_that_knows_the_call_it_came_from() -> None:
         line("user", "r1", RESULT, parentUuid="a1"),
         line("user", "x1", "nobody asked for this", isSidechain=True),
     )
-    begun = [each for each in events if isinstance(each, Begun)]
+    begun = [each for each in events if isinstance(each, StrandStarted)]
     assert begun[1:] == [
-        Begun(
+        StrandStarted(
             strand="s1",
             line=3,
             about=About(title="Count files", more={"call": "t1"}),
             of="",
             fork=Fork.DELEGATION,
         ),
-        Begun(strand="x1", line=6, about=About(), of="", fork=Fork.DELEGATION),
+        StrandStarted(strand="x1", line=6, about=About(), of="", fork=Fork.DELEGATION),
     ]
     assert [each.strand for each in messages(events)] == ["", "", "s1", "s1", "", "x1"]
 
@@ -226,7 +236,7 @@ def test_the_file_of_a_sub_agent_names_the_session_it_works_for() -> None:
         answer("a1", SAID, 3, parentUuid="u1", isSidechain=True, agentId="a7"),
     )
     about = About(id="a7", parent="s", fork=Fork.DELEGATION)
-    assert events[0] == Begun(strand="", line=1, about=about)
+    assert events[0] == StrandStarted(strand="", line=1, about=about)
     assert {each.strand for each in messages(events)} == {""}
 
 
@@ -239,9 +249,9 @@ def test_a_user_who_went_back_begins_a_branch() -> None:
         line("user", "u3", "right", parentUuid="d1"),
         answer("a3", SAID, 3, parentUuid="u3"),
     )
-    begun = [each for each in events if isinstance(each, Begun)]
+    begun = [each for each in events if isinstance(each, StrandStarted)]
     assert begun[1:] == [
-        Begun(strand="u3", line=5, about=About(), of="", fork=Fork.BRANCH, after="a1")
+        StrandStarted(strand="u3", line=5, about=About(), of="", fork=Fork.BRANCH, after="a1")
     ]
     assert [each.strand for each in messages(events)] == ["", "", "", "u3", "u3"]
     assert messages(events)[3].native.parent == "a1"
@@ -279,7 +289,7 @@ def test_a_window_is_what_follows_the_boundary_the_summary_and_what_was_kept() -
         line("user", "u4", "between", parentUuid="b1"),
         line("user", "c1", "What happened", isCompactSummary=True, parentUuid="b1"),
     )
-    assert events[-1] == Folded(
+    assert events[-1] == CompactionEvent(
         strand="",
         line=6,
         id="b1",
@@ -301,7 +311,7 @@ def test_a_kept_segment_of_a_branch_leaves_out_what_the_branch_does_not_share() 
         line("user", "c1", "What happened", isCompactSummary=True, parentUuid="b1"),
     )
     folded = events[-1]
-    assert isinstance(folded, Folded)
+    assert isinstance(folded, CompactionEvent)
     assert (folded.strand, folded.shows) == ("u3", ("c1", "u1", "u3"))
 
 
@@ -315,7 +325,7 @@ def test_a_summary_without_a_boundary_and_a_boundary_without_a_summary_are_read(
         boundary("b3"),
         line("user", "u2", "two"),
     )
-    folded = [each for each in events if isinstance(each, Folded)]
+    folded = [each for each in events if isinstance(each, CompactionEvent)]
     assert [(each.id, each.shows) for each in folded] == [("b2", ("c1",)), ("c2/fold", ("c2",))]
 
 
@@ -342,7 +352,7 @@ def test_an_old_title_is_of_the_session_that_holds_the_line_it_names() -> None:
 def test_a_session_is_known_by_the_first_id_in_its_file() -> None:
     first, second = line("user", "u1", "go"), line("user", "u2", "on", sessionId="s2")
     events = told(first, second)
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     assert events[0].about.id == "s"
     assert [each.native.more for each in messages(events)] == [{}, {"sessionId": "s2"}]
 
@@ -373,7 +383,7 @@ def test_results_and_words_on_one_line_are_two_messages() -> None:
     )
     assert [each.key for each in messages(events)] == ["a1", "r1", "r1/1", "u1", "u2"]
     begun = events[-2]
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.after == "r1/1"
 
 
@@ -456,10 +466,14 @@ strange = st.fixed_dictionaries(
 def test_no_shape_of_a_line_is_fatal_and_what_was_told_stays_told(
     lines: list[dict[str, object]],
 ) -> None:
-    whole = [each for each in told(*lines) if isinstance(each, Told | Folded)]
+    whole = [each for each in told(*lines) if isinstance(each, MessageEvent | CompactionEvent)]
     assert broken_rules(told(*lines)) == []
     for count in range(len(lines)):
-        part = [each for each in told(*lines[:count]) if isinstance(each, Told | Folded)]
+        part = [
+            each
+            for each in told(*lines[:count])
+            if isinstance(each, MessageEvent | CompactionEvent)
+        ]
         assert part == whole[: len(part)]
 
 

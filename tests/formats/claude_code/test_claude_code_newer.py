@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from holdfast.formats import Document, read
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.events import Begun, Event, Rewound
-from holdfast.formats.source import Record
+from holdfast.formats.events import Event, RewindEvent, StrandStarted
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import shape
 
@@ -27,7 +27,7 @@ def document(*lines: Mapping[str, object]) -> Document:
 
 
 def events(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CLAUDE_CODE.read(Record(place, each) for place, each in enumerate(lines, 1)))
+    return list(CLAUDE_CODE.read(SourceRecord(place, each) for place, each in enumerate(lines, 1)))
 
 
 FALLBACK = {
@@ -60,7 +60,7 @@ def test_an_answer_that_was_refused_without_another_in_its_place_is_taken_back_t
         answer("a1", "It begins", parentUuid="u1"),
         {**FALLBACK, "subtype": "api_refusal"},
     )
-    assert [each.shows for each in told if isinstance(each, Rewound)] == [("u1",)]
+    assert [each.shows for each in told if isinstance(each, RewindEvent)] == [("u1",)]
 
 
 def test_an_answer_that_replaces_another_is_enough_to_take_that_back() -> None:
@@ -69,15 +69,15 @@ def test_an_answer_that_replaces_another_is_enough_to_take_that_back() -> None:
         answer("a1", "It begins", parentUuid="u1"),
         answer("a2", "It reads tokens", parentUuid="never-written", supersedesUuids=["a1"]),
     )
-    assert [each for each in told if isinstance(each, Rewound)] == [
-        Rewound(strand="", line=3, shows=("u1",))
+    assert [each for each in told if isinstance(each, RewindEvent)] == [
+        RewindEvent(strand="", line=3, shows=("u1",))
     ]
     assert not [each for each in told if type(each).__name__ == "Problem"]
 
 
 def test_an_answer_that_replaces_nothing_that_is_seen_changes_nothing() -> None:
     told = events(user("u1", "Hello"), answer("a1", "Hi", supersedesUuids=["gone", 7]))
-    assert not [each for each in told if isinstance(each, Rewound)]
+    assert not [each for each in told if isinstance(each, RewindEvent)]
 
 
 def test_below_a_compaction_only_what_is_seen_there_is_taken_back() -> None:
@@ -89,7 +89,7 @@ def test_below_a_compaction_only_what_is_seen_there_is_taken_back() -> None:
         answer("a1", "It begins"),
         {**FALLBACK, "parentUuid": "a1"},
     )
-    assert [each.shows for each in told if isinstance(each, Rewound)] == [("c",)]
+    assert [each.shows for each in told if isinstance(each, RewindEvent)] == [("c",)]
 
 
 def test_a_branch_that_takes_something_back_keeps_what_it_shares() -> None:
@@ -101,7 +101,7 @@ def test_a_branch_that_takes_something_back_keeps_what_it_shares() -> None:
         answer("b2", "Cut", parentUuid="v2"),
         answer("b3", "Whole", parentUuid="v2", supersedesUuids=["b2"]),
     )
-    assert [(each.strand, each.shows) for each in told if isinstance(each, Rewound)] == [
+    assert [(each.strand, each.shows) for each in told if isinstance(each, RewindEvent)] == [
         ("v2", ("u1", "a1", "v2"))
     ]
 
@@ -113,12 +113,14 @@ def test_a_fork_of_a_session_names_the_one_that_it_came_from() -> None:
         user("u1", "Hello", forkedFrom=origin),
         answer("a1", "Hi"),
     )
-    (begun,) = [each for each in told if isinstance(each, Begun)]
+    (begun,) = [each for each in told if isinstance(each, StrandStarted)]
     assert (begun.about.id, begun.about.parent, begun.about.fork) == ("s", "parent", Fork.BRANCH)
 
 
 def test_the_file_of_a_sub_agent_in_a_fork_is_a_child_of_the_fork() -> None:
     side = {"isSidechain": True, "agentId": "agent", "forkedFrom": {"sessionId": "parent"}}
-    (begun,) = [each for each in events(user("u1", "Look", **side)) if isinstance(each, Begun)]
+    (begun,) = [
+        each for each in events(user("u1", "Look", **side)) if isinstance(each, StrandStarted)
+    ]
     assert (begun.about.id, begun.about.parent) == ("agent", "s")
     assert begun.about.fork is Fork.DELEGATION

@@ -11,10 +11,16 @@ from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Begun, Event, Folded, Told, without_native
+from holdfast.formats.events import (
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    StrandStarted,
+    without_native,
+)
 from holdfast.formats.json_access import mapping, string
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media
 from tests.formats.chronicles import comparable
@@ -36,7 +42,7 @@ WHOLE_ANSWERS = "entire-cli_2compact_apierrors_v2.1.5"
 UNSEEN = (WHOLE_ANSWERS, "entire-cli_3compactions_v2.1.7")
 
 
-def records(shared: Path, name: str) -> list[Record]:
+def records(shared: Path, name: str) -> list[SourceRecord]:
     return records_of((shared / FOLDER / f"{name}.jsonl").read_bytes())
 
 
@@ -59,7 +65,7 @@ def manifest(shared: Path) -> dict[str, dict[str, int]]:
 
 
 def counts(events: list[Event]) -> dict[str, int]:
-    messages = [each.message for each in events if isinstance(each, Told)]
+    messages = [each.message for each in events if isinstance(each, MessageEvent)]
     results = [result for message in messages for result in message.results]
     parts = [part for message in messages for part in message.parts]
     parts += [part for result in results for part in result.content]
@@ -68,12 +74,12 @@ def counts(events: list[Event]) -> dict[str, int]:
         "tool_calls": sum(len(message.calls) for message in messages),
         "images": sum(isinstance(part, Media) for part in parts),
         "errors": sum(result.is_error for result in results),
-        "compaction": sum(isinstance(each, Folded) for each in events),
+        "compaction": sum(isinstance(each, CompactionEvent) for each in events),
     }
 
 
-def written(events: list[Event]) -> list[Record]:
-    return [Record(place, json.loads(line)) for place, line in enumerate(write(events), 1)]
+def written(events: list[Event]) -> list[SourceRecord]:
+    return [SourceRecord(place, json.loads(line)) for place, line in enumerate(write(events), 1)]
 
 
 def test_counts_equal_the_manifest(shared: Path) -> None:
@@ -109,7 +115,7 @@ def test_in_a_collection_of_shapes_lines_that_share_one_id_are_told_once(shared:
     spoken = [line for line in lines if line.get("type") in ("user", "assistant")]
     alone = [line for line in spoken if line["uuid"] != repeated]
     events = told(shared, COLLECTION)
-    keys = [each.key for each in events if isinstance(each, Told)]
+    keys = [each.key for each in events if isinstance(each, MessageEvent)]
     # Two lines hold nothing but a result without an id; two commands were queued.
     assert len(keys) == len(alone) - 2 + 2
     assert counts(events)["compaction"] == 1
@@ -121,7 +127,7 @@ def test_side_chains_are_strands_of_their_own_with_the_call_they_came_from(share
         ("claude-code-viewer_sidechains_v1.0.108", 2),
     ):
         events = told(shared, name)
-        begun = [each for each in events if isinstance(each, Begun) and each.of is not None]
+        begun = [each for each in events if isinstance(each, StrandStarted) and each.of is not None]
         assert [each.fork for each in begun] == [Fork.DELEGATION] * expected
         assert all(each.about.more["call"] and each.about.title for each in begun)
 
@@ -135,8 +141,8 @@ def test_the_one_user_who_went_back_began_a_branch(shared: Path) -> None:
     assert branches == {"entire-skills_1173msgs_v2.1.108": 1}
 
 
-def begun(events: list[Event]) -> list[Begun]:
-    return [each for each in events if isinstance(each, Begun)]
+def begun(events: list[Event]) -> list[StrandStarted]:
+    return [each for each in events if isinstance(each, StrandStarted)]
 
 
 def test_usage_of_a_reply_adds_up_to_the_most_that_its_lines_say(shared: Path) -> None:
@@ -152,7 +158,7 @@ def test_usage_of_a_reply_adds_up_to_the_most_that_its_lines_say(shared: Path) -
                 most[reply] = max(most[reply], output)
         spent = Counter[str]()
         for each in told(shared, name):
-            if isinstance(each, Told) and each.native.usage is not None:
+            if isinstance(each, MessageEvent) and each.native.usage is not None:
                 spent[each.native.reply] += each.native.usage.output_tokens
         assert spent == +most, name
 
@@ -195,9 +201,9 @@ def nameless(events: list[Event]) -> list[Event]:
     """Return events without ids, and without the model that an answer has to name."""
     return [
         replace(each, native=replace(each.native, id="", model=""))
-        if isinstance(each, Told)
+        if isinstance(each, MessageEvent)
         else replace(each, about=replace(each.about, id="", model=""))
-        if isinstance(each, Begun)
+        if isinstance(each, StrandStarted)
         else each
         for each in comparable(events)
     ]

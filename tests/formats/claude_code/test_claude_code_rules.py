@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.document import Problem
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 
 Fields = dict[str, Any]
 IDS = [f"00000000-0000-4000-8000-{number:012d}" for number in range(9)]
@@ -74,7 +74,7 @@ def session() -> list[Fields]:
 
 
 def broken(lines: list[Fields]) -> list[Problem]:
-    return list(violations([Record(place, line) for place, line in enumerate(lines)]))
+    return list(violations([SourceRecord(place, line) for place, line in enumerate(lines)]))
 
 
 def put(place: int, key: str, value: object) -> Callable[[list[Fields]], None]:

@@ -5,8 +5,14 @@ from collections.abc import Mapping
 
 from holdfast.formats import detect, read
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.events import Begun, Event, Folded, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    StrandStarted,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import shape
 
@@ -65,7 +71,7 @@ STREAM = (
 
 
 def events(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CLAUDE_CODE.read(Record(place, each) for place, each in enumerate(lines, 1)))
+    return list(CLAUDE_CODE.read(SourceRecord(place, each) for place, each in enumerate(lines, 1)))
 
 
 def test_a_stream_is_known_and_reads_as_the_conversation() -> None:
@@ -82,11 +88,11 @@ def test_a_stream_is_known_and_reads_as_the_conversation() -> None:
 
 
 def test_a_sub_agent_in_a_stream_is_a_child_that_knows_its_call() -> None:
-    (main, side) = [each for each in events(*STREAM) if isinstance(each, Begun)]
+    (main, side) = [each for each in events(*STREAM) if isinstance(each, StrandStarted)]
     assert (main.about.id, main.about.cwd, main.about.version) == ("s", "/srv/shop", "2.1.0")
     assert (side.fork, side.of, side.about.title) == (Fork.DELEGATION, "", "Count")
     assert side.about.more == {"call": "toolu_1"}
-    told = [each for each in events(*STREAM) if isinstance(each, Told)]
+    told = [each for each in events(*STREAM) if isinstance(each, MessageEvent)]
     assert [each.key for each in told if each.strand == side.strand] == ["s3", "s4"]
 
 
@@ -94,20 +100,20 @@ def test_what_a_turn_came_to_is_told_with_its_result() -> None:
     spent = [
         each.about.usage
         for each in events(*STREAM, {**RESULT, "total_cost_usd": 0.5})
-        if isinstance(each, Noted) and each.about.usage is not None
+        if isinstance(each, MetadataUpdated) and each.about.usage is not None
     ]
     assert spent == [Usage(1, 5, 40, cost=0.25), Usage(2, 10, 80, cost=0.5)]
 
 
 def test_a_result_alone_tells_nothing() -> None:
-    assert not [each for each in events(RESULT) if isinstance(each, Noted)]
+    assert not [each for each in events(RESULT) if isinstance(each, MetadataUpdated)]
 
 
 def test_lines_of_old_releases_have_no_ids_and_follow_each_other() -> None:
     told = [
         each
         for each in events(printed("user", "Hello"), printed("assistant", text("Hi")))
-        if isinstance(each, Told)
+        if isinstance(each, MessageEvent)
     ]
     assert [(each.strand, each.message.text) for each in told] == [("", "Hello"), ("", "Hi")]
 
@@ -126,7 +132,7 @@ def test_a_compaction_in_a_stream_has_the_summary_below_it() -> None:
         printed("user", "This session is being continued from before: a greeting", "s2"),
         printed("user", "This session is being continued, I said", "s3"),
     )
-    (fold,) = [each for each in told if isinstance(each, Folded)]
+    (fold,) = [each for each in told if isinstance(each, CompactionEvent)]
     assert (fold.shows, fold.trigger, fold.tokens_before) == (("s2",), "auto", 900)
 
 

@@ -12,9 +12,18 @@ from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.formats.writer import is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
@@ -36,8 +45,8 @@ PICTURED = Sayable(has_heads=True, has_system=True)
 BLANK = Sayable(has_blanks=True, has_result_images=False, has_heads=True, has_system=True)
 
 
-def records(events: list[Event]) -> list[Record]:
-    return [Record(place, json.loads(line)) for place, line in enumerate(write(events), 1)]
+def records(events: list[Event]) -> list[SourceRecord]:
+    return [SourceRecord(place, json.loads(line)) for place, line in enumerate(write(events), 1)]
 
 
 @given(st.one_of(chronicles(PICTURED), chronicles(BLANK)))
@@ -51,35 +60,39 @@ def lines(events: list[Event]) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in write(events)]
 
 
-def begun(**about: Any) -> Begun:
-    return Begun(strand="", line=1, about=About(**about))
+def begun(**about: Any) -> StrandStarted:
+    return StrandStarted(strand="", line=1, about=About(**about))
 
 
-def said(key: str, text: str, strand: str = "", **native: Any) -> Told:
+def said(key: str, text: str, strand: str = "", **native: Any) -> MessageEvent:
     message = Message(Role.USER, (Text(text),))
-    return Told(strand=strand, line=1, key=key, message=message, native=Native(**native))
+    return MessageEvent(
+        strand=strand, line=1, key=key, message=message, native=SourceMetadata(**native)
+    )
 
 
-def answered(key: str, *parts: Part, strand: str = "", **native: Any) -> Told:
+def answered(key: str, *parts: Part, strand: str = "", **native: Any) -> MessageEvent:
     message = Message(Role.ASSISTANT, parts)
-    return Told(strand=strand, line=1, key=key, message=message, native=Native(**native))
+    return MessageEvent(
+        strand=strand, line=1, key=key, message=message, native=SourceMetadata(**native)
+    )
 
 
-def summary(key: str, origin: str = "holdfast") -> Told:
+def summary(key: str, origin: str = "holdfast") -> MessageEvent:
     message = Message(Role.USER, (Summary("so far", origin),), synthetic=Synthetic.SUMMARY)
-    return Told(strand="", line=1, key=key, message=message)
+    return MessageEvent(strand="", line=1, key=key, message=message)
 
 
-def folded(*shows: str) -> Folded:
-    return Folded(strand="", line=1, id="fold", shows=shows)
+def folded(*shows: str) -> CompactionEvent:
+    return CompactionEvent(strand="", line=1, id="fold", shows=shows)
 
 
-def folded_in(strand: str, *shows: str) -> Folded:
+def folded_in(strand: str, *shows: str) -> CompactionEvent:
     return replace(folded(*shows), strand=strand)
 
 
-def branch(strand: str, after: str) -> Begun:
-    return Begun(strand=strand, line=1, about=About(), of="", fork=Fork.BRANCH, after=after)
+def branch(strand: str, after: str) -> StrandStarted:
+    return StrandStarted(strand=strand, line=1, about=About(), of="", fork=Fork.BRANCH, after=after)
 
 
 def chain(found: list[Mapping[str, Any]]) -> list[str]:
@@ -126,7 +139,7 @@ def test_each_block_of_an_answer_and_each_result_is_a_line_below_what_it_follows
         begun(),
         said("#1", "go"),
         answered("#2", Text("look"), *calls, usage=Usage(1, 5, 6), reply="m1"),
-        Told(strand="", line=1, key="#3", message=tool),
+        MessageEvent(strand="", line=1, key="#3", message=tool),
         answered("#4", Text("done")),
     ]
     found = lines(events)
@@ -147,9 +160,9 @@ def test_the_way_up_from_the_newest_line_meets_what_the_model_saw(events: list[E
     window: list[str] = []
     for event in events:
         match event:
-            case Told(key=key):
+            case MessageEvent(key=key):
                 window.append(key)
-            case Folded(shows=shows) | Rewound(shows=shows):
+            case CompactionEvent(shows=shows) | RewindEvent(shows=shows):
                 window = list(shows)
             case _:
                 continue
@@ -180,24 +193,32 @@ def test_words_and_calls_below_a_summary_are_not_lost() -> None:
         Message(Role.USER, mixed),
         Message(Role.ASSISTANT, (*mixed, ToolCall("t", "Read"))),
     ):
-        both = Told(strand="", line=1, key="#2", message=message, native=Native(model="m"))
+        both = MessageEvent(
+            strand="", line=1, key="#2", message=message, native=SourceMetadata(model="m")
+        )
         events: list[Event] = [begun(), said("#1", "go"), both, folded("#1", "#2")]
         found = again(events)
-        told = [part for each in found if isinstance(each, Told) for part in each.message.parts]
+        told = [
+            part for each in found if isinstance(each, MessageEvent) for part in each.message.parts
+        ]
         assert told == [Text("go"), *message.parts]
-        assert [each.shows for each in found if isinstance(each, Folded)] != []
+        assert [each.shows for each in found if isinstance(each, CompactionEvent)] != []
 
 
 def test_a_copy_of_a_line_that_is_not_there_is_told() -> None:
     kept = said("#2", "two")
     events: list[Event] = [begun(), said("#1", "one"), kept, summary("#3"), folded("#3", "#2")]
     written = records(events)
-    told = [each.message for each in CLAUDE_CODE.read(written[2:]) if isinstance(each, Told)]
+    told = [
+        each.message for each in CLAUDE_CODE.read(written[2:]) if isinstance(each, MessageEvent)
+    ]
     assert [message.text for message in told if message.summary is None] == ["two"]
 
 
 def test_a_compacted_window_is_one_chain_that_the_agent_can_resume() -> None:
-    prompt = Told(strand="", line=1, key="#0", message=Message(Role.SYSTEM, (Text("be good"),)))
+    prompt = MessageEvent(
+        strand="", line=1, key="#0", message=Message(Role.SYSTEM, (Text("be good"),))
+    )
     events: list[Event] = [
         begun(),
         prompt,
@@ -257,8 +278,8 @@ def test_a_summary_that_folds_nothing_is_a_message_like_any_other() -> None:
     for rest in ([], [said("#3", "on")]):
         events: list[Event] = [begun(), said("#1", "go"), summary("#2"), *rest]
         found = again(events)
-        assert not [each for each in found if isinstance(each, Folded)]
-        told = [each.message for each in found if isinstance(each, Told)]
+        assert not [each for each in found if isinstance(each, CompactionEvent)]
+        told = [each.message for each in found if isinstance(each, MessageEvent)]
         assert told[1].summary == Summary("so far")
 
 
@@ -272,18 +293,18 @@ def test_a_branch_that_no_users_words_begin_is_one_all_the_same() -> None:
             branch("#3", "#1"),
             opening,
         ]
-        strands = [each for each in again(events) if isinstance(each, Begun)]
+        strands = [each for each in again(events) if isinstance(each, StrandStarted)]
         assert [each.fork for each in strands] == [None, Fork.BRANCH]
 
 
 def test_a_branch_from_the_beginning_is_one_all_the_same() -> None:
     events: list[Event] = [begun(), said("#1", "go"), branch("#2", ""), said("#2", "gone", "#2")]
-    strands = [each for each in again(events) if isinstance(each, Begun)]
+    strands = [each for each in again(events) if isinstance(each, StrandStarted)]
     assert [(each.fork, each.after) for each in strands] == [(None, ""), (Fork.BRANCH, "")]
 
 
 def test_what_a_user_took_back_reads_as_a_branch() -> None:
-    rewound = Rewound(strand="", line=1, shows=("#1",))
+    rewound = RewindEvent(strand="", line=1, shows=("#1",))
     events: list[Event] = [begun(), said("#1", "a"), said("#2", "b"), rewound, said("#3", "c")]
     (back,) = replay(again(events))
     assert [message.text for message in back.window] == ["a", "c"]
@@ -291,7 +312,7 @@ def test_what_a_user_took_back_reads_as_a_branch() -> None:
 
 def test_a_window_that_changes_without_a_summary_is_written_below_a_boundary() -> None:
     for shows, expected in ((("#2",), ["b", "c"]), ((), ["c"])):
-        for change in (folded(*shows), Rewound(strand="", line=1, shows=shows)):
+        for change in (folded(*shows), RewindEvent(strand="", line=1, shows=shows)):
             events: list[Event] = [begun(), said("#1", "a"), said("#2", "b"), change]
             events += [said("#3", "c")]
             found = [each for each in again(events) if isinstance(each, type(change))]
@@ -302,9 +323,9 @@ def test_a_window_that_changes_without_a_summary_is_written_below_a_boundary() -
 
 
 def test_a_second_conversation_and_its_branches_are_left_out() -> None:
-    other = Begun(strand="1", line=1, about=About(title="other"))
+    other = StrandStarted(strand="1", line=1, about=About(title="other"))
     part = replace(branch("2", "x"), of="1")
-    noted = Noted(strand="1", about=About(title="other"))
+    noted = MetadataUpdated(strand="1", about=About(title="other"))
     events: list[Event] = [begun(title="mine"), other, said("x", "no", "1"), part, noted]
     events += [said("y", "no", "2"), replace(summary("z"), strand="1")]
     events += [folded_in("1", "z"), folded_in("1", "x"), said("#1", "go"), Problem(1, "damage")]
@@ -315,11 +336,11 @@ def test_a_second_conversation_and_its_branches_are_left_out() -> None:
 def test_the_file_of_a_sub_agent_is_a_side_chain_of_the_session_it_works_for() -> None:
     parent = "00000000-0000-4000-8000-000000000001"
     about = About(id="a7", parent=parent, fork=Fork.DELEGATION)
-    events: list[Event] = [Begun(strand="", line=1, about=about), said("#1", "count")]
+    events: list[Event] = [StrandStarted(strand="", line=1, about=about), said("#1", "count")]
     (line,) = lines(events)
     assert (line["sessionId"], line["agentId"], line["isSidechain"]) == (parent, "a7", True)
     first = again(events)[0]
-    assert isinstance(first, Begun)
+    assert isinstance(first, StrandStarted)
     assert replace(first.about, started=None) == about
 
 
@@ -358,7 +379,7 @@ def test_small_fields_of_a_line_are_written_back() -> None:
         said("#1", "go"),
         answered("#2", Text("hi"), model="m", more={**more, "stop_reason": "end_turn"}),
     ]
-    (found,) = [each.native.more for each in again(events) if isinstance(each, Told)][1:]
+    (found,) = [each.native.more for each in again(events) if isinstance(each, MessageEvent)][1:]
     assert found == {**more, "stop_reason": "end_turn"}
 
 
@@ -371,7 +392,7 @@ def test_a_result_in_another_chain_than_its_call_stays_in_its_own() -> None:
             said("#1", "go"),
             task,
             answered("#2", ToolCall("t1", "Read"), strand="#2"),
-            Told(strand="", line=1, key="#3", message=result),
+            MessageEvent(strand="", line=1, key="#3", message=result),
         ]
     )
     assert found[2]["parentUuid"] == found[0]["uuid"]
@@ -379,16 +400,20 @@ def test_a_result_in_another_chain_than_its_call_stays_in_its_own() -> None:
 
 
 def test_answers_of_two_models_that_share_a_name_are_two_answers() -> None:
-    def answered(key: str, model: str) -> Told:
+    def answered(key: str, model: str) -> MessageEvent:
         message = Message(Role.ASSISTANT, (Text(f"words of {key}"),))
-        return Told(
-            strand="", line=1, key=key, message=message, native=Native(reply="r", model=model)
+        return MessageEvent(
+            strand="",
+            line=1,
+            key=key,
+            message=message,
+            native=SourceMetadata(reply="r", model=model),
         )
 
-    asked = Told(strand="", line=1, key="u", message=Message(Role.USER, (Text("Go"),)))
+    asked = MessageEvent(strand="", line=1, key="u", message=Message(Role.USER, (Text("Go"),)))
     told = [answered("a", ""), answered("b", "model-1"), answered("c", "")]
-    events: list[Event] = [Begun(strand="", line=1, about=About()), asked, *told]
+    events: list[Event] = [StrandStarted(strand="", line=1, about=About()), asked, *told]
     written = records(events)
     assert list(violations(written)) == []
-    read = [each for each in CLAUDE_CODE.read(written) if isinstance(each, Told)]
+    read = [each for each in CLAUDE_CODE.read(written) if isinstance(each, MessageEvent)]
     assert [each.native.model for each in read] == ["", "unknown", "model-1", "unknown"]

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Rewound, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Opaque, Role, Thinking, ToolResult, shape
 from holdfast.wire import DIALECTS
@@ -45,17 +54,17 @@ def spent(total: int, **last: int) -> Line:
 
 
 def tell(*lines: Mapping[str, object]) -> list[Event]:
-    events = list(CODEX.read(Record(number, value) for number, value in enumerate(lines, 1)))
+    events = list(CODEX.read(SourceRecord(number, value) for number, value in enumerate(lines, 1)))
     assert broken_rules(events) == []
     return events
 
 
-def told(*lines: Line) -> list[Told]:
-    return [each for each in tell(*lines) if isinstance(each, Told)]
+def told(*lines: Line) -> list[MessageEvent]:
+    return [each for each in tell(*lines) if isinstance(each, MessageEvent)]
 
 
 def about(*lines: Line) -> About:
-    (begun,) = [each for each in tell(*lines) if isinstance(each, Begun)]
+    (begun,) = [each for each in tell(*lines) if isinstance(each, StrandStarted)]
     return begun.about
 
 
@@ -164,7 +173,7 @@ def test_a_fork_repeats_its_parent_and_a_resumed_session_itself() -> None:
         line("session_meta", id="child", cli_version="0.2.0"),
         event("thread_name_updated", thread_name="A better name"),
     )
-    assert [each.about for each in events if isinstance(each, Noted)] == [
+    assert [each.about for each in events if isinstance(each, MetadataUpdated)] == [
         About(version="0.2.0"),
         About(title="A better name"),
     ]
@@ -178,8 +187,11 @@ def test_an_answer_is_made_by_the_model_of_its_turn() -> None:
         line("turn_context", model="m-2"),
         said("assistant", "Two"),
     )
-    assert [each.native.model for each in events if isinstance(each, Told)] == ["m-1", "m-2"]
-    noted = [each.about.model for each in events if isinstance(each, Noted)]
+    assert [each.native.model for each in events if isinstance(each, MessageEvent)] == [
+        "m-1",
+        "m-2",
+    ]
+    noted = [each.about.model for each in events if isinstance(each, MetadataUpdated)]
     assert noted == ["m-1", "m-2"]
 
 
@@ -302,7 +314,7 @@ def test_a_rollback_takes_the_newest_turns_back_with_what_was_injected_for_them(
         event("thread_rolled_back", num_turns=9),
         event("thread_rolled_back", num_turns=0),
     )
-    rewound = [each for each in events if isinstance(each, Rewound)]
+    rewound = [each for each in events if isinstance(each, RewindEvent)]
     assert [each.shows for each in rewound] == [("#1", "#2", "#3", "#4"), ("#1", "#2")]
 
 
@@ -319,15 +331,17 @@ def test_a_compaction_finds_what_it_repeats_and_tells_the_rest() -> None:
         line("compacted", message="", replacement_history=history, window_id="w-2"),
         event("context_compacted"),
     )
-    assert events[-3:-1] == [each for each in events if isinstance(each, Told)][-2:]
-    assert events[-1] == Folded(
+    assert events[-3:-1] == [each for each in events if isinstance(each, MessageEvent)][-2:]
+    assert events[-1] == CompactionEvent(
         strand=MAIN,
         line=6,
         id="w-2",
         shows=("#1", "#3", "#6", "#4", "#6.1"),
         at=1_767_225_600_000,
     )
-    (told_seal,) = [each for each in events if isinstance(each, Told) and each.key == "#6.1"]
+    (told_seal,) = [
+        each for each in events if isinstance(each, MessageEvent) and each.key == "#6.1"
+    ]
     assert told_seal.message.parts == (Opaque("responses", sealed),)
 
 
@@ -348,10 +362,10 @@ def test_the_summary_of_a_compaction_is_told_as_one(last: str) -> None:
     summaries = [
         each.message.summary
         for each in events
-        if isinstance(each, Told) and each.message.summary is not None
+        if isinstance(each, MessageEvent) and each.message.summary is not None
     ]
     assert [(each.text, each.origin) for each in summaries] == [("All done.", "codex")]
-    (folded,) = [each for each in events if isinstance(each, Folded)]
+    (folded,) = [each for each in events if isinstance(each, CompactionEvent)]
     assert folded.shows[0] == "#1"
 
 
@@ -399,7 +413,7 @@ def scrambled(draw: st.DrawFn) -> list[Line]:
 @given(scrambled())
 def test_no_line_is_too_strange_to_read(lines: list[Line]) -> None:
     tell(*lines)
-    assert CODEX.recognize([Record(1, each) for each in lines]) is None or lines
+    assert CODEX.recognize([SourceRecord(1, each) for each in lines]) is None or lines
 
 
 def test_what_was_told_stays_told_but_for_the_cost_of_the_newest_answer() -> None:
@@ -416,5 +430,5 @@ def test_what_was_told_stays_told_but_for_the_cost_of_the_newest_answer() -> Non
         assert part == whole[: len(part)]
 
 
-def free(each: Told) -> Told:
+def free(each: MessageEvent) -> MessageEvent:
     return replace(each, native=replace(each.native, usage=None))

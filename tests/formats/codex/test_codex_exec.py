@@ -6,9 +6,9 @@ import pytest
 
 from holdfast.formats import detect, read
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.events import Begun
+from holdfast.formats.events import StrandStarted
 from holdfast.formats.json_access import mapping
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque, Role, Text, Thinking
 from tests.formats.conformance import broken_rules, spoken
@@ -57,12 +57,12 @@ def test_a_stream_is_recognized_and_read_by_its_content() -> None:
 
 @pytest.mark.parametrize("place", range(2, 7))
 def test_a_stream_without_its_head_is_recognized_by_its_items(place: int) -> None:
-    assert CODEX.recognize([Record(1, STREAM[place])]) is not None
+    assert CODEX.recognize([SourceRecord(1, STREAM[place])]) is not None
 
 
 def test_an_item_that_begins_changes_and_ends_is_one_call_with_one_result() -> None:
     events = tell(*STREAM)
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     assert events[0].about.id == "t"
     (call,), (result,) = calls(events), results(events)
     assert (call.name, json.loads(call.arguments)) == ("shell", {"command": "bash -lc 'ls src'"})
@@ -256,7 +256,7 @@ def test_errors_are_reported_once_and_are_no_part_of_the_conversation() -> None:
 def test_a_thread_that_is_resumed_goes_on_and_another_is_a_conversation_of_its_own() -> None:
     first = item("completed", "item_0", "agent_message", text="One")
     events = tell(START, first, START, first, START | {"thread_id": "u"}, first)
-    assert [each.strand for each in events if isinstance(each, Begun)] == ["", "u"]
+    assert [each.strand for each in events if isinstance(each, StrandStarted)] == ["", "u"]
     assert [each.strand for each in told(events)] == ["", "", "u"]
     assert len({each.key for each in told(events)}) == 3
 
@@ -276,12 +276,12 @@ def test_the_first_releases_named_types_and_sessions_otherwise() -> None:
             "item": {"id": "itm_0", "item_type": "assistant_message", "text": "Hi"},
         },
     )
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     assert events[0].about.id == "s"
     assert [each.message.text for each in told(events)] == ["Hi"]
 
 
 def test_an_error_before_the_thread_begins_does_not_hide_its_name() -> None:
     events = tell({"type": "error", "message": "The server is slow."}, *STREAM)
-    (begun,) = [each for each in events if isinstance(each, Begun)]
+    (begun,) = [each for each in events if isinstance(each, StrandStarted)]
     assert begun.about.id == "t"

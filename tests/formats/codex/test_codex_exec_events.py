@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from holdfast.formats import detect
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.events import Begun
-from holdfast.formats.source import Record
+from holdfast.formats.events import StrandStarted
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Role
 from tests.formats.conformance import broken_rules
@@ -46,7 +46,7 @@ def test_the_older_events_are_recognized_and_tell_the_prompt_the_folder_and_the_
     text = "\n".join(json.dumps(line) for line in OLDER)
     assert detect(text).format == "codex"
     events = tell(*OLDER)
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     assert (events[0].about.model, events[0].about.cwd) == ("gpt-5", "/srv")
     assert [each.message.role for each in told(events)] == [
         Role.USER,
@@ -117,7 +117,7 @@ def test_a_session_that_is_resumed_brings_what_was_said_before() -> None:
     ]
     start = event("session_configured", session_id="s", model="m", initial_messages=earlier)
     events = tell(start, event("agent_message", message="Go on."), start)
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     assert events[0].about.id == "s"
     assert [each.message.text for each in told(events)] == ["Hello", "Hi", "Go on."]
 
@@ -137,7 +137,7 @@ def test_whatever_older_events_say_they_are_told_by_the_rules(data: st.DataObjec
         event("task_complete", last_agent_message="Two."),
         event("error", message="The limit is reached."),
     ]
-    records = [Record(place, line) for place, line in enumerate(lines, 1)]
+    records = [SourceRecord(place, line) for place, line in enumerate(lines, 1)]
     assert breaks(CODEX, data.draw(surprised(records))) == []
 
 
@@ -162,5 +162,5 @@ def test_whatever_newer_events_say_they_are_told_by_the_rules(data: st.DataObjec
     usage = {"input_tokens": 3, "cached_input_tokens": 1, "output_tokens": 2}
     lines.append({"type": "turn.completed", "usage": usage})
     lines.append({"type": "error", "message": "No."})
-    records = [Record(place, line) for place, line in enumerate(lines, 1)]
+    records = [SourceRecord(place, line) for place, line in enumerate(lines, 1)]
     assert breaks(CODEX, data.draw(surprised(records))) == []

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import Event, MessageEvent
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult
 
@@ -17,7 +17,7 @@ META = ("session_meta", {"id": "s", "cwd": "/srv"})
 def tell(*lines: tuple[str, Mapping[str, object]]) -> list[Event]:
     return list(
         CODEX.read(
-            Record(place, {"type": kind, "payload": payload})
+            SourceRecord(place, {"type": kind, "payload": payload})
             for place, (kind, payload) in enumerate(lines, 1)
         )
     )
@@ -46,7 +46,7 @@ def counted(sent: int, received: int, total: int) -> tuple[str, Mapping[str, obj
 
 
 def spent(events: list[Event]) -> list[Usage]:
-    told = [each for each in events if isinstance(each, Told)]
+    told = [each for each in events if isinstance(each, MessageEvent)]
     return [each.native.usage for each in told if each.native.usage is not None]
 
 
@@ -97,7 +97,7 @@ def test_a_result_in_an_object_is_its_words_and_says_whether_it_failed() -> None
             },
         ),
     )
-    (_, result) = [each.message.parts[0] for each in events if isinstance(each, Told)]
+    (_, result) = [each.message.parts[0] for each in events if isinstance(each, MessageEvent)]
     assert isinstance(result, ToolResult)
     assert (result.text, result.is_error) == ("no such file", True)
 
@@ -106,7 +106,7 @@ def test_a_tool_of_its_own_that_was_given_an_object_is_still_a_call() -> None:
     made = {"type": "custom_tool_call", "name": "patch", "input": {"path": "a.py"}, "call_id": "c"}
     events = tell(META, ("response_item", made))
     assert not [each for each in events if isinstance(each, Problem)]
-    (call,) = [each.message.parts[0] for each in events if isinstance(each, Told)]
+    (call,) = [each.message.parts[0] for each in events if isinstance(each, MessageEvent)]
     assert isinstance(call, ToolCall)
     assert "a.py" in call.arguments
 
@@ -115,7 +115,7 @@ def test_what_the_program_notes_for_itself_is_passed_over_in_silence() -> None:
     kinds = ("world_state", "retained_context", "security_risk_score", "holodeck_state")
     events = tell(META, *((kind, {"full": True}) for kind in kinds), says("user", "Hello"))
     assert not [each for each in events if isinstance(each, Problem)]
-    assert [each.message.text for each in events if isinstance(each, Told)] == ["Hello"]
+    assert [each.message.text for each in events if isinstance(each, MessageEvent)] == ["Hello"]
 
 
 def test_words_that_came_without_a_type_are_written_as_the_messages_that_they_are() -> None:

@@ -8,9 +8,9 @@ import pytest
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.rules import violations
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Folded, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent
 from holdfast.formats.json_access import mapping
-from holdfast.formats.source import Record, stream_records
+from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque
 from tests.formats.chronicles import comparable
@@ -23,10 +23,10 @@ REAL = (
 SEARCHES = ("tool_search_call", "web_search_call")
 
 
-def real(shared: Path, name: str) -> list[Record]:
+def real(shared: Path, name: str) -> list[SourceRecord]:
     found = list(stream_records([(shared / "data/sessions/codex" / name).read_bytes()]))
     assert not [each for each in found if isinstance(each, Problem)]
-    return [each for each in found if isinstance(each, Record)]
+    return [each for each in found if isinstance(each, SourceRecord)]
 
 
 def entry_of(shared: Path, name: str) -> dict[str, int]:
@@ -44,7 +44,7 @@ def test_real_sessions_keep_the_rules(shared: Path, name: str) -> None:
 def test_a_real_session_is_told_written_and_told_again_the_same(shared: Path, name: str) -> None:
     events = list(CODEX.read(real(shared, name)))
     assert CODEX.write is not None
-    written = [Record(n, json.loads(text)) for n, text in enumerate(CODEX.write(events), 1)]
+    written = [SourceRecord(n, json.loads(text)) for n, text in enumerate(CODEX.write(events), 1)]
     assert list(violations(written)) == []
     assert comparable(CODEX.read(written)) == comparable(events)
 
@@ -52,7 +52,7 @@ def test_a_real_session_is_told_written_and_told_again_the_same(shared: Path, na
 @pytest.mark.parametrize("name", REAL)
 def test_the_costs_of_a_real_session_add_up_to_its_own_total(shared: Path, name: str) -> None:
     records = real(shared, name)
-    told = [each for each in CODEX.read(records) if isinstance(each, Told)]
+    told = [each for each in CODEX.read(records) if isinstance(each, MessageEvent)]
     spent = sum((each.native.usage for each in told if each.native.usage), Usage())
     totals = [
         mapping(
@@ -70,7 +70,7 @@ def test_a_real_session_tells_what_it_holds_but_aborted_turns_are_no_failed_tool
 ) -> None:
     records = real(shared, name)
     events = list(CODEX.read(records))
-    told = [each for each in events if isinstance(each, Told)]
+    told = [each for each in events if isinstance(each, MessageEvent)]
     kinds = [mapping(mapping(each.value)["payload"]).get("type") for each in records]
     spoken = [each for each in told if kinds[each.line - 1] == "message"]
     aborted = kinds.count("turn_aborted")
@@ -81,7 +81,7 @@ def test_a_real_session_tells_what_it_holds_but_aborted_turns_are_no_failed_tool
         "tool_calls": sum(len(each.message.calls) for each in told),
         "images": sum(isinstance(part, Media) for each in told for part in each.message.parts),
         "errors": sum(result.is_error for result in results) + aborted,
-        "compaction": sum(isinstance(each, Folded) for each in events),
+        "compaction": sum(isinstance(each, CompactionEvent) for each in events),
     } == {
         key: manifest[key] for key in ("messages", "tool_calls", "images", "errors", "compaction")
     }
@@ -90,13 +90,13 @@ def test_a_real_session_tells_what_it_holds_but_aborted_turns_are_no_failed_tool
 def test_a_collection_of_every_line_counts_searches_as_calls(shared: Path) -> None:
     name = "agent-sessions_fixture_small.jsonl"
     events = list(CODEX.read(real(shared, name)))
-    told = [each for each in events if isinstance(each, Told)]
+    told = [each for each in events if isinstance(each, MessageEvent)]
     calls = sum(len(each.message.calls) for each in told)
     opaque = [part for each in told for part in each.message.parts if isinstance(part, Opaque)]
     searches = sum(part.value["type"] in SEARCHES for part in opaque)
     manifest = entry_of(shared, name)
     assert calls + searches == manifest["tool_calls"]
-    assert sum(isinstance(each, Folded) for each in events) == manifest["compaction"]
+    assert sum(isinstance(each, CompactionEvent) for each in events) == manifest["compaction"]
     assert [each for each in events if isinstance(each, Problem)] == []
 
 
@@ -108,7 +108,7 @@ def test_a_collection_of_every_line_counts_searches_as_calls(shared: Path) -> No
     ],
 )
 def test_a_session_of_events_alone_holds_no_message(shared: Path, name: str) -> None:
-    assert [each for each in CODEX.read(real(shared, name)) if isinstance(each, Told)] == []
+    assert [each for each in CODEX.read(real(shared, name)) if isinstance(each, MessageEvent)] == []
 
 
 def test_the_debug_log_of_the_screen_is_no_rollout(shared: Path) -> None:

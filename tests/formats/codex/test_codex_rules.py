@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.formats.codex.rules import violations
 from holdfast.formats.json_access import mapping
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 
 Lines = list[dict[str, object]]
 TIME = "2026-01-01T00:00:00.000Z"
@@ -47,7 +47,7 @@ def put(place: int, **fields: object) -> Callable[[Lines], object]:
 
 
 def reasons(lines: Lines) -> list[str]:
-    return [each.reason for each in violations(Record(n, v) for n, v in enumerate(lines, 1))]
+    return [each.reason for each in violations(SourceRecord(n, v) for n, v in enumerate(lines, 1))]
 
 
 def test_a_whole_session_keeps_the_rules() -> None:

@@ -10,10 +10,20 @@ from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.rules import violations
 from holdfast.formats.content import summarized
-from holdfast.formats.documents.events import tell_window
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import mapping
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -41,9 +51,11 @@ FOREIGN = replace(SAYS, dialect="anthropic", ids="hex", has_images=False, has_re
 START = 1_700_000_000_000
 
 
-def records(events: Iterable[Event]) -> list[Record]:
+def records(events: Iterable[Event]) -> list[SourceRecord]:
     assert CODEX.write is not None
-    return [Record(line, json.loads(text)) for line, text in enumerate(CODEX.write(events), 1)]
+    return [
+        SourceRecord(line, json.loads(text)) for line, text in enumerate(CODEX.write(events), 1)
+    ]
 
 
 def payloads(events: Iterable[Event], kind: str) -> list[dict[str, object]]:
@@ -64,9 +76,9 @@ def plain(events: Iterable[Event]) -> tuple[list[Event], list[Usage]]:
     costs: list[Usage] = []
     for event in comparable(events):
         match event:
-            case Begun(about=about):
+            case StrandStarted(about=about):
                 bare.append(replace(event, about=replace(about, model="")))
-            case Told(native=native):
+            case MessageEvent(native=native):
                 costs += [] if native.usage is None else [native.usage]
                 bare.append(replace(event, native=replace(native, usage=None)))
             case _:
@@ -74,13 +86,15 @@ def plain(events: Iterable[Event]) -> tuple[list[Event], list[Usage]]:
     return bare, costs
 
 
-def talk(*messages: Message | Told, about: About | None = None) -> list[Event]:
-    events: list[Event] = [Begun(strand=MAIN, line=1, about=about or About(id="s", started=START))]
+def talk(*messages: Message | MessageEvent, about: About | None = None) -> list[Event]:
+    events: list[Event] = [
+        StrandStarted(strand=MAIN, line=1, about=about or About(id="s", started=START))
+    ]
     for place, each in enumerate(messages, 1):
-        if isinstance(each, Told):
+        if isinstance(each, MessageEvent):
             events.append(each)
         else:
-            events.append(Told(strand=MAIN, line=place, key=f"#{place}", message=each))
+            events.append(MessageEvent(strand=MAIN, line=place, key=f"#{place}", message=each))
     return events
 
 
@@ -111,7 +125,7 @@ def test_thoughts_of_another_provider_survive_and_are_never_sent(events: list[Ev
 def test_an_answer_of_several_parts_becomes_an_item_each() -> None:
     call = ToolCall("c", "shell", "{}")
     events = talk(user("go"), answer(Text("I look."), call))
-    read_back = [each for each in CODEX.read(records(events)) if isinstance(each, Told)]
+    read_back = [each for each in CODEX.read(records(events)) if isinstance(each, MessageEvent)]
     assert [each.message.parts for each in read_back] == [
         (Text("go"),),
         (Text("I look."),),
@@ -122,7 +136,9 @@ def test_an_answer_of_several_parts_becomes_an_item_each() -> None:
 
 def test_answers_that_codex_would_take_for_one_stay_apart() -> None:
     events = talk(user("go"), answer(Text("I look.")), answer(ToolCall("c", "shell", "{}")))
-    replies = [each.native.reply for each in CODEX.read(records(events)) if isinstance(each, Told)]
+    replies = [
+        each.native.reply for each in CODEX.read(records(events)) if isinstance(each, MessageEvent)
+    ]
     assert len(set(replies)) == 3
 
 
@@ -146,7 +162,7 @@ def test_the_screen_shows_the_texts_of_a_user_as_one_and_those_of_an_answer_apar
     assert list(violations(records(events))) == []
     assert [each["message"] for each in payloads(events, "user_message")] == ["one two"]
     assert [each["message"] for each in payloads(events, "agent_message")] == ["1", "2"]
-    told = [each.message for each in CODEX.read(records(events)) if isinstance(each, Told)]
+    told = [each.message for each in CODEX.read(records(events)) if isinstance(each, MessageEvent)]
     assert [each.parts for each in told] == [prompt.parts, (Text("1"), Text("2"))]
 
 
@@ -162,10 +178,12 @@ def test_a_result_is_the_kind_of_item_that_its_call_asks_for() -> None:
         each.message
         for each in CODEX.read(
             [
-                Record(1, {"type": "custom_tool_call", "call_id": "c", "name": "p", "input": "x"}),
+                SourceRecord(
+                    1, {"type": "custom_tool_call", "call_id": "c", "name": "p", "input": "x"}
+                ),
             ]
         )
-        if isinstance(each, Told)
+        if isinstance(each, MessageEvent)
     ]
     events = talk(user("go"), call, Message(Role.TOOL, (ToolResult("c", (Text("ok"),)),)))
     assert len(payloads(events, "custom_tool_call_output")) == 1
@@ -183,7 +201,7 @@ def test_an_id_that_is_no_uuid_is_kept_in_a_note() -> None:
     events = talk(user("go"), about=about)
     assert list(violations(records(events))) == []
     begun = next(iter(CODEX.read(records(events))))
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert replace(begun.about, cwd="", more={}) == about
 
 
@@ -203,15 +221,15 @@ def test_a_session_that_never_was_with_a_provider_names_none() -> None:
 
 def test_a_cost_that_codex_cannot_say_is_kept() -> None:
     usage = Usage(1, 0, 0, 0, 0, 0.25)
-    native = Native(usage=usage)
-    told = Told(strand=MAIN, line=2, key="a", message=answer(Text("1")), native=native)
+    native = SourceMetadata(usage=usage)
+    told = MessageEvent(strand=MAIN, line=2, key="a", message=answer(Text("1")), native=native)
     assert plain(CODEX.read(records(talk(user("go"), told))))[1] == [usage]
 
 
 def test_branches_and_sub_agents_are_left_out() -> None:
-    branch = Begun(strand="b", line=2, about=About(), of=MAIN, fork=Fork.BRANCH, after="#1")
-    other = Told(strand="b", line=3, key="x", message=user("elsewhere"))
-    noted = Noted(strand="b", about=About(title="elsewhere"))
+    branch = StrandStarted(strand="b", line=2, about=About(), of=MAIN, fork=Fork.BRANCH, after="#1")
+    other = MessageEvent(strand="b", line=3, key="x", message=user("elsewhere"))
+    noted = MetadataUpdated(strand="b", about=About(title="elsewhere"))
     events = [*talk(user("here")), branch, noted, other]
     assert records(events) == records(talk(user("here")))
 
@@ -224,7 +242,7 @@ def test_a_compacted_window_is_what_codex_resumes_with() -> None:
         user("Ship it"),
         answer(Text("Shipped.")),
     )
-    events = list(tell_window(window, About(id="s", started=START)))
+    events = list(window_events(window, About(id="s", started=START)))
     (compacted,) = payloads(events, "compacted")
     history = compacted["replacement_history"]
     assert isinstance(history, list)
@@ -237,8 +255,12 @@ def test_a_compacted_window_is_what_codex_resumes_with() -> None:
 
 def test_a_summary_without_a_compaction_is_a_message_like_others() -> None:
     events = talk(user("go"), summarized("Done.", "codex"), user("on"))
-    told = [each for each in CODEX.read(records(events)) if isinstance(each, Told | Folded)]
-    assert [type(each) for each in told] == [Told, Told, Told]
+    told = [
+        each
+        for each in CODEX.read(records(events))
+        if isinstance(each, MessageEvent | CompactionEvent)
+    ]
+    assert [type(each) for each in told] == [MessageEvent, MessageEvent, MessageEvent]
     assert payloads(events, "compacted") == []
 
 
@@ -248,18 +270,18 @@ def test_nothing_told_is_a_session_without_messages() -> None:
 
 def test_turns_that_were_taken_back_are_rolled_back_as_codex_does() -> None:
     events = talk(user("one"), answer(Text("1")), user("two"), answer(Text("2")), user("three"))
-    rewound = Rewound(strand=MAIN, line=6, shows=("#1", "#2"))
+    rewound = RewindEvent(strand=MAIN, line=6, shows=("#1", "#2"))
     rollbacks = payloads([*events, rewound], "thread_rolled_back")
     assert rollbacks == [{"type": "thread_rolled_back", "num_turns": 2}]
     assert payloads([*events, rewound], "compacted") == []
 
 
 def test_what_no_number_of_turns_takes_back_is_written_as_what_is_left() -> None:
-    folded = Folded(strand=MAIN, line=3, id="f", shows=("#1", "#2"))
-    rewound = Rewound(strand=MAIN, line=4, shows=("#1",))
+    folded = CompactionEvent(strand=MAIN, line=3, id="f", shows=("#1", "#2"))
+    rewound = RewindEvent(strand=MAIN, line=4, shows=("#1",))
     events = [*talk(user("one"), summarized("Done.", "codex")), folded, rewound]
     assert payloads(events, "thread_rolled_back") == []
     assert len(payloads(events, "compacted")) == 2
-    assert [each for each in CODEX.read(records(events)) if isinstance(each, Rewound)] == [
+    assert [each for each in CODEX.read(records(events)) if isinstance(each, RewindEvent)] == [
         replace(rewound, line=8, shows=("#3",), at=START + 3_000)
     ]

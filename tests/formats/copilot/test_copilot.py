@@ -5,8 +5,17 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.copilot.reader import COPILOT
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, shape
 from tests.formats.conformance import broken_rules, records_of
@@ -20,7 +29,7 @@ def entry(kind: str, id: str = "", **event: object) -> Entry:  # noqa: A002
 
 
 def tell(*entries: object) -> list[Event]:
-    events = list(COPILOT.read(Record(line, value) for line, value in enumerate(entries, 1)))
+    events = list(COPILOT.read(SourceRecord(line, value) for line, value in enumerate(entries, 1)))
     assert broken_rules(events) == []
     return events
 
@@ -63,10 +72,10 @@ def test_the_session_says_where_and_with_which_model_it_ran() -> None:
 
 def test_a_sub_agent_is_a_strand_of_the_call_that_started_it() -> None:
     events = told_sample()
-    begun = [each for each in events if isinstance(each, Begun)][1]
+    begun = [each for each in events if isinstance(each, StrandStarted)][1]
     about = About(title="Explorer", more={"call": "k1"})
-    assert begun == Begun(strand="k1", line=7, about=about, of=MAIN, fork=Fork.DELEGATION)
-    inner = [each for each in events if isinstance(each, Told) and each.strand == "k1"]
+    assert begun == StrandStarted(strand="k1", line=7, about=about, of=MAIN, fork=Fork.DELEGATION)
+    inner = [each for each in events if isinstance(each, MessageEvent) and each.strand == "k1"]
     assert [each.message.role for each in inner] == [Role.ASSISTANT, Role.TOOL]
 
 
@@ -76,7 +85,7 @@ def test_a_sub_agent_of_a_sub_agent_comes_from_that() -> None:
         entry("assistant.message", parentToolCallId="k1", toolRequests=[call]),
         entry("assistant.message", parentToolCallId="k2", content="deep"),
     )
-    assert [(each.strand, each.of) for each in events if isinstance(each, Begun)] == [
+    assert [(each.strand, each.of) for each in events if isinstance(each, StrandStarted)] == [
         (MAIN, None),
         ("k1", MAIN),
         ("k2", "k1"),
@@ -87,21 +96,21 @@ def test_a_sub_agent_may_be_named_by_an_id_of_its_own() -> None:
     started = entry("subagent.started", toolCallId="k1", agentName="explore") | {"agentId": "a"}
     spoken = entry("assistant.message", content="hi") | {"agentId": "a"}
     events = tell(started, spoken)
-    assert [each.strand for each in events if isinstance(each, Told)] == ["k1"]
+    assert [each.strand for each in events if isinstance(each, MessageEvent)] == ["k1"]
 
 
 def test_a_sub_agent_that_no_call_started_still_has_its_name() -> None:
     started = entry("subagent.started", agentDisplayName="Explorer") | {"agentId": "a"}
     spoken = entry("assistant.message", content="hi") | {"agentId": "a"}
     events = tell(started, spoken)
-    begun = [each for each in events if isinstance(each, Begun)][1]
+    begun = [each for each in events if isinstance(each, StrandStarted)][1]
     assert (begun.strand, begun.about.title) == ("a", "Explorer")
-    assert [each.strand for each in events if isinstance(each, Told)] == ["a"]
+    assert [each.strand for each in events if isinstance(each, MessageEvent)] == ["a"]
 
 
 def test_a_compaction_leaves_the_instructions_what_was_asked_and_what_came_meanwhile() -> None:
-    (folded,) = [each for each in told_sample() if isinstance(each, Folded)]
-    assert folded == Folded(
+    (folded,) = [each for each in told_sample() if isinstance(each, CompactionEvent)]
+    assert folded == CompactionEvent(
         strand=MAIN,
         line=17,
         id="e17",
@@ -114,7 +123,7 @@ def test_a_compaction_leaves_the_instructions_what_was_asked_and_what_came_meanw
 
 def test_a_compaction_that_failed_changes_nothing() -> None:
     failed = entry("session.compaction_complete", success=False, summaryContent="half")
-    assert [each for each in tell(failed) if isinstance(each, Told | Folded)] == []
+    assert [each for each in tell(failed) if isinstance(each, MessageEvent | CompactionEvent)] == []
 
 
 def test_what_an_answer_wrote_is_counted_once() -> None:
@@ -122,11 +131,11 @@ def test_what_an_answer_wrote_is_counted_once() -> None:
         entry("assistant.message", name, messageId="m", outputTokens=7, content=name)
         for name in "ab"
     ]
-    found = [each.native for each in tell(*pieces) if isinstance(each, Told)]
+    found = [each.native for each in tell(*pieces) if isinstance(each, MessageEvent)]
     at = 1_767_225_600_000
     assert found == [
-        Native(id="a", reply="m", usage=Usage(1, 0, 7), at=at),
-        Native(id="b", reply="m", at=at),
+        SourceMetadata(id="a", reply="m", usage=Usage(1, 0, 7), at=at),
+        SourceMetadata(id="b", reply="m", at=at),
     ]
 
 
@@ -136,7 +145,7 @@ def test_a_thought_in_an_event_of_its_own_is_not_told_again() -> None:
         entry("assistant.message", messageId="m", content="Yes.", reasoningText="hmm"),
         entry("assistant.message", messageId="n", content="No.", reasoningText="hmm"),
     )
-    assert [each.message.parts for each in events if isinstance(each, Told)] == [
+    assert [each.message.parts for each in events if isinstance(each, MessageEvent)] == [
         (Thinking("hmm"),),
         (Text("Yes."),),
         (Thinking("hmm"), Text("No.")),
@@ -145,28 +154,28 @@ def test_a_thought_in_an_event_of_its_own_is_not_told_again() -> None:
 
 def test_a_resumed_session_may_run_elsewhere() -> None:
     resumed = entry("session.resume", selectedModel="m", context={"cwd": "/srv", "branch": "fix"})
-    (noted,) = [each for each in tell(resumed) if isinstance(each, Noted)]
+    (noted,) = [each for each in tell(resumed) if isinstance(each, MetadataUpdated)]
     assert noted.about == About(model="m", cwd="/srv", git_branch="fix")
 
 
 def test_pictures_of_a_tool_are_told() -> None:
     picture = {"type": "image", "data": "QQ==", "mimeType": "image/png"}
     done = entry("tool.execution_complete", toolCallId="k", result={"contents": [picture]})
-    (told,) = [each for each in tell(done) if isinstance(each, Told)]
+    (told,) = [each for each in tell(done) if isinstance(each, MessageEvent)]
     (result,) = told.message.results
     assert [type(part).__name__ for part in result.content] == ["Media"]
 
 
 def test_what_says_nothing_is_not_told() -> None:
     events = tell(entry("user.message", content=None), entry("assistant.message", content=""))
-    assert [each for each in events if isinstance(each, Told)] == []
+    assert [each for each in events if isinstance(each, MessageEvent)] == []
 
 
 def test_a_notice_for_the_model_is_told() -> None:
     (told,) = [
         each
         for each in tell(entry("system.notification", content="An agent is done."))
-        if isinstance(each, Told)
+        if isinstance(each, MessageEvent)
     ]
     assert told.message == Message(Role.SYSTEM, (Text("An agent is done."),))
 

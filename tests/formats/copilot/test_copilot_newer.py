@@ -4,8 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.copilot.reader import COPILOT
-from holdfast.formats.events import About, Event, Folded, Noted, Rewound, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+)
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall
 from tests.formats.conformance import broken_rules
@@ -21,17 +28,17 @@ def entry(kind: str, id: str = "", **event: object) -> Entry:  # noqa: A002
 
 
 def tell(*entries: object) -> list[Event]:
-    events = list(COPILOT.read(Record(line, value) for line, value in enumerate(entries, 1)))
+    events = list(COPILOT.read(SourceRecord(line, value) for line, value in enumerate(entries, 1)))
     assert broken_rules(events) == []
     return events
 
 
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def told(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
 def noted(events: list[Event]) -> list[tuple[str, Usage | None]]:
-    return [(each.strand, each.about.usage) for each in events if isinstance(each, Noted)]
+    return [(each.strand, each.about.usage) for each in events if isinstance(each, MetadataUpdated)]
 
 
 def metrics(sent: int, wrote: int, cached: int) -> Entry:
@@ -161,7 +168,7 @@ def test_an_answer_that_is_printed_again_as_it_grows_is_told_once() -> None:
 
 def test_a_session_that_moves_says_where_it_is() -> None:
     moved = entry("session.context_changed", cwd="/srv/new", branch="fix", gitRoot="/srv")
-    (about,) = [each.about for each in tell(moved) if isinstance(each, Noted)]
+    (about,) = [each.about for each in tell(moved) if isinstance(each, MetadataUpdated)]
     assert about == About(cwd="/srv/new", git_branch="fix")
 
 
@@ -172,7 +179,7 @@ def test_a_context_that_was_cleared_leaves_the_instructions() -> None:
         entry("session.context_cleared", "c", messagesCleared=1, initialMessage="Begin anew"),
         entry("assistant.message", "a", content="Yes."),
     )
-    (rewound,) = [each for each in events if isinstance(each, Rewound)]
+    (rewound,) = [each for each in events if isinstance(each, RewindEvent)]
     assert rewound.shows == ("s",)
     assert [each.message.role for each in told(events)] == [
         Role.SYSTEM,
@@ -190,7 +197,7 @@ def test_a_rewind_takes_back_an_event_and_all_after_it() -> None:
         entry("session.snapshot_rewind", upToEventId="v", eventsRemoved=1),
         entry("session.snapshot_rewind", upToEventId="gone", eventsRemoved=1),
     )
-    assert [each.shows for each in events if isinstance(each, Rewound)] == [("u", "a")]
+    assert [each.shows for each in events if isinstance(each, RewindEvent)] == [("u", "a")]
 
 
 def test_what_each_request_cost_is_told_once_whatever_the_totals_of_all_runs_say() -> None:
@@ -215,7 +222,7 @@ def test_new_instructions_take_the_place_of_those_before_and_the_same_say_nothin
         entry("system.message", "s3", content="You help a lot."),
     )
     assert [each.key for each in told(events)] == ["u", "s1", "s3"]
-    assert [each.shows for each in events if isinstance(each, Rewound)] == [("s3", "u")]
+    assert [each.shows for each in events if isinstance(each, RewindEvent)] == [("s3", "u")]
 
 
 def test_what_the_user_said_is_seen_beside_a_summary() -> None:
@@ -230,7 +237,7 @@ def test_what_the_user_said_is_seen_beside_a_summary() -> None:
         entry("user.message", "u3", content="Three"),
         entry("session.compaction_complete", "c3", success=True, summaryContent="Anew."),
     )
-    assert [each.shows for each in events if isinstance(each, Folded)] == [
+    assert [each.shows for each in events if isinstance(each, CompactionEvent)] == [
         ("s", "u1", "c1"),
         ("s", "u1", "u2", "c2"),
         ("s", "u3", "c3"),
@@ -254,5 +261,5 @@ def test_whatever_a_log_says_it_is_told_by_the_rules(data: st.DataObject) -> Non
         entry("session.context_cleared", "c", messagesCleared=1, initialMessage="Begin"),
         entry("session.shutdown", modelMetrics=metrics(9, 8, 0), agentMetrics={"main": {}}),
     ]
-    records = [Record(place, line) for place, line in enumerate(lines, 1)]
+    records = [SourceRecord(place, line) for place, line in enumerate(lines, 1)]
     assert breaks(COPILOT, data.draw(surprised(records))) == []

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from holdfast.formats.cursor.reader import CURSOR
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conformance import records_of
@@ -37,12 +37,14 @@ def test_lines_become_messages_and_results_find_the_calls_that_have_no_id() -> N
         Message(Role.ASSISTANT, (Text("Two of them."),)),
     )
     told = [
-        Told(strand=MAIN, line=number, key=f"#{number}", message=message)
+        MessageEvent(strand=MAIN, line=number, key=f"#{number}", message=message)
         for number, message in enumerate(said, 1)
     ]
-    answer = Told(strand=MAIN, line=2, key="#2", message=said[1], native=Native(model="auto-1"))
+    answer = MessageEvent(
+        strand=MAIN, line=2, key="#2", message=said[1], native=SourceMetadata(model="auto-1")
+    )
     assert list(CURSOR.read(RECORDS)) == [
-        Begun(strand=MAIN, line=1, about=About()),
+        StrandStarted(strand=MAIN, line=1, about=About()),
         told[0],
         answer,
         told[2],
@@ -53,20 +55,22 @@ def test_lines_become_messages_and_results_find_the_calls_that_have_no_id() -> N
 
 def test_a_call_is_the_models_whoever_the_line_names() -> None:
     call = {"type": "tool_use", "id": "t", "name": "Shell", "input": {}}
-    (_, told) = CURSOR.read([Record(1, line("user", {"type": "text", "text": "So"}, call))])
+    (_, told) = CURSOR.read([SourceRecord(1, line("user", {"type": "text", "text": "So"}, call))])
     parts = (Text("So"), ToolCall("t", "Shell", "{}"))
-    assert isinstance(told, Told)
+    assert isinstance(told, MessageEvent)
     assert told.message == Message(Role.ASSISTANT, parts)
 
 
 def test_a_result_answers_no_call_from_before_the_user_spoke() -> None:
     records = [
-        Record(1, line("assistant", {"type": "tool_use", "name": "old", "input": {}})),
-        Record(2, line("user", {"type": "text", "text": "Go on"})),
-        Record(3, line("assistant", {"type": "tool_use", "name": "new", "input": {}})),
-        Record(4, line("user", {"type": "tool_result", "tool_use_id": "t", "content": "done"})),
+        SourceRecord(1, line("assistant", {"type": "tool_use", "name": "old", "input": {}})),
+        SourceRecord(2, line("user", {"type": "text", "text": "Go on"})),
+        SourceRecord(3, line("assistant", {"type": "tool_use", "name": "new", "input": {}})),
+        SourceRecord(
+            4, line("user", {"type": "tool_result", "tool_use_id": "t", "content": "done"})
+        ),
     ]
-    (result,) = [each for each in CURSOR.read(records) if isinstance(each, Told)][-1:]
+    (result,) = [each for each in CURSOR.read(records) if isinstance(each, MessageEvent)][-1:]
     assert result.message == Message(Role.TOOL, (ToolResult("#3.0", (Text("done"),)),))
 
 
@@ -74,10 +78,10 @@ def test_results_and_words_of_one_line_are_two_messages() -> None:
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
     answer = {"type": "tool_result", "tool_use_id": "t1", "content": "text"}
     records = [
-        Record(1, line("assistant", call)),
-        Record(2, line("user", answer, {"type": "text", "text": "Well?"})),
+        SourceRecord(1, line("assistant", call)),
+        SourceRecord(2, line("user", answer, {"type": "text", "text": "Well?"})),
     ]
-    told = [each for each in CURSOR.read(records) if isinstance(each, Told)]
+    told = [each for each in CURSOR.read(records) if isinstance(each, MessageEvent)]
     assert [(each.key, each.message.role) for each in told[1:]] == [
         ("#2", Role.TOOL),
         ("#2.1", Role.USER),
@@ -93,12 +97,14 @@ def test_the_path_says_which_session_a_sub_agent_works_for() -> None:
         r"projects\sky\c-1\c-1.jsonl": About(id="c-1"),
     }
     for path, about in paths.items():
-        first = next(CURSOR.read([Record(1, RECORDS[0].value, path)]))
-        assert first == Begun(strand=MAIN, line=1, about=about)
+        first = next(CURSOR.read([SourceRecord(1, RECORDS[0].value, path)]))
+        assert first == StrandStarted(strand=MAIN, line=1, about=about)
 
 
 def test_a_line_with_a_type_is_another_agents() -> None:
-    assert CURSOR.recognize([Record(1, {"type": "user", "role": "user", "message": {}})]) is None
+    assert (
+        CURSOR.recognize([SourceRecord(1, {"type": "user", "role": "user", "message": {}})]) is None
+    )
 
 
 @given(st.data())

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.catalog import Row, recognize_tables
-from holdfast.formats.cursor.database import CURSOR_CHAT, Root, root_of
+from holdfast.formats.cursor.database import CURSOR_CHAT, ChatRoot, root_of
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Told
+from holdfast.formats.events import About, Event, MessageEvent, StrandStarted
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conformance import broken_rules
 from tests.formats.tables import Memory
@@ -73,8 +73,8 @@ def tell(*messages: object, **more: object) -> list[Event]:
     return events
 
 
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def told(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
 def test_the_tables_are_known_and_larger_ones_are_somebody_elses() -> None:
@@ -88,7 +88,7 @@ def test_the_tables_are_known_and_larger_ones_are_somebody_elses() -> None:
 def test_a_chat_tells_its_name_folder_model_and_messages_in_order() -> None:
     events = tell(*MESSAGES, createdAt=1_700_000_000_000, lastUsedModel="m")
     about = About(id="c-1", title="Ports", model="m", cwd="/srv/my shop", started=1_700_000_000_000)
-    assert events[0] == Begun(strand="c-1", line=1, about=about)
+    assert events[0] == StrandStarted(strand="c-1", line=1, about=about)
     system, user, asked, answer, last = told(events)
     assert (system.message.role, user.message.text) == (Role.SYSTEM, "Which port?")
     assert asked.message.parts == (
@@ -109,7 +109,7 @@ def test_what_is_known_may_be_plain_json_and_a_default_name_is_no_title() -> Non
     blobs = list(tables.rows("blobs", ("id", "data")))
     plain = Memory({"blobs": blobs, "meta": [{"key": "0", "value": json.dumps(known)}]})
     begun, _ = CURSOR_CHAT.read(plain)
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.id, begun.about.title) == ("c-1", "")
 
 
@@ -161,6 +161,6 @@ def test_tables_of_another_program_tell_nothing() -> None:
 
 @given(st.binary(max_size=200))
 def test_a_state_of_any_bytes_is_read_as_far_as_it_goes(content: bytes) -> None:
-    assert isinstance(root_of(content), Root)
+    assert isinstance(root_of(content), ChatRoot)
     known = field(1, b"\x01" * 32)
     assert root_of(known + content).messages[:1] == ("01" * 32,)

@@ -11,8 +11,8 @@ from holdfast.formats import detect, read
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.cursor.reader import CURSOR
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Begun, Event, Noted, Told
-from holdfast.formats.source import Record
+from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, StrandStarted
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conformance import broken_rules, spoken
@@ -75,11 +75,11 @@ STREAM = (
 
 
 def tell(*lines: Mapping[str, object]) -> list[Event]:
-    return list(CURSOR.read(Record(place, line) for place, line in enumerate(lines, 1)))
+    return list(CURSOR.read(SourceRecord(place, line) for place, line in enumerate(lines, 1)))
 
 
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def told(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
 def texts(events: list[Event]) -> list[str]:
@@ -88,13 +88,13 @@ def texts(events: list[Event]) -> list[str]:
 
 def result_of(tool: str, result: object) -> ToolResult:
     (_, _, answer) = tell(INIT, call("completed", "c", {tool: {"args": {}, "result": result}}))
-    assert isinstance(answer, Told)
+    assert isinstance(answer, MessageEvent)
     return answer.message.results[0]
 
 
 def call_of(tool: Mapping[str, object]) -> ToolCall:
     (_, asked) = tell(INIT, call("started", "c", tool))
-    assert isinstance(asked, Told)
+    assert isinstance(asked, MessageEvent)
     return asked.message.calls[0]
 
 
@@ -107,15 +107,15 @@ def test_a_stream_is_recognized_by_its_content_and_not_taken_for_another_agents(
         Role.TOOL,
         Role.ASSISTANT,
     ]
-    without_calls = [Record(1, INIT), Record(2, STREAM[1]), Record(3, STREAM[8])]
+    without_calls = [SourceRecord(1, INIT), SourceRecord(2, STREAM[1]), SourceRecord(3, STREAM[8])]
     assert CURSOR.recognize(without_calls) is not None
     assert CLAUDE_CODE.recognize(without_calls) is None
-    assert CURSOR.recognize([Record(1, {**INIT, "tools": ["Bash"]})]) is None
+    assert CURSOR.recognize([SourceRecord(1, {**INIT, "tools": ["Bash"]})]) is None
 
 
 def test_a_stream_tells_its_session_words_thoughts_calls_and_costs() -> None:
     events = tell(*STREAM)
-    assert isinstance(events[0], Begun)
+    assert isinstance(events[0], StrandStarted)
     about = events[0].about
     assert (about.id, about.cwd, about.model) == ("s", "/srv/shop", "Auto")
     user, opening, asked, answer, closing = told(events)
@@ -127,7 +127,7 @@ def test_a_stream_tells_its_session_words_thoughts_calls_and_costs() -> None:
     assert answer.message.results[0].text == "a.py\n"
     assert not answer.message.results[0].is_error
     assert (closing.message.text, closing.native.model) == ("One.", "Auto")
-    (spent,) = [each.about.usage for each in events if isinstance(each, Noted)]
+    (spent,) = [each.about.usage for each in events if isinstance(each, MetadataUpdated)]
     assert spent == Usage(1, 9, 4, 2, 1)
     assert not broken_rules(events)
 
@@ -179,8 +179,10 @@ def test_a_run_that_failed_is_reported() -> None:
 def test_two_runs_of_one_session_add_up_and_another_session_is_its_own() -> None:
     other = [{**line, "session_id": "t"} for line in STREAM]
     events = tell(*STREAM, *STREAM, *other)
-    assert [each.strand for each in events if isinstance(each, Begun)] == ["", "t"]
-    spent = [(each.strand, each.about.usage) for each in events if isinstance(each, Noted)]
+    assert [each.strand for each in events if isinstance(each, StrandStarted)] == ["", "t"]
+    spent = [
+        (each.strand, each.about.usage) for each in events if isinstance(each, MetadataUpdated)
+    ]
     assert spent[1:] == [("", Usage(2, 18, 8, 4, 2)), ("t", Usage(1, 9, 4, 2, 1))]
     assert not broken_rules(events)
 
@@ -230,5 +232,5 @@ def test_whatever_a_stream_says_it_is_told_by_the_rules(data: st.DataObject) -> 
         }
     }
     lines = [*STREAM, call("completed", "c2", mcp), *STREAM[1:3]]
-    records = [Record(place, line) for place, line in enumerate(lines, 1)]
+    records = [SourceRecord(place, line) for place, line in enumerate(lines, 1)]
     assert breaks(CURSOR, data.draw(surprised(records))) == []

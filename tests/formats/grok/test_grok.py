@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Told
+from holdfast.formats.events import MAIN, About, MessageEvent, StrandStarted
 from holdfast.formats.grok.reader import GROK
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Opaque, Text, Thinking, shape
 from tests.formats.conformance import records_of
@@ -28,14 +28,16 @@ SUMMARY = {
 LINK = {"parent_session_id": "g-1", "subagent_type": "explore", "description": "look"}
 
 
-def folder(name: str, *, summary: object = None, count: int = 3) -> list[Record]:
-    lines = [Record(each.line, each.value, f"sky/{name}/chat_history.jsonl") for each in RECORDS]
-    beside = [] if summary is None else [Record(1, summary, f"sky/{name}/summary.json")]
+def folder(name: str, *, summary: object = None, count: int = 3) -> list[SourceRecord]:
+    lines = [
+        SourceRecord(each.line, each.value, f"sky/{name}/chat_history.jsonl") for each in RECORDS
+    ]
+    beside = [] if summary is None else [SourceRecord(1, summary, f"sky/{name}/summary.json")]
     return [*lines[:count], *beside]
 
 
-def begun(records: list[Record]) -> list[Begun]:
-    return [each for each in GROK.read(records) if isinstance(each, Begun)]
+def begun(records: list[SourceRecord]) -> list[StrandStarted]:
+    return [each for each in GROK.read(records) if isinstance(each, StrandStarted)]
 
 
 def test_a_thought_an_answer_and_what_ran_at_the_provider_are_one_message() -> None:
@@ -54,7 +56,7 @@ def test_a_thought_an_answer_and_what_ran_at_the_provider_are_one_message() -> N
 
 
 def test_nothing_of_a_line_is_lost() -> None:
-    told = {each.line: each for each in GROK.read(RECORDS) if isinstance(each, Told)}
+    told = {each.line: each for each in GROK.read(RECORDS) if isinstance(each, MessageEvent)}
     assert told[2].native.more == {"synthetic_reason": "environment_context"}
     assert told[3].native.more == {"prompt_index": 0}
     (thought,) = told[4].message.parts
@@ -71,7 +73,7 @@ def test_nothing_of_a_line_is_lost() -> None:
 
 def test_what_stands_beside_a_transcript_says_what_is_known_of_it() -> None:
     (first,) = begun(folder("g-1", summary=SUMMARY))
-    assert first == Begun(
+    assert first == StrandStarted(
         strand="sky/g-1/chat_history.jsonl",
         line=1,
         about=About(
@@ -92,7 +94,7 @@ def test_a_transcript_without_anything_beside_it_has_the_id_of_its_folder() -> N
 
 
 def test_a_sub_agent_knows_the_session_that_it_works_for() -> None:
-    link = Record(1, LINK, "sky/g-1/subagents/g-2/meta.json")
+    link = SourceRecord(1, LINK, "sky/g-1/subagents/g-2/meta.json")
     parent = folder("g-1", summary=SUMMARY)
     records = [*parent[:-1], link, parent[-1], *folder("g-2")]
     assert [(each.about.id, each.about.parent, each.about.fork) for each in begun(records)] == [
@@ -102,9 +104,9 @@ def test_a_sub_agent_knows_the_session_that_it_works_for() -> None:
 
 
 def test_several_transcripts_in_one_folder_do_not_share_what_is_known() -> None:
-    one = [Record(each.line, each.value, "all/one.jsonl") for each in RECORDS[:2]]
-    two = [Record(each.line, each.value, "all/two.jsonl") for each in RECORDS[:2]]
-    records = [*one, *two, Record(1, SUMMARY, "all/one.json")]
+    one = [SourceRecord(each.line, each.value, "all/one.jsonl") for each in RECORDS[:2]]
+    two = [SourceRecord(each.line, each.value, "all/two.jsonl") for each in RECORDS[:2]]
+    records = [*one, *two, SourceRecord(1, SUMMARY, "all/one.json")]
     assert [(each.strand, each.about) for each in begun(records)] == [
         ("all/one.jsonl", About()),
         ("all/two.jsonl", About()),
@@ -113,8 +115,8 @@ def test_several_transcripts_in_one_folder_do_not_share_what_is_known() -> None:
 
 def test_files_beside_a_transcript_are_known_and_hold_no_conversation() -> None:
     for value in (SUMMARY, LINK):
-        assert GROK.recognize([Record(1, value)]) is not None
-        assert list(GROK.read([Record(1, value)])) == []
+        assert GROK.recognize([SourceRecord(1, value)]) is not None
+        assert list(GROK.read([SourceRecord(1, value)])) == []
 
 
 @given(st.data())
@@ -126,8 +128,8 @@ def test_whatever_a_session_says_it_is_told_by_the_rules(data: st.DataObject) ->
 
 
 def test_two_objects_on_one_line_are_two_messages() -> None:
-    glued = [Record(1, RECORDS[0].value), Record(1, RECORDS[1].value)]
-    told = [each.key for each in GROK.read(glued) if isinstance(each, Told)]
+    glued = [SourceRecord(1, RECORDS[0].value), SourceRecord(1, RECORDS[1].value)]
+    told = [each.key for each in GROK.read(glued) if isinstance(each, MessageEvent)]
     assert told == ["#1", "#1.1"]
 
 

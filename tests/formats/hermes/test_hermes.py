@@ -7,8 +7,8 @@ import json
 import pytest
 
 from holdfast.formats import read
-from holdfast.formats.documents.events import tell_document
-from holdfast.formats.events import About, Begun, Told
+from holdfast.formats.documents.events import document_events
+from holdfast.formats.events import About, MessageEvent, StrandStarted
 from holdfast.formats.hermes.session import is_failure
 from holdfast.session import Fork, Usage
 from holdfast.transcript import ToolResult
@@ -27,8 +27,8 @@ SUMMARY = "[CONTEXT COMPACTION \u2014 REFERENCE ONLY] Earlier turns were compact
 
 def about(words: str = "hello", **fields: object) -> About:
     value = {**ROW, **fields, "messages": [{"id": 1, "role": "user", "content": words}]}
-    first = next(tell_document(read(json.dumps(value))))
-    assert isinstance(first, Begun)
+    first = next(document_events(read(json.dumps(value))))
+    assert isinstance(first, StrandStarted)
     return first.about
 
 
@@ -67,8 +67,8 @@ def test_an_exported_session_says_how_it_came_from_its_parent(
 
 def test_an_object_with_other_keys_is_none_of_hermes() -> None:
     value = {"id": "s1", "parent_session_id": "s0", "messages": [{"role": "user", "content": "a"}]}
-    first = next(tell_document(read(json.dumps(value))))
-    assert isinstance(first, Begun)
+    first = next(document_events(read(json.dumps(value))))
+    assert isinstance(first, StrandStarted)
     assert (first.about.id, first.about.parent) == ("", "")
 
 
@@ -103,7 +103,9 @@ def test_a_failure_is_known_in_a_session_that_was_written_as_json() -> None:
     for fields, expected in (({"tool_name": "read_file"}, True), ({}, False)):
         value = {"session_id": "s", "messages": [{**failure, **fields}]}
         (told,) = [
-            each for each in tell_document(read(json.dumps(value))) if isinstance(each, Told)
+            each
+            for each in document_events(read(json.dumps(value)))
+            if isinstance(each, MessageEvent)
         ]
         (result,) = told.message.parts
         assert isinstance(result, ToolResult)

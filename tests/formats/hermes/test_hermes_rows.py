@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.events import Native
+from holdfast.formats.events import SourceMetadata
 from holdfast.formats.hermes.database import COLUMNS, fingerprint, message_of, native_of
 from holdfast.transcript import (
     Media,
@@ -99,7 +99,7 @@ def test_what_stands_beside_the_words_is_kept() -> None:
         "observed": 1,
     }
     more = {"finish_reason": "stop", "token_count": 0, "display_kind": "hidden", "observed": True}
-    assert native_of(row) == Native(id="7", at=1_700_000_000_250, more=more)
+    assert native_of(row) == SourceMetadata(id="7", at=1_700_000_000_250, more=more)
 
 
 def test_what_stands_beside_the_words_is_text_where_a_column_holds_bytes() -> None:
@@ -124,4 +124,4 @@ def test_any_row_is_a_message(role: str, row: dict[str, object]) -> None:
     message, _ = message_of(whole)
     assert message.role in Role
     assert fingerprint(whole) == fingerprint(dict(whole))
-    assert isinstance(native_of(whole), Native)
+    assert isinstance(native_of(whole), SourceMetadata)

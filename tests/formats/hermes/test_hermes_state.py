@@ -4,7 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.hermes.database import HERMES_STATE
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
@@ -40,7 +48,7 @@ def events(sessions: list[dict[str, object]], messages: list[dict[str, object]])
 
 
 def begun(told: list[Event]) -> list[About]:
-    return [event.about for event in told if isinstance(event, Begun)]
+    return [event.about for event in told if isinstance(event, StrandStarted)]
 
 
 def test_a_session_is_told_from_its_system_prompt_on() -> None:
@@ -51,20 +59,20 @@ def test_a_session_is_told_from_its_system_prompt_on() -> None:
         id="s", title="A title", model="m", cwd="/w", started=start, more={"source": "cli"}
     )
     assert told == [
-        Begun(strand="s", line=1, about=about),
-        Told(
+        StrandStarted(strand="s", line=1, about=about),
+        MessageEvent(
             strand="s",
             line=1,
             key="s/system",
             message=Message(Role.SYSTEM, (Text("be good"),)),
-            native=Native(at=start),
+            native=SourceMetadata(at=start),
         ),
-        Told(
+        MessageEvent(
             strand="s",
             line=4,
             key="4",
             message=Message(Role.USER, (Text("hello"),)),
-            native=Native(id="4", at=start + 4000),
+            native=SourceMetadata(id="4", at=start + 4000),
         ),
     ]
 
@@ -74,7 +82,7 @@ def test_a_prompt_that_sessions_share_is_told_in_each() -> None:
     rows = [session(name, **{**names, "system_prompt_hash": "h"}) for name in ("a", "b")]
     rows.append(session("c", **{**names, "system_prompt": "be brief"}))
     tables = {"sessions": rows, "system_prompts": [{"hash": "h", "prompt": "be good"}]}
-    told = [each for each in HERMES_STATE.read(Memory(tables)) if isinstance(each, Told)]
+    told = [each for each in HERMES_STATE.read(Memory(tables)) if isinstance(each, MessageEvent)]
     assert [(each.key, each.message.text) for each in told] == [
         ("a/system", "be good"),
         ("b/system", "be good"),
@@ -85,7 +93,7 @@ def test_a_prompt_that_sessions_share_is_told_in_each() -> None:
 def test_tokens_and_costs_of_a_session_are_noted_at_its_end() -> None:
     row = session("s", input_tokens=5, output_tokens=0, api_call_count=2, estimated_cost_usd=0.5)
     usage = Usage(2, 5, cost=0.5)
-    assert events([row], [])[-1] == Noted(strand="s", about=About(usage=usage))
+    assert events([row], [])[-1] == MetadataUpdated(strand="s", about=About(usage=usage))
 
 
 def test_a_parent_is_told_before_its_child_that_claims_to_be_older() -> None:
@@ -141,7 +149,7 @@ def test_rows_of_newer_releases_say_what_was_taken_back() -> None:
         message(2, "s", "b", active=0, compacted=0),
         message(3, "s", "c", active=1, compacted=0),
     ]
-    assert events([session("s")], rows)[3] == Rewound(strand="s", line=2, shows=("1",))
+    assert events([session("s")], rows)[3] == RewindEvent(strand="s", line=2, shows=("1",))
 
 
 def test_messages_whose_session_is_gone_are_told_alone() -> None:
@@ -149,9 +157,9 @@ def test_messages_whose_session_is_gone_are_told_alone() -> None:
     reason = "the messages of session 'lost' have no session; they are kept alone"
     assert told[1:3] == [
         Problem(1, reason),
-        Begun(strand="lost", line=1, about=About(id="lost")),
+        StrandStarted(strand="lost", line=1, about=About(id="lost")),
     ]
-    assert [event.key for event in told if isinstance(event, Told)] == ["1"]
+    assert [event.key for event in told if isinstance(event, MessageEvent)] == ["1"]
 
 
 def test_a_mark_of_the_session_is_no_message_and_an_unknown_speaker_is_a_problem() -> None:
@@ -161,14 +169,14 @@ def test_a_mark_of_the_session_is_no_message_and_an_unknown_speaker_is_a_problem
         message(3, "s", "hello"),
     ]
     told = events([session("s")], rows)[1:]
-    assert [type(event) for event in told] == [Told, Problem]
+    assert [type(event) for event in told] == [MessageEvent, Problem]
     assert told[1] == Problem(2, "message 2 has the unknown role 'ghost'")
 
 
 def test_a_row_that_cannot_be_read_whole_is_told_by_its_words_and_reported() -> None:
     rows = [message(1, "s", "look", role="assistant", tool_calls='[{"id": 1}]')]
     told = events([session("s")], rows)[1:]
-    assert isinstance(told[0], Told)
+    assert isinstance(told[0], MessageEvent)
     reason = "message 1 is told by its words only: expected text, found a number"
     assert told[1] == Problem(1, reason)
 
@@ -203,4 +211,4 @@ def test_no_row_stops_the_telling(
     for row in sessions:
         row["id"] = "s"
     told = events(sessions, [{**row, "session_id": "s"} for row in messages])
-    assert sum(isinstance(event, Begun) for event in told) >= bool(sessions)
+    assert sum(isinstance(event, StrandStarted) for event in told) >= bool(sessions)

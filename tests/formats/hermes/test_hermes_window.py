@@ -8,8 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.formats.content import summarized
-from holdfast.formats.events import About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.hermes.window import Fate, Written, tell_rows
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
+from holdfast.formats.hermes.window import MessageRow, RowFate, row_events
 from holdfast.formats.replay import replay
 from holdfast.transcript import Message, Role, Text
 
@@ -20,7 +28,7 @@ class Ledger:
     """Writes rows as Hermes does."""
 
     def __init__(self) -> None:
-        self.rows: list[Written] = []
+        self.rows: list[MessageRow] = []
         self.said = 0
         self._clock = START
 
@@ -34,10 +42,10 @@ class Ledger:
     ) -> None:
         live = self._live()
         front, back = live[:heads], live[max(heads, len(live) - tail) :]
-        self._set({row.told.key for row in live}, Fate.FOLDED)
+        self._set({row.told.key for row in live}, RowFate.FOLDED)
         if marks_tail:
             # Newer releases set what is carried over aside as if it were taken back.
-            self._set({row.told.key for row in back}, Fate.TAKEN_BACK)
+            self._set({row.told.key for row in back}, RowFate.TAKEN_BACK)
         self._clock += 1
         summary = summarized(f"summary at {self._clock}", "hermes")
         for message, at in [
@@ -52,33 +60,35 @@ class Ledger:
     def rewrite(self, count: int) -> None:
         """Set everything aside, and write all but the newest messages anew."""
         live = self._live()
-        self._set({row.told.key for row in live}, Fate.TAKEN_BACK)
+        self._set({row.told.key for row in live}, RowFate.TAKEN_BACK)
         for row in live[:-count]:
             self._write(row.told.message, row.at)
 
     def rewind(self, count: int) -> None:
         taken = self._live()[-count:]
-        self._set({row.told.key for row in taken}, Fate.TAKEN_BACK)
+        self._set({row.told.key for row in taken}, RowFate.TAKEN_BACK)
 
     def shown(self) -> list[str]:
         return [row.told.message.text or "summary" for row in self._live()]
 
-    def _live(self) -> list[Written]:
-        return [row for row in self.rows if row.fate is Fate.LIVE]
+    def _live(self) -> list[MessageRow]:
+        return [row for row in self.rows if row.fate is RowFate.LIVE]
 
     def _write(self, message: Message, at: float) -> None:
         number = len(self.rows) + 1
-        native = Native(id=str(number), at=round(at * 1000))
-        told = Told(strand="s", line=number, key=str(number), message=message, native=native)
-        self.rows.append(Written(told, hash(repr(message)), at))
+        native = SourceMetadata(id=str(number), at=round(at * 1000))
+        told = MessageEvent(
+            strand="s", line=number, key=str(number), message=message, native=native
+        )
+        self.rows.append(MessageRow(told, hash(repr(message)), at))
 
-    def _set(self, keys: set[str], fate: Fate) -> None:
+    def _set(self, keys: set[str], fate: RowFate) -> None:
         self.rows = [replace(row, fate=fate) if row.told.key in keys else row for row in self.rows]
 
 
 def told_by(ledger: Ledger) -> list[Event]:
-    begun = Begun(strand="s", line=1, about=About())
-    return [begun, *tell_rows(ledger.rows, ())]
+    begun = StrandStarted(strand="s", line=1, about=About())
+    return [begun, *row_events(ledger.rows, ())]
 
 
 def window(events: list[Event]) -> list[str]:
@@ -87,11 +97,11 @@ def window(events: list[Event]) -> list[str]:
 
 
 def keys(events: list[Event]) -> list[str]:
-    return [event.key for event in events if isinstance(event, Told)]
+    return [event.key for event in events if isinstance(event, MessageEvent)]
 
 
 def folds(events: list[Event]) -> list[tuple[str, ...]]:
-    return [event.shows for event in events if isinstance(event, Folded)]
+    return [event.shows for event in events if isinstance(event, CompactionEvent)]
 
 
 def a_ledger(*words: str) -> Ledger:
@@ -124,7 +134,7 @@ def test_what_a_compaction_carries_over_was_not_taken_back() -> None:
         events = told_by(ledger)
         assert keys(events) == ["1", "2", "3", "4", "6", "9"]
         assert folds(events) == [("1", "6", "3", "4")]
-        assert not any(isinstance(event, Rewound) for event in events)
+        assert not any(isinstance(event, RewindEvent) for event in events)
 
 
 def test_what_came_while_a_summary_was_written_is_told_once() -> None:
@@ -132,11 +142,13 @@ def test_what_came_while_a_summary_was_written_is_told_once() -> None:
     late = ledger.rows.pop()
     late = replace(late, told=replace(late.told, key="late"))
     ledger.compact(0, 1, keeps_times=True, marks_tail=True)
-    ledger.rows.insert(2, replace(late, fate=Fate.TAKEN_BACK))
+    ledger.rows.insert(2, replace(late, fate=RowFate.TAKEN_BACK))
     ledger.rows.append(replace(late, told=replace(late.told, key="copy")))
     events = told_by(ledger)
     assert window(events) == ["summary", "b", "late"]
-    assert [event.message.text for event in events if isinstance(event, Told)].count("late") == 1
+    assert [event.message.text for event in events if isinstance(event, MessageEvent)].count(
+        "late"
+    ) == 1
 
 
 def test_a_session_that_was_rewritten_is_told_once() -> None:
@@ -147,7 +159,7 @@ def test_a_session_that_was_rewritten_is_told_once() -> None:
     ledger.say("a")
     events = told_by(ledger)
     assert keys(events) == ["1", "2", "3", "4", "7", "10"]
-    assert [event.shows for event in events if isinstance(event, Rewound)] == [("1", "2")] * 2
+    assert [event.shows for event in events if isinstance(event, RewindEvent)] == [("1", "2")] * 2
     assert window(events) == ["a", "b", "a"]
 
 
@@ -190,7 +202,7 @@ def test_what_was_taken_back_is_told_and_then_taken_back() -> None:
     ledger.rewind(2)
     ledger.say("d")
     first, second, third, fourth = (row.told for row in ledger.rows)
-    back = Rewound(strand="s", line=3, shows=("1",))
+    back = RewindEvent(strand="s", line=3, shows=("1",))
     assert told_by(ledger)[1:] == [first, second, third, back, fourth]
 
 
@@ -209,20 +221,22 @@ def test_a_summary_at_the_beginning_shows_what_stands_before_it() -> None:
 
 def test_rows_that_were_folded_without_a_summary_leave_the_window_all_the_same() -> None:
     ledger = a_ledger("a", "b", "c")
-    ledger.rows[:2] = [replace(row, fate=Fate.FOLDED) for row in ledger.rows[:2]]
-    assert told_by(ledger)[-1] == Folded(strand="s", line=3, id="3/fold", shows=("3",))
+    ledger.rows[:2] = [replace(row, fate=RowFate.FOLDED) for row in ledger.rows[:2]]
+    assert told_by(ledger)[-1] == CompactionEvent(strand="s", line=3, id="3/fold", shows=("3",))
 
 
 def test_rows_that_were_taken_back_in_the_midst_leave_the_window_all_the_same() -> None:
     ledger = a_ledger("a", "b", "c")
-    ledger.rows[0] = replace(ledger.rows[0], fate=Fate.TAKEN_BACK)
+    ledger.rows[0] = replace(ledger.rows[0], fate=RowFate.TAKEN_BACK)
     assert window(told_by(ledger)) == ["b", "c"]
 
 
 def test_a_system_prompt_stands_before_every_window() -> None:
     ledger = a_ledger("a", "b")
     ledger.compact(0, 1, keeps_times=False)
-    (fold,) = [event for event in tell_rows(ledger.rows, ("p",)) if isinstance(event, Folded)]
+    (fold,) = [
+        event for event in row_events(ledger.rows, ("p",)) if isinstance(event, CompactionEvent)
+    ]
     assert fold.shows == ("p", "3", "2")
 
 
@@ -265,7 +279,11 @@ def test_everything_is_told_once_and_the_window_is_what_is_live(
 ) -> None:
     ledger = carried_out(steps)
     events = told_by(ledger)
-    said = [event for event in events if isinstance(event, Told) and event.message.summary is None]
+    said = [
+        event
+        for event in events
+        if isinstance(event, MessageEvent) and event.message.summary is None
+    ]
     assert len(said) == ledger.said
     assert window(events) == ledger.shown()
 

@@ -5,9 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.kimi.reader import KIMI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import shape
 from tests.formats.conformance import records_of
@@ -47,27 +56,29 @@ def test_a_journal_becomes_messages_and_the_window_follows_compaction_and_undo()
 
 
 def test_what_steps_cost_is_noted_as_it_adds_up_however_often_it_is_written() -> None:
-    noted = [each.about.usage for each in KIMI.read(RECORDS) if isinstance(each, Noted)]
+    noted = [each.about.usage for each in KIMI.read(RECORDS) if isinstance(each, MetadataUpdated)]
     costs = [usage for usage in noted if usage is not None]
     assert costs == [Usage(1, 7, 3, 2, 1), Usage(2, 16, 4, 2, 1)]
     again = {"type": "usage.record", "usage": {"inputOther": 7, "output": 3}}
-    more = [Record(90 + place, again) for place in range(3)]
-    *_, whole = (each for each in KIMI.read([*RECORDS, *more]) if isinstance(each, Noted))
-    assert whole == Noted(strand=MAIN, about=About(usage=Usage(4, 22, 9)))
+    more = [SourceRecord(90 + place, again) for place in range(3)]
+    *_, whole = (each for each in KIMI.read([*RECORDS, *more]) if isinstance(each, MetadataUpdated))
+    assert whole == MetadataUpdated(strand=MAIN, about=About(usage=Usage(4, 22, 9)))
 
 
 def test_pieces_of_a_step_share_their_reply_and_the_model_that_was_asked() -> None:
-    told = {each.key: each.native for each in KIMI.read(RECORDS) if isinstance(each, Told)}
-    assert told["#9"] == Native(id="p1", reply="s1", model="k9-large", at=START + 6)
-    assert told["#10"] == Native(id="Bash_0", reply="s1", model="k9-large", at=START + 7)
-    assert told["#6"] == Native(at=START + 4, more={"origin": "injection"})
+    told = {each.key: each.native for each in KIMI.read(RECORDS) if isinstance(each, MessageEvent)}
+    assert told["#9"] == SourceMetadata(id="p1", reply="s1", model="k9-large", at=START + 6)
+    assert told["#10"] == SourceMetadata(id="Bash_0", reply="s1", model="k9-large", at=START + 7)
+    assert told["#6"] == SourceMetadata(at=START + 4, more={"origin": "injection"})
 
 
 def test_a_compaction_shows_what_it_says_that_it_kept() -> None:
     events = list(KIMI.read(RECORDS))
-    assert events[0] == Begun(strand=MAIN, line=2, about=About(cwd="/home/ada/sky", started=START))
-    assert [each for each in events if isinstance(each, Folded | Rewound)] == [
-        Folded(
+    assert events[0] == StrandStarted(
+        strand=MAIN, line=2, about=About(cwd="/home/ada/sky", started=START)
+    )
+    assert [each for each in events if isinstance(each, CompactionEvent | RewindEvent)] == [
+        CompactionEvent(
             strand=MAIN,
             line=18,
             id="#18/fold",
@@ -77,13 +88,13 @@ def test_a_compaction_shows_what_it_says_that_it_kept() -> None:
             tokens_before=100,
             tokens_after=10,
         ),
-        Rewound(strand=MAIN, line=20, shows=("#2", "#5", "#16", "#18"), at=START + 17),
+        RewindEvent(strand=MAIN, line=20, shows=("#2", "#5", "#16", "#18"), at=START + 17),
     ]
 
 
 def test_clearing_leaves_the_system_prompt() -> None:
-    records = [*RECORDS[:5], Record(6, {"type": "context.clear", "time": START})]
-    assert list(KIMI.read(records))[-1] == Rewound(strand=MAIN, line=6, shows=("#2",), at=START)
+    records = [*RECORDS[:5], SourceRecord(6, {"type": "context.clear", "time": START})]
+    assert list(KIMI.read(records))[-1] == RewindEvent(strand=MAIN, line=6, shows=("#2",), at=START)
 
 
 def test_the_older_program_kept_a_message_a_line_and_marks_between_them() -> None:
@@ -118,8 +129,8 @@ def test_the_older_program_kept_a_message_a_line_and_marks_between_them() -> Non
 )
 def test_the_folder_of_a_journal_is_the_id_of_its_session(file: str, about: About) -> None:
     value = {"type": "context.append_message", "message": USER}
-    begun = next(KIMI.read([Record(1, value, file)]))
-    assert begun == Begun(strand=about.id or file, line=1, about=about)
+    begun = next(KIMI.read([SourceRecord(1, value, file)]))
+    assert begun == StrandStarted(strand=about.id or file, line=1, about=about)
 
 
 @pytest.mark.parametrize(
@@ -133,20 +144,24 @@ def test_the_folder_of_a_journal_is_the_id_of_its_session(file: str, about: Abou
     ],
 )
 def test_what_stands_beside_a_journal_is_known_and_holds_no_conversation(value: object) -> None:
-    assert KIMI.recognize([Record(1, value)]) is not None
-    assert list(KIMI.read([Record(1, value)])) == []
+    assert KIMI.recognize([SourceRecord(1, value)]) is not None
+    assert list(KIMI.read([SourceRecord(1, value)])) == []
 
 
 def test_two_objects_on_one_line_are_two_messages() -> None:
     value = {"type": "context.append_message", "message": USER}
-    told = [each for each in KIMI.read([Record(1, value)] * 2) if isinstance(each, Told)]
+    told = [
+        each for each in KIMI.read([SourceRecord(1, value)] * 2) if isinstance(each, MessageEvent)
+    ]
     assert [each.key for each in told] == ["#1", "#1.1"]
 
 
 def test_an_empty_part_and_an_undo_of_nothing_say_nothing() -> None:
     part = {"type": "content.part", "stepUuid": "s", "part": {"type": "text", "text": ""}}
     values = [{"type": "context.append_loop_event", "event": part}, {"type": "context.clear"}]
-    assert list(KIMI.read([Record(line, value) for line, value in enumerate(values, 1)])) == []
+    assert (
+        list(KIMI.read([SourceRecord(line, value) for line, value in enumerate(values, 1)])) == []
+    )
 
 
 @given(st.data())

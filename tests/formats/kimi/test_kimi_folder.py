@@ -6,10 +6,10 @@ from hashlib import md5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.events import About, Begun, Event, Noted, Told
+from holdfast.formats.events import About, Event, MessageEvent, MetadataUpdated, StrandStarted
 from holdfast.formats.kimi.reader import KIMI
-from holdfast.formats.reading import documents_told
-from holdfast.formats.source import Record
+from holdfast.formats.reading import documents_from_events
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Text, shape
 from tests.formats.surprises import breaks, surprised
@@ -29,11 +29,11 @@ def said(text: str) -> dict[str, object]:
     return {"type": "context.append_message", "message": message}
 
 
-def file(path: str, *values: Mapping[str, object]) -> list[Record]:
-    return [Record(line, value, f"{HOME}/{path}") for line, value in enumerate(values, 1)]
+def file(path: str, *values: Mapping[str, object]) -> list[SourceRecord]:
+    return [SourceRecord(line, value, f"{HOME}/{path}") for line, value in enumerate(values, 1)]
 
 
-def agent(name: str) -> list[Record]:
+def agent(name: str) -> list[SourceRecord]:
     return file(f"agents/{name}/wire.jsonl", said(f"Hello, {name}"))
 
 
@@ -41,31 +41,31 @@ def event(kind: str, **payload: object) -> dict[str, object]:
     return {"timestamp": 1_780_000_000.5, "message": {"type": kind, "payload": payload}}
 
 
-def telling(*records: Record) -> list[Event]:
+def telling(*records: SourceRecord) -> list[Event]:
     return list(KIMI.read(records))
 
 
 def test_a_state_that_comes_last_says_what_is_known_of_each_agent() -> None:
     records = (*agent("agent-0"), *agent("agent-1"), *agent("main"), *file("state.json", STATE))
     events = telling(*records)
-    noted = [each for each in events if isinstance(each, Noted)]
+    noted = [each for each in events if isinstance(each, MetadataUpdated)]
     sky = "/home/ada/sky"
     assert noted == [
-        Noted(strand="s-1/agent-0", about=About(cwd=sky)),
-        Noted(
+        MetadataUpdated(strand="s-1/agent-0", about=About(cwd=sky)),
+        MetadataUpdated(
             strand="s-1/agent-1",
             about=About(cwd=sky, parent="s-1/agent-0", fork=Fork.DELEGATION),
         ),
-        Noted(strand="s-1", about=About(title="Stars", cwd=sky)),
+        MetadataUpdated(strand="s-1", about=About(title="Stars", cwd=sky)),
     ]
-    keys = [each.key for each in events if isinstance(each, Told)]
+    keys = [each.key for each in events if isinstance(each, MessageEvent)]
     assert keys == ["s-1/agent-0#1", "s-1/agent-1#1", "s-1#1"]
 
 
 def test_a_state_that_comes_first_is_known_from_the_beginning() -> None:
     forked = {**STATE, "forkedFrom": "s-0"}
     (begun, _) = telling(*file("state.json", forked), *agent("main"))
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.about == About(
         id="s-1", title="Stars", cwd="/home/ada/sky", parent="s-0", fork=Fork.BRANCH
     )
@@ -74,26 +74,28 @@ def test_a_state_that_comes_first_is_known_from_the_beginning() -> None:
 def test_a_title_that_nobody_gave_is_none() -> None:
     state = {**STATE, "title": "New Session"}
     (begun, _) = telling(*file("state.json", state), *agent("main"))
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.about.title == ""
 
 
 def test_copies_of_a_session_are_strands_of_their_own() -> None:
-    copy = [Record(each.line, each.value, f"copy/{each.file}") for each in agent("main")]
-    begun = [each.strand for each in telling(*agent("main"), *copy) if isinstance(each, Begun)]
+    copy = [SourceRecord(each.line, each.value, f"copy/{each.file}") for each in agent("main")]
+    begun = [
+        each.strand for each in telling(*agent("main"), *copy) if isinstance(each, StrandStarted)
+    ]
     assert begun == ["s-1", f"copy/{HOME}/agents/main/wire.jsonl"]
 
 
 def test_the_older_program_names_a_folder_after_where_it_worked() -> None:
     path = "/home/ada/sky"
     folder = f"kimi/sessions/{md5(path.encode(), usedforsecurity=False).hexdigest()}/s-2"
-    homes = Record(1, {"work_dirs": [{"path": path}]}, "kimi/kimi.json")
-    line = Record(1, {"role": "user", "content": "hi"}, f"{folder}/context.jsonl")
-    state = Record(1, {"custom_title": "Moons", "version": 1}, f"{folder}/state.json")
+    homes = SourceRecord(1, {"work_dirs": [{"path": path}]}, "kimi/kimi.json")
+    line = SourceRecord(1, {"role": "user", "content": "hi"}, f"{folder}/context.jsonl")
+    state = SourceRecord(1, {"custom_title": "Moons", "version": 1}, f"{folder}/state.json")
     (begun, _, noted) = telling(homes, line, state)
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.about == About(id="s-2", cwd=path)
-    assert noted == Noted(strand="s-2", about=About(title="Moons"))
+    assert noted == MetadataUpdated(strand="s-2", about=About(title="Moons"))
 
 
 COST = {"input_other": 7, "output": 3, "input_cache_read": 2, "input_cache_creation": 1}
@@ -114,7 +116,7 @@ SCREEN = (
 
 
 def test_what_was_on_the_screen_is_the_session_where_nothing_else_is() -> None:
-    (document,) = documents_told(KIMI.format, KIMI.read(file("wire.jsonl", *SCREEN)))
+    (document,) = documents_from_events(KIMI.format, KIMI.read(file("wire.jsonl", *SCREEN)))
     assert shape(document.transcript, 60) == "\n".join(
         [
             "00 user      Name a moon",
@@ -126,31 +128,31 @@ def test_what_was_on_the_screen_is_the_session_where_nothing_else_is() -> None:
     )
     events = telling(*file("wire.jsonl", *SCREEN))
     assert KIMI.recognize(file("wire.jsonl", *SCREEN[1:])) is not None
-    (begun,) = (each for each in events if isinstance(each, Begun))
+    (begun,) = (each for each in events if isinstance(each, StrandStarted))
     assert (begun.about.id, begun.about.started) == ("s-1", 1_780_000_000_500)
-    assert events[-1] == Noted(strand="s-1", about=About(usage=Usage(2, 14, 6, 4, 2)))
+    assert events[-1] == MetadataUpdated(strand="s-1", about=About(usage=Usage(2, 14, 6, 4, 2)))
 
 
 def test_beside_its_conversation_the_screen_tells_only_what_it_cost() -> None:
     context = file("context.jsonl", {"role": "user", "content": "Name a moon"})
     events = telling(*context, *file("wire.jsonl", *SCREEN))
-    assert [each.message.parts for each in events if isinstance(each, Told)] == [
+    assert [each.message.parts for each in events if isinstance(each, MessageEvent)] == [
         (Text("Name a moon"),)
     ]
-    assert events[-1] == Noted(strand="s-1", about=About(usage=Usage(2, 14, 6, 4, 2)))
+    assert events[-1] == MetadataUpdated(strand="s-1", about=About(usage=Usage(2, 14, 6, 4, 2)))
 
 
 def test_what_a_sub_agent_did_on_the_screen_is_a_session_of_its_own() -> None:
     inner = {"type": "ContentPart", "payload": {"type": "text", "text": "Found it."}}
     child = event("SubagentEvent", task_tool_call_id="c1", event=inner)
     events = telling(*file("wire.jsonl", SCREEN[1], child))
-    begun = [each for each in events if isinstance(each, Begun)]
+    begun = [each for each in events if isinstance(each, StrandStarted)]
     assert [(each.strand, each.of, each.fork, each.about.id) for each in begun] == [
         ("s-1", None, None, "s-1"),
         ("s-1/c1", "s-1", Fork.DELEGATION, "s-1/c1"),
     ]
     (first, _) = telling(*file("wire.jsonl", child))
-    assert isinstance(first, Begun)
+    assert isinstance(first, StrandStarted)
     assert (first.about.id, first.about.parent, first.of) == ("s-1/c1", "s-1", None)
 
 
@@ -159,7 +161,7 @@ def test_a_sub_agent_that_has_a_file_is_not_told_twice() -> None:
     child = event("SubagentEvent", agent_id="a1", event=inner)
     own = file("subagents/a1/context.jsonl", {"role": "assistant", "content": "Found it."})
     events = telling(*own, *file("wire.jsonl", SCREEN[1], child))
-    strands = [each.strand for each in events if isinstance(each, Told)]
+    strands = [each.strand for each in events if isinstance(each, MessageEvent)]
     assert strands == ["s-1/a1", "s-1"]
 
 

@@ -5,9 +5,16 @@ from collections.abc import Mapping
 import pytest
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.kimi.reader import KIMI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Text
 
@@ -31,11 +38,11 @@ def result(name: str, **fields: object) -> dict[str, object]:
 
 
 def told(*values: Mapping[str, object], file: str = "") -> list[Event]:
-    return list(KIMI.read(Record(line, value, file) for line, value in enumerate(values, 1)))
+    return list(KIMI.read(SourceRecord(line, value, file) for line, value in enumerate(values, 1)))
 
 
 def lines(events: list[Event]) -> list[int]:
-    return [each.line for each in events if isinstance(each, Told)]
+    return [each.line for each in events if isinstance(each, MessageEvent)]
 
 
 BEGIN = loop("step.begin", uuid="s1")
@@ -61,11 +68,11 @@ def test_what_still_waits_is_told_when_everything_ends(last: dict[str, object]) 
 
 def test_a_tools_note_to_the_model_is_part_of_its_result() -> None:
     (*_, last) = told(BEGIN, call("c1"), result("c1", note="2 lines."))
-    assert isinstance(last, Told)
+    assert isinstance(last, MessageEvent)
     assert last.message.results[0].content == (Text("done"), Text("2 lines."))
     content = {"role": "tool", "toolCallId": "c1", "content": "done", "note": "2 lines."}
     (*_, last) = told({"type": "context.append_message", "message": content})
-    assert isinstance(last, Told)
+    assert isinstance(last, MessageEvent)
     assert last.message.results[0].content == (Text("done"), Text("2 lines."))
 
 
@@ -74,7 +81,7 @@ def test_a_picture_that_is_kept_elsewhere_has_its_type_and_is_reported() -> None
     part = {"type": "image_url", "imageUrl": {"url": url}}
     shown = {"role": "user", "content": [part]}
     _, picture, problem = told({"type": "context.append_message", "message": shown})
-    assert isinstance(picture, Told)
+    assert isinstance(picture, MessageEvent)
     assert picture.message.parts == (Media(media_type="image/png", url=url),)
     assert problem == Problem(1, "a picture is kept in a file of its own, which is not read")
     results = told(
@@ -95,10 +102,10 @@ def test_a_summary_may_be_words_or_a_message(fields: dict[str, object]) -> None:
     fold = {"type": "context.apply_compaction", "count": 1, **fields}
     events = told(message("Go"), message("On"), fold)
     summary, folded = events[-2:]
-    assert isinstance(summary, Told)
+    assert isinstance(summary, MessageEvent)
     assert summary.message.summary is not None
     assert summary.message.summary.text == "It went well."
-    assert isinstance(folded, Folded)
+    assert isinstance(folded, CompactionEvent)
     assert folded.shows == ("#3", "#2")
 
 
@@ -109,7 +116,7 @@ def test_a_compaction_that_says_so_keeps_what_came_last_and_not_the_prompts() ->
         each.shows
         for value in (kept, {**kept, "legacyTail": True})
         for each in told(message("a"), message("b"), message("c"), value)
-        if isinstance(each, Folded)
+        if isinstance(each, CompactionEvent)
     ]
     assert shown == [("#2", "#3", "#4"), ("#4", "#3")]
 
@@ -124,11 +131,11 @@ def test_an_undo_takes_the_notes_before_a_prompt_and_counts_no_skill_of_the_mode
         message("Skill", skill),
         {"type": "context.undo", "count": 1},
     )
-    (back,) = (each for each in told(*values) if isinstance(each, Rewound))
+    (back,) = (each for each in told(*values) if isinstance(each, RewindEvent))
     assert back.shows == ("#1",)
     typed = {"kind": "skill_activation", "trigger": "user-slash"}
     values = (*values[:3], message("Skill", typed), values[4])
-    (back,) = (each for each in told(*values) if isinstance(each, Rewound))
+    (back,) = (each for each in told(*values) if isinstance(each, RewindEvent))
     assert back.shows == ("#1", "#2", "#3")
 
 
@@ -148,5 +155,5 @@ def test_older_files_have_their_names_and_those_laid_aside_their_session(
 ) -> None:
     line = {"role": "user", "content": "hi"}
     (begun, _) = told(line, file=file)
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert begun.about == about

@@ -1,10 +1,10 @@
 """What Kimi's model sees, followed by names."""
 
-from holdfast.formats.kimi.journal import Kept, Window
+from holdfast.formats.kimi.journal import HistoryWindow, KeptMessages
 
 
-def talk() -> Window:
-    window = Window()
+def talk() -> HistoryWindow:
+    window = HistoryWindow()
     window.instruct("system")
     window.add("ask", is_prompt=True)
     window.begin_step("s1")
@@ -24,22 +24,22 @@ def test_the_lines_of_a_step_are_one_message() -> None:
         *("system", "ask", "think", "call", "result", "answer", "again", "note"),
     )
     # Five messages: the question, a step, its result, another step, and the next question.
-    window.fold("summary", Kept(compacted=4))
+    window.fold("summary", KeptMessages(compacted=4))
     assert window.shows == ("system", "summary", "again", "note")
 
 
 def test_a_compaction_keeps_the_oldest_and_the_newest_prompts() -> None:
-    window = Window()
+    window = HistoryWindow()
     for number in range(6):
         window.add(f"p{number}", is_prompt=True)
-    window.fold("summary", Kept(compacted=6, users=3, first=1))
+    window.fold("summary", KeptMessages(compacted=6, users=3, first=1))
     assert window.shows == ("p0", "p4", "p5", "summary")
 
 
 def test_a_compaction_never_shows_a_prompt_twice() -> None:
-    window = Window()
+    window = HistoryWindow()
     window.add("only", is_prompt=True)
-    window.fold("summary", Kept(compacted=1, users=5, first=3))
+    window.fold("summary", KeptMessages(compacted=1, users=5, first=3))
     assert window.shows == ("only", "summary")
 
 
@@ -61,7 +61,7 @@ def test_an_undo_of_more_than_there_is_changes_nothing() -> None:
 
 def test_no_undo_goes_back_behind_a_compaction() -> None:
     window = talk()
-    window.fold("summary", Kept(compacted=9, users=2))
+    window.fold("summary", KeptMessages(compacted=9, users=2))
     assert not window.undo(1)
     window.add("new", is_prompt=True)
     assert window.undo(1)
@@ -69,7 +69,7 @@ def test_no_undo_goes_back_behind_a_compaction() -> None:
 
 
 def test_a_step_that_never_began_begins_with_its_first_line() -> None:
-    window = Window()
+    window = HistoryWindow()
     window.add_to_step("s9", "words")
     window.clear()
     assert window.shows == ()

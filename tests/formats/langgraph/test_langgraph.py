@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Folded, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.langgraph.database import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
@@ -24,7 +31,7 @@ def events(saver: Saver) -> list[Event]:
 
 
 def told(events: list[Event], strand: str = "t") -> list[str]:
-    return [each.key for each in events if isinstance(each, Told) and each.strand == strand]
+    return [each.key for each in events if isinstance(each, MessageEvent) and each.strand == strand]
 
 
 def window(events: list[Event]) -> list[str]:
@@ -41,8 +48,10 @@ def test_each_message_is_told_when_it_appears_first(as_json: bool) -> None:
     saver.put([human("a"), human("b")], second)
     found = events(saver)
     about = About(id="t", started=START + 1000)
-    assert found[0] == Begun(strand="t", line=2, about=about)
-    assert [(each.key, each.line, each.native.at) for each in found if isinstance(each, Told)] == [
+    assert found[0] == StrandStarted(strand="t", line=2, about=about)
+    assert [
+        (each.key, each.line, each.native.at) for each in found if isinstance(each, MessageEvent)
+    ] == [
         ("t/a", 2, START + 1000),
         ("t/b", 3, START + 2000),
     ]
@@ -56,7 +65,7 @@ def test_the_summary_of_a_graph_stands_before_what_it_kept() -> None:
     saver.put([human("c"), human("d")], second, summary="they met")
     found = events(saver)
     assert told(found) == ["t/a", "t/b", "t/c", "t/c0001/summary", "t/d"]
-    (fold,) = [each for each in found if isinstance(each, Folded)]
+    (fold,) = [each for each in found if isinstance(each, CompactionEvent)]
     assert fold.shows == ("t/c0001/summary", "t/c")
     assert window(found) == ["they met", "c", "d"]
 
@@ -73,7 +82,7 @@ def test_messages_that_were_dropped_without_a_summary_are_folded() -> None:
     saver = Saver()
     first = saver.put([human("a"), human("b"), human("c")])
     saver.put([human("c")], first)
-    assert events(saver)[-1] == Folded(
+    assert events(saver)[-1] == CompactionEvent(
         strand="t", line=2, id="t/c0001", shows=("t/c",), at=START + 1000
     )
 
@@ -82,7 +91,7 @@ def test_the_newest_messages_that_went_away_were_taken_back() -> None:
     saver = Saver()
     first = saver.put([human("a"), human("b"), human("c")])
     saver.put([human("a")], first)
-    assert events(saver)[-1] == Rewound(strand="t", line=2, shows=("t/a",), at=START + 1000)
+    assert events(saver)[-1] == RewindEvent(strand="t", line=2, shows=("t/a",), at=START + 1000)
 
 
 def test_a_message_that_was_edited_is_told_again_in_its_place() -> None:
@@ -91,7 +100,7 @@ def test_a_message_that_was_edited_is_told_again_in_its_place() -> None:
     saver.put([human("a"), human("b", "edited"), human("c")], first)
     found = events(saver)
     assert told(found) == ["t/a", "t/b", "t/c", "t/b~2"]
-    assert isinstance(found[-1], Rewound)
+    assert isinstance(found[-1], RewindEvent)
     assert window(found) == ["a", "edited", "c"]
 
 
@@ -101,7 +110,7 @@ def test_the_summary_of_the_middleware_folds_what_it_replaced() -> None:
     summary = human("s", "they met", additional_kwargs={"lc_source": "summarization"})
     saver.put([summary, human("b")], first)
     found = events(saver)
-    assert isinstance(found[-1], Folded)
+    assert isinstance(found[-1], CompactionEvent)
     assert window(found) == ["they met", "b"]
 
 
@@ -112,8 +121,8 @@ def test_several_children_of_a_checkpoint_are_branches() -> None:
     third = saver.put([human("a"), human("b")], first)
     saver.put([human("a"), human("b"), human("d")], third)
     found = events(saver)
-    (branch,) = [each for each in found if isinstance(each, Begun) and each.of is not None]
-    assert branch == Begun(
+    (branch,) = [each for each in found if isinstance(each, StrandStarted) and each.of is not None]
+    assert branch == StrandStarted(
         strand="t/c0003",
         line=4,
         about=About(started=START + 3000),
@@ -139,8 +148,8 @@ def test_threads_are_conversations_of_their_own() -> None:
     saver.put([human("a")], thread="one")
     saver.put([human("a")], thread="two")
     found = events(saver)
-    assert [each.strand for each in found if isinstance(each, Begun)] == ["one", "two"]
-    assert [each.key for each in found if isinstance(each, Told)] == ["one/a", "two/a"]
+    assert [each.strand for each in found if isinstance(each, StrandStarted)] == ["one", "two"]
+    assert [each.key for each in found if isinstance(each, MessageEvent)] == ["one/a", "two/a"]
 
 
 def test_a_graph_inside_a_graph_tells_what_the_outer_one_does_not_hold() -> None:
@@ -149,7 +158,7 @@ def test_a_graph_inside_a_graph_tells_what_the_outer_one_does_not_hold() -> None
     saver.put([human("shared")], space="looking:1")
     saver.put([human("shared"), human("own")], space="asking:2")
     found = events(saver)
-    (inner,) = [each for each in found if isinstance(each, Begun) and each.of is not None]
+    (inner,) = [each for each in found if isinstance(each, StrandStarted) and each.of is not None]
     assert (inner.of, inner.fork, inner.about.title) == ("t", Fork.DELEGATION, "asking")
     assert told(found, inner.strand) == ["t/asking:2/own"]
 
@@ -247,7 +256,7 @@ def test_the_window_is_what_the_newest_checkpoint_holds(
 ) -> None:
     found = events(stored(steps, has_branches=False))
     state, summary, _ = steps[-1]
-    if any(isinstance(each, Begun) for each in found):
+    if any(isinstance(each, StrandStarted) for each in found):
         assert window(found) == [*([summary] if summary else []), *state]
     else:
         assert not any(state for state, _, _ in steps)
@@ -261,7 +270,7 @@ def test_a_thread_that_grew_is_told_with_the_same_beginning(
     before = events(stored(steps[:count], has_branches=True))
     after = events(stored(steps, has_branches=True))
     assert after[: len(before)] == before
-    keys = [each.key for each in after if isinstance(each, Told)]
+    keys = [each.key for each in after if isinstance(each, MessageEvent)]
     assert len(keys) == len(set(keys))
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.events import Native
+from holdfast.formats.events import SourceMetadata
 from holdfast.formats.langgraph.messages import entry_of, message_of, native_of
 from holdfast.session import Usage
 from holdfast.transcript import (
@@ -233,7 +233,9 @@ def test_an_answer_has_its_model_and_what_it_cost() -> None:
         }
     )
     assert entry is not None
-    assert native_of(entry, 5) == Native(id="a", model="m", usage=Usage(1, 5, 3, 4, 1), at=5)
+    assert native_of(entry, 5) == SourceMetadata(
+        id="a", model="m", usage=Usage(1, 5, 3, 4, 1), at=5
+    )
 
 
 JSON = st.recursive(

@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Folded, Noted, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    StrandStarted,
+)
 from holdfast.formats.langgraph.database import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Usage
@@ -19,7 +26,7 @@ def events(saver: Saver) -> list[Event]:
 
 
 def told(events: list[Event]) -> list[str]:
-    return [each.message.text for each in events if isinstance(each, Told)]
+    return [each.message.text for each in events if isinstance(each, MessageEvent)]
 
 
 def window(events: list[Event]) -> list[str]:
@@ -92,7 +99,7 @@ def test_the_summary_of_a_deep_agent_stands_for_what_it_cut_off() -> None:
         _summarization_event=event,
     )
     found = events(saver)
-    (fold,) = [each for each in found if isinstance(each, Folded)]
+    (fold,) = [each for each in found if isinstance(each, CompactionEvent)]
     assert fold.shows == ("t/c0001/summary", "t/c")
     assert window(found) == ["they met", "c", "d"]
 
@@ -129,7 +136,7 @@ def test_where_the_program_around_a_graph_worked_is_kept() -> None:
     }
     saver.put([human("a")], metadata=noted)
     saver.checkpoints.append({**saver.checkpoints[0], "thread_id": "u", "metadata": b"\x80"})
-    (begun, other) = [each for each in events(saver) if isinstance(each, Begun)]
+    (begun, other) = [each for each in events(saver) if isinstance(each, StrandStarted)]
     assert begun.about == About(
         id="t",
         cwd="/work/garden",
@@ -150,9 +157,9 @@ def test_a_graph_may_name_its_conversation() -> None:
     saver.put([human("c")], space="asking:1", metadata=None, title="Winter")
     saver.put([human("a")], thread="u", metadata=None, title="Autumn")
     found = events(saver)
-    notes = [(each.strand, each.about) for each in found if isinstance(each, Noted)]
+    notes = [(each.strand, each.about) for each in found if isinstance(each, MetadataUpdated)]
     assert notes == [("t", About(title="Spring")), ("t", About(title="Summer"))]
-    begun = [each.about.title for each in found if isinstance(each, Begun)]
+    begun = [each.about.title for each in found if isinstance(each, StrandStarted)]
     assert begun == ["", "asking", "Autumn"]
 
 
@@ -163,7 +170,7 @@ def test_an_agent_inside_a_graph_is_known_by_its_name() -> None:
     saver.put([human("b")], first, metadata=named)
     saver.put([human("c")], first, metadata=named)
     saver.put([human("d")], space="tools:1", metadata=named)
-    begun = [each for each in events(saver) if isinstance(each, Begun)]
+    begun = [each for each in events(saver) if isinstance(each, StrandStarted)]
     assert [each.about.title for each in begun] == ["", "", "researcher"]
 
 
@@ -176,7 +183,7 @@ def test_what_a_caller_passed_in_is_read_as_it_was_written() -> None:
     third = saver.put(None, second)
     saver.write(third, ["assistant", "d"])
     saver.put(None, third)
-    found = [each.message for each in events(saver) if isinstance(each, Told)]
+    found = [each.message for each in events(saver) if isinstance(each, MessageEvent)]
     assert [(each.role.value, each.text) for each in found] == [
         ("user", "a"),
         ("user", "b"),
@@ -202,7 +209,7 @@ def test_a_graph_deep_inside_belongs_to_the_one_around_it() -> None:
     saver.put([human("b")], space="asking:1")
     saver.put([human("a"), human("b"), human("c")], space="asking:1|looking:2|1")
     found = events(saver)
-    begun = [each for each in found if isinstance(each, Begun)]
+    begun = [each for each in found if isinstance(each, StrandStarted)]
     assert [(each.of, each.about.title) for each in begun] == [
         (None, ""),
         ("t", "asking"),
@@ -221,7 +228,9 @@ def test_an_answer_that_is_held_twice_was_given_once() -> None:
     saver.put([human("a"), answer("b, edited")], first)
     saver.put([answer("b, by the helper")], space="asking:1")
     natives = [
-        each.native for each in events(saver) if isinstance(each, Told) and each.native.id == "r"
+        each.native
+        for each in events(saver)
+        if isinstance(each, MessageEvent) and each.native.id == "r"
     ]
     assert [each.usage for each in natives] == [Usage(1, 3, 2), None, None]
 

@@ -5,7 +5,14 @@ import json
 import msgspec
 import pytest
 
-from holdfast.formats.langgraph.values import Built, Packed, Unreadable, built, decode, unpacked
+from holdfast.formats.langgraph.values import (
+    PackedObject,
+    StoredObject,
+    UnreadableValue,
+    built,
+    decode,
+    unpacked,
+)
 
 PACK = msgspec.msgpack.encode
 FIELDS = {"content": "hi", "type": "human"}
@@ -13,13 +20,13 @@ PARTS = ["langchain_core.messages.human", "HumanMessage", FIELDS, "model_validat
 OBJECT = msgspec.msgpack.Ext(5, PACK(PARTS))
 
 
-def as_pair(found: Built | None) -> tuple[str, object] | None:
+def as_pair(found: StoredObject | None) -> tuple[str, object] | None:
     return None if found is None else (found.name, found.fields)
 
 
 def test_an_object_stays_packed_until_it_is_asked_for() -> None:
     found = decode("msgpack", PACK({"messages": [OBJECT]}))
-    packed = Packed(5, PACK(PARTS))
+    packed = PackedObject(5, PACK(PARTS))
     assert found == {"messages": [packed]}
     assert as_pair(built(packed)) == ("HumanMessage", FIELDS)
 
@@ -34,7 +41,7 @@ def test_an_object_in_json_is_the_same_object() -> None:
 
 def test_a_snapshot_holds_a_value_as_it_is() -> None:
     snapshot = decode("msgpack", PACK(msgspec.msgpack.Ext(7, PACK([OBJECT, 1]))))
-    assert unpacked(snapshot) == [Packed(5, PACK(PARTS)), 1]
+    assert unpacked(snapshot) == [PackedObject(5, PACK(PARTS)), 1]
     assert unpacked("plain") == "plain"
 
 
@@ -47,7 +54,7 @@ def test_nothing_is_nothing(kind: str) -> None:
 def test_any_other_value_is_no_object() -> None:
     assert built({"type": "human"}) is None
     assert built("x") is None
-    assert built(Packed(1, PACK([1, 2]))) is None
+    assert built(PackedObject(1, PACK([1, 2]))) is None
 
 
 @pytest.mark.parametrize(
@@ -65,5 +72,5 @@ def test_any_other_value_is_no_object() -> None:
     ],
 )
 def test_what_cannot_be_unpacked_is_said_in_words(kind: str, blob: object, reason: str) -> None:
-    with pytest.raises(Unreadable, match=reason.replace("+", r"\+")):
+    with pytest.raises(UnreadableValue, match=reason.replace("+", r"\+")):
         decode(kind, blob)

@@ -4,10 +4,10 @@ import json
 
 from holdfast.formats.catalog import recognize_tables
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Begun, Folded, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
 from holdfast.formats.opencode.database import OPENCODE_DATABASE
 from holdfast.formats.opencode.reader import OPENCODE
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Text, shape
 from tests.formats.samples import sample
@@ -64,7 +64,7 @@ def test_the_tables_are_known() -> None:
 
 
 def test_rows_tell_what_the_export_of_the_session_tells() -> None:
-    assert list(OPENCODE_DATABASE.read(memory())) == list(OPENCODE.read([Record(1, EXPORT)]))
+    assert list(OPENCODE_DATABASE.read(memory())) == list(OPENCODE.read([SourceRecord(1, EXPORT)]))
 
 
 def test_a_row_that_is_no_json_is_a_problem() -> None:
@@ -81,8 +81,11 @@ def test_a_session_that_works_for_another_comes_after_it() -> None:
         {"id": "mother", "project_id": "p", "directory": "/", "parent_id": None},
     ]
     events = list(OPENCODE_DATABASE.read(Memory({"session": rows})))
-    assert [each.strand for each in events if isinstance(each, Begun)] == ["mother", "child"]
-    assert not any(isinstance(each, Told) for each in events)
+    assert [each.strand for each in events if isinstance(each, StrandStarted)] == [
+        "mother",
+        "child",
+    ]
+    assert not any(isinstance(each, MessageEvent) for each in events)
 
 
 def row(place: int, kind: str, **data: object) -> dict[str, object]:
@@ -147,7 +150,7 @@ def sequence() -> list[object]:
 
 
 def test_a_session_that_only_the_second_schema_holds_is_told_in_its_order() -> None:
-    told = [each.message for each in sequence() if isinstance(each, Told)]
+    told = [each.message for each in sequence() if isinstance(each, MessageEvent)]
     assert shape(told, 60) == "\n".join(
         [
             "00 user      Read it | [file]",
@@ -168,11 +171,11 @@ def test_a_session_that_only_the_second_schema_holds_is_told_in_its_order() -> N
 
 
 def test_answers_of_the_second_schema_know_their_model_and_are_counted_once() -> None:
-    told = [each for each in sequence() if isinstance(each, Told)]
+    told = [each for each in sequence() if isinstance(each, MessageEvent)]
     spent = [each.native.usage for each in told if each.native.usage is not None]
     assert spent == [Usage(1, 7, 3, cost=0.5)]
     assert told[1].native.model == "m"
-    (fold,) = [each for each in sequence() if isinstance(each, Folded)]
+    (fold,) = [each for each in sequence() if isinstance(each, CompactionEvent)]
     assert fold.shows == (told[9].key,)
 
 

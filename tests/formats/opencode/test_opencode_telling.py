@@ -4,26 +4,32 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import read
-from holdfast.formats.events import Event, Folded, Native, Rewound, Told
-from holdfast.formats.opencode.session import Entry, callers_first, tell
-from holdfast.formats.reader import Keys
+from holdfast.formats.events import (
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+)
+from holdfast.formats.opencode.session import StoredMessage, callers_first, session_events
+from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Usage
 from holdfast.transcript import shape
 from tests.formats.samples import sample
 
 EXPORT = json.loads(sample("opencode.json"))
-ENTRIES = [Entry(each["info"], each["parts"]) for each in EXPORT["messages"]]
+ENTRIES = [StoredMessage(each["info"], each["parts"]) for each in EXPORT["messages"]]
 START = 1_790_000_000_000
 Fields = Mapping[str, object]
 
 
-def told(events: list[Event]) -> list[Told]:
-    return [each for each in events if isinstance(each, Told)]
+def told(events: list[Event]) -> list[MessageEvent]:
+    return [each for each in events if isinstance(each, MessageEvent)]
 
 
-def answer(parts: list[Fields], **more: object) -> list[Told]:
+def answer(parts: list[Fields], **more: object) -> list[MessageEvent]:
     fields = {"id": "m", "role": "assistant", "time": {}, **more}
-    return told(list(tell({"id": "s"}, [Entry(fields, parts)], Keys())))
+    return told(list(session_events({"id": "s"}, [StoredMessage(fields, parts)], KeyAllocator())))
 
 
 def tool(status: str) -> Fields:
@@ -51,18 +57,18 @@ def test_steps_are_answers_of_their_own_and_a_compaction_keeps_its_tail() -> Non
 def test_what_each_step_cost_is_told_with_its_first_part() -> None:
     paid = {
         each.key: each.native
-        for each in told(list(tell(EXPORT["info"], ENTRIES, Keys())))
+        for each in told(list(session_events(EXPORT["info"], ENTRIES, KeyAllocator())))
         if each.native.usage
     }
     assert paid == {
-        "prt_000000000004a": Native(
+        "prt_000000000004a": SourceMetadata(
             id="prt_000000000004a",
             reply="msg_2/0",
             model="m-9",
             usage=Usage(1, 10, 5, 0, 1, 0.25),
             at=START + 2100,
         ),
-        "prt_000000000009a": Native(
+        "prt_000000000009a": SourceMetadata(
             id="prt_000000000009a",
             reply="msg_2/5",
             model="m-9",
@@ -73,9 +79,13 @@ def test_what_each_step_cost_is_told_with_its_first_part() -> None:
 
 
 def test_a_compaction_says_what_it_shows() -> None:
-    folds = [each for each in tell(EXPORT["info"], ENTRIES, Keys()) if isinstance(each, Folded)]
+    folds = [
+        each
+        for each in session_events(EXPORT["info"], ENTRIES, KeyAllocator())
+        if isinstance(each, CompactionEvent)
+    ]
     assert folds == [
-        Folded(
+        CompactionEvent(
             strand="ses_1",
             line=1,
             id="msg_4/fold",
@@ -95,8 +105,10 @@ def test_a_compaction_says_what_it_shows() -> None:
 
 
 def test_a_session_that_was_taken_back_shows_what_came_before() -> None:
-    events = list(tell({"id": "s", "revert": {"messageID": "msg_2"}}, ENTRIES[:2], Keys()))
-    assert events[-1] == Rewound(strand="s", line=1, shows=("msg_1",))
+    events = list(
+        session_events({"id": "s", "revert": {"messageID": "msg_2"}}, ENTRIES[:2], KeyAllocator())
+    )
+    assert events[-1] == RewindEvent(strand="s", line=1, shows=("msg_1",))
 
 
 def test_an_answer_that_is_being_written_is_told_up_to_what_may_change() -> None:
@@ -130,7 +142,11 @@ def test_parents_go_first_and_the_rest_keeps_its_order() -> None:
 
 
 def test_a_compaction_that_the_user_asked_for_says_so() -> None:
-    asked = Entry({"id": "a", "role": "user"}, [{"type": "compaction", "auto": False}])
+    asked = StoredMessage({"id": "a", "role": "user"}, [{"type": "compaction", "auto": False}])
     fields = {"id": "b", "role": "assistant", "summary": True, "parentID": "a", "finish": "stop"}
-    events = list(tell({"id": "s"}, [asked, Entry(fields, [text("moons")])], Keys()))
-    assert events[-1] == Folded(strand="s", line=1, id="b/fold", shows=("b",), trigger="manual")
+    events = list(
+        session_events({"id": "s"}, [asked, StoredMessage(fields, [text("moons")])], KeyAllocator())
+    )
+    assert events[-1] == CompactionEvent(
+        strand="s", line=1, id="b/fold", shows=("b",), trigger="manual"
+    )

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, read_all
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Told
+from holdfast.formats.events import MAIN, About, CompactionEvent, Event, MessageEvent, StrandStarted
 from holdfast.formats.openhands.reader import OPENHANDS
-from holdfast.formats.source import Record, parse
+from holdfast.formats.source import SourceRecord, parse
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, shape
 from tests.formats.conformance import records_of
@@ -20,7 +20,7 @@ from tests.formats.surprises import breaks, surprised
 
 
 def tell(*tasks: object) -> list[Event]:
-    return list(OPENHANDS.read(Record(line, task) for line, task in enumerate(tasks, 1)))
+    return list(OPENHANDS.read(SourceRecord(line, task) for line, task in enumerate(tasks, 1)))
 
 
 def says(number: int) -> dict[str, object]:
@@ -33,7 +33,7 @@ def condense(number: int, **arguments: object) -> dict[str, object]:
 
 def folds(*events: object) -> list[tuple[str, ...]]:
     told = tell({"history": list(events)})
-    return [event.shows for event in told if isinstance(event, Folded)]
+    return [event.shows for event in told if isinstance(event, CompactionEvent)]
 
 
 def test_actions_of_one_answer_are_one_message() -> None:
@@ -84,7 +84,7 @@ def test_arguments_come_from_the_action_when_the_answer_lacks_them() -> None:
 def test_an_observation_that_answers_nothing_is_told_as_the_model_got_it() -> None:
     stray = {"observation": "error", "content": "The agent is stuck"}
     (_, told) = tell({"history": [stray]})
-    assert isinstance(told, Told)
+    assert isinstance(told, MessageEvent)
     assert told.message == Message(Role.USER, (Text("The agent is stuck"),))
 
 
@@ -131,12 +131,14 @@ def test_an_answer_costs_what_its_response_says_and_the_task_its_price() -> None
     later = {"id": 3, "action": "run", "args": {"thought": "so"}}
     metrics = {"accumulated_cost": 0.5, "token_usages": []}
     told = tell({"history": [first, second, later], "metrics": metrics})
-    natives = [event.native for event in told if isinstance(event, Told)]
+    natives = [event.native for event in told if isinstance(event, MessageEvent)]
     usages = [native.usage for native in natives]
     assert usages == [Usage(1, 6, 2, cache_read_tokens=4), None, None]
-    assert [each.about.usage for each in told if isinstance(each, Begun)] == [Usage(cost=0.5)]
+    assert [each.about.usage for each in told if isinstance(each, StrandStarted)] == [
+        Usage(cost=0.5)
+    ]
     assert [(native.id, native.reply) for native in natives] == [("1", "g"), ("2", "g"), ("3", "")]
-    parts = [event.message.parts[0] for event in told if isinstance(event, Told)]
+    parts = [event.message.parts[0] for event in told if isinstance(event, MessageEvent)]
     assert (parts[0], parts[2]) == (Thinking("hm"), Text("so"))
 
 
@@ -149,8 +151,8 @@ def test_metrics_say_what_a_task_cost_where_its_answers_do_not() -> None:
     added = {"accumulated_token_usage": {"prompt_tokens": 14, "completion_tokens": 2}, **listed}
     for metrics in (listed, added):
         (begun, told) = tell({"history": [action], "metrics": metrics})
-        assert isinstance(begun, Begun)
-        assert isinstance(told, Told)
+        assert isinstance(begun, StrandStarted)
+        assert isinstance(told, MessageEvent)
         assert (begun.about.usage, told.native.usage) == (Usage(2, 14, 2, cost=0.5), None)
 
 
@@ -167,7 +169,7 @@ def test_a_run_is_known_by_its_task_and_its_time() -> None:
         "args": {"content": "Be good.", "openhands_version": "0.35.0"},
     }
     begun, _ = tell({"instance_id": "shop-1", "metadata": metadata, "history": [system]})
-    assert begun == Begun(
+    assert begun == StrandStarted(
         strand=MAIN,
         line=1,
         about=About(
@@ -183,8 +185,8 @@ def test_a_run_is_known_by_its_task_and_its_time() -> None:
 
 def test_each_task_of_a_file_is_a_conversation_with_keys_of_its_own() -> None:
     told = tell({"history": [says(0)]}, {"history": [says(0)]}, 5)
-    strands = [event.strand for event in told if isinstance(event, Begun)]
-    keys = [event.key for event in told if isinstance(event, Told)]
+    strands = [event.strand for event in told if isinstance(event, StrandStarted)]
+    keys = [event.key for event in told if isinstance(event, MessageEvent)]
     assert (strands, keys) == ([MAIN, "1", "2"], ["#0", "1#0"])
 
 
@@ -196,7 +198,7 @@ def test_the_manifest_counts_recalls_as_messages_and_finishing_as_no_call(
     shared: Path, name: str, events: int, calls: int
 ) -> None:
     records = parse((shared / "data/sessions/openhands" / name).read_bytes()).records
-    told = [event for event in OPENHANDS.read(records) if isinstance(event, Told)]
+    told = [event for event in OPENHANDS.read(records) if isinstance(event, MessageEvent)]
     history = [each for record in records for each in record.value["history"]]  # type: ignore[index]
     quiet = [each for each in history if "recall" in (each.get("action"), each.get("observation"))]
     found = [call for event in told for call in event.message.calls]
@@ -213,5 +215,5 @@ SAMPLES = st.sampled_from(
 
 
 @given(SAMPLES.flatmap(lambda name: surprised(records_of(sample(name).encode()))))
-def test_a_file_with_surprises_is_told_by_the_rules(records: list[Record]) -> None:
+def test_a_file_with_surprises_is_told_by_the_rules(records: list[SourceRecord]) -> None:
     assert breaks(OPENHANDS, records) == []

@@ -1,13 +1,15 @@
 """What an agent did over the Agent Client Protocol is told as calls and results."""
 
-from holdfast.formats.events import Event, Told
+from holdfast.formats.events import Event, MessageEvent
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.transcript import ToolCall, ToolResult, shape
 
 
 def tell(*events: object) -> list[Event]:
-    return list(OPENHANDS_EVENTS.read(Record(line, each) for line, each in enumerate(events, 1)))
+    return list(
+        OPENHANDS_EVENTS.read(SourceRecord(line, each) for line, each in enumerate(events, 1))
+    )
 
 
 def call(status: str, **more: object) -> dict[str, object]:
@@ -28,7 +30,7 @@ FOUND = [{"type": "content", "content": {"type": "text", "text": "3 passed"}}]
 
 
 def shown(*events: object) -> str:
-    return shape([each.message for each in tell(*events) if isinstance(each, Told)], 60)
+    return shape([each.message for each in tell(*events) if isinstance(each, MessageEvent)], 60)
 
 
 def test_the_changes_of_a_call_are_one_call_and_one_result() -> None:
@@ -40,7 +42,7 @@ def test_the_changes_of_a_call_are_one_call_and_one_result() -> None:
 
 def test_a_call_that_failed_says_so_and_one_that_asked_for_nothing_has_its_title() -> None:
     events = tell(call("failed", raw_output={"code": 2}))
-    made, answered = [each.message.parts[0] for each in events if isinstance(each, Told)]
+    made, answered = [each.message.parts[0] for each in events if isinstance(each, MessageEvent)]
     assert isinstance(made, ToolCall)
     assert made.arguments == '{"title": "Run the tests"}'
     assert isinstance(answered, ToolResult)
@@ -58,6 +60,6 @@ def test_a_change_of_a_file_is_what_stands_there_now() -> None:
 def test_a_result_in_a_message_of_its_own_belongs_to_its_call() -> None:
     message = {"role": "tool", "tool_call_id": "c1", "name": "ls", "content": [{"text": "a.py"}]}
     event = {"id": "m", "kind": "MessageEvent", "source": "environment", "llm_message": message}
-    (told,) = [each for each in tell(event) if isinstance(each, Told)]
+    (told,) = [each for each in tell(event) if isinstance(each, MessageEvent)]
     (result,) = told.message.results
     assert (result.call_id, result.name) == ("c1", "ls")

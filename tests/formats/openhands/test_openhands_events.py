@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    StrandStarted,
+)
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
-from holdfast.formats.source import Record, parse
+from holdfast.formats.source import SourceRecord, parse
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, shape
 from tests.formats.conformance import records_of
@@ -18,7 +26,9 @@ from tests.formats.surprises import breaks, surprised
 
 
 def tell(*events: object) -> list[Event]:
-    return list(OPENHANDS_EVENTS.read(Record(line, each) for line, each in enumerate(events, 1)))
+    return list(
+        OPENHANDS_EVENTS.read(SourceRecord(line, each) for line, each in enumerate(events, 1))
+    )
 
 
 def says(name: str) -> dict[str, object]:
@@ -40,7 +50,7 @@ def condense(name: str, *gone: str, **fields: object) -> dict[str, object]:
 
 
 def folds(*events: object) -> list[tuple[str, ...]]:
-    return [event.shows for event in tell(*events) if isinstance(event, Folded)]
+    return [event.shows for event in tell(*events) if isinstance(event, CompactionEvent)]
 
 
 def test_events_become_messages() -> None:
@@ -101,13 +111,15 @@ def test_calls_of_one_answer_say_its_words_once_and_statistics_what_all_cost() -
         }
 
     events = tell(stats(10), acts("a", "r"), acts("b", "r"), stats(30), acts("c", "s"))
-    told = [event for event in events if isinstance(event, Told)]
+    told = [event for event in events if isinstance(event, MessageEvent)]
     assert [event.message.parts for event in told] == [
         (Text("I look."), ToolCall("a", "terminal", "{}")),
         (ToolCall("b", "terminal", "{}"),),
         (Text("I look."), ToolCall("c", "terminal", "{}")),
     ]
-    costs = [event.about.usage for event in events if isinstance(event, Begun | Noted)]
+    costs = [
+        event.about.usage for event in events if isinstance(event, StrandStarted | MetadataUpdated)
+    ]
     assert costs == [Usage(0, 8, 1, 2, 0, 0.5), Usage(0, 28, 1, 2, 0, 0.5)]
     assert [event.native.usage for event in told] == [None, None, None]
 
@@ -122,25 +134,25 @@ def test_a_folder_is_one_conversation_and_its_state_says_what_it_is() -> None:
         "stats": {"usage_to_metrics": {"agent": {"token_usages": usages}}},
     }
     records = [
-        Record(1, state, "runs/6f0c/base_state.json"),
-        Record(1, says("a"), "runs/6f0c/events/event-00000-a.json"),
-        Record(1, acts("b", "r"), "runs/6f0c/events/event-00001-b.json"),
-        Record(1, says("x"), "runs/77aa/events/event-00000-x.json"),
-        Record(1, {**state, "id": "77aa"}, "runs/77aa/base_state.json"),
-        Record(1, 5, "runs/77aa/events/event-00001-y.json"),
+        SourceRecord(1, state, "runs/6f0c/base_state.json"),
+        SourceRecord(1, says("a"), "runs/6f0c/events/event-00000-a.json"),
+        SourceRecord(1, acts("b", "r"), "runs/6f0c/events/event-00001-b.json"),
+        SourceRecord(1, says("x"), "runs/77aa/events/event-00000-x.json"),
+        SourceRecord(1, {**state, "id": "77aa"}, "runs/77aa/base_state.json"),
+        SourceRecord(1, 5, "runs/77aa/events/event-00001-y.json"),
     ]
     sign = OPENHANDS_EVENTS.recognize(records[:1])
     assert sign is not None
     assert sign.confidence < 1
     events = list(OPENHANDS_EVENTS.read(records))
     about = About(id="6f0c", model="m", cwd="/srv", usage=Usage(1, 9, 1))
-    assert [event for event in events if not isinstance(event, Told)] == [
-        Begun(strand="runs/6f0c", line=1, about=about),
-        Begun(strand="runs/77aa", line=1, about=About(id="77aa")),
-        Noted(strand="runs/77aa", about=replace(about, id="77aa")),
+    assert [event for event in events if not isinstance(event, MessageEvent)] == [
+        StrandStarted(strand="runs/6f0c", line=1, about=about),
+        StrandStarted(strand="runs/77aa", line=1, about=About(id="77aa")),
+        MetadataUpdated(strand="runs/77aa", about=replace(about, id="77aa")),
         Problem(1, "expected an event, found a number", "runs/77aa/events/event-00001-y.json"),
     ]
-    told = [event for event in events if isinstance(event, Told)]
+    told = [event for event in events if isinstance(event, MessageEvent)]
     strands = [(event.strand, event.key) for event in told]
     assert strands == [("runs/6f0c", "a"), ("runs/6f0c", "b"), ("runs/77aa", "x")]
     assert told[1].native.model == "m"
@@ -154,7 +166,7 @@ def test_what_was_added_to_a_prompt_is_part_of_what_was_said() -> None:
         "system_prompt": {"type": "text", "text": "Be good."},
         "dynamic_context": {"type": "text", "text": "It is Monday."},
     }
-    told = [event for event in tell(system, extended) if isinstance(event, Told)]
+    told = [event for event in tell(system, extended) if isinstance(event, MessageEvent)]
     assert [event.message for event in told] == [
         Message(Role.SYSTEM, (Text("Be good."), Text("It is Monday."))),
         Message(Role.USER, (Text("a"), Text("a skill"))),
@@ -166,10 +178,12 @@ def test_the_manifest_counts_changes_of_state_as_messages(shared: Path) -> None:
     path = shared / "data/sessions/openhands/sdk_events.jsonl"
     records = parse(path.read_bytes()).records
     events = list(OPENHANDS_EVENTS.read(records))
-    told = [event for event in events if isinstance(event, Told)]
+    told = [event for event in events if isinstance(event, MessageEvent)]
     states = [record for record in records if "key" in record.value]  # type: ignore[operator]
     assert len(told) + len(states) == 10
-    *_, newest = (event.about.usage for event in events if isinstance(event, Begun | Noted))
+    *_, newest = (
+        event.about.usage for event in events if isinstance(event, StrandStarted | MetadataUpdated)
+    )
     assert newest == Usage(0, 39_265, 1347, 68_193)
 
 
@@ -177,5 +191,5 @@ SAMPLES = st.sampled_from(("openhands_events.jsonl",))
 
 
 @given(SAMPLES.flatmap(lambda name: surprised(records_of(sample(name).encode()))))
-def test_a_file_with_surprises_is_told_by_the_rules(records: list[Record]) -> None:
+def test_a_file_with_surprises_is_told_by_the_rules(records: list[SourceRecord]) -> None:
     assert breaks(OPENHANDS_EVENTS, records) == []

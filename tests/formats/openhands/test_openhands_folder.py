@@ -6,9 +6,9 @@ from itertools import permutations
 import pytest
 
 from holdfast.formats import Problem, read
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Told
+from holdfast.formats.events import MAIN, About, CompactionEvent, Event, MessageEvent, StrandStarted
 from holdfast.formats.openhands.reader import OPENHANDS_FOLDER
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import shape
 from tests.formats.samples import sample
@@ -31,16 +31,16 @@ def says(number: int) -> dict[str, object]:
     return {"id": number, "timestamp": f"2025-05-01T10:00:{number:02d}Z", **said}
 
 
-def event_file(number: int, folder: str = "sessions/5f2c") -> Record:
-    return Record(1, says(number), f"{folder}/events/{number}.json")
+def event_file(number: int, folder: str = "sessions/5f2c") -> SourceRecord:
+    return SourceRecord(1, says(number), f"{folder}/events/{number}.json")
 
 
-def tell(*records: Record) -> list[Event]:
+def tell(*records: SourceRecord) -> list[Event]:
     return list(OPENHANDS_FOLDER.read(records))
 
 
 def words(events: list[Event]) -> list[str]:
-    return [event.message.text for event in events if isinstance(event, Told)]
+    return [event.message.text for event in events if isinstance(event, MessageEvent)]
 
 
 def test_a_saved_trajectory_is_one_conversation() -> None:
@@ -61,9 +61,9 @@ def test_a_saved_trajectory_is_one_conversation() -> None:
 
 def test_what_a_condensation_leaves_is_what_the_model_sees() -> None:
     values = json.loads(sample("openhands_folder.json"))
-    events = tell(*(Record(line, value) for line, value in enumerate(values, 1)))
-    (fold,) = [event for event in events if isinstance(event, Folded)]
-    told = {event.key: event.message.text for event in events if isinstance(event, Told)}
+    events = tell(*(SourceRecord(line, value) for line, value in enumerate(values, 1)))
+    (fold,) = [event for event in events if isinstance(event, CompactionEvent)]
+    told = {event.key: event.message.text for event in events if isinstance(event, MessageEvent)}
     summary = fold.shows[-1]
     assert [told[key] for key in fold.shows[:-1]] == ["You are an engineer.", "Fix the pump"]
     assert fold.id == f"{summary}/fold"
@@ -76,7 +76,9 @@ def test_the_numbers_of_events_decide_their_order(order: tuple[int, ...]) -> Non
 
 
 def test_events_that_a_cache_holds_again_are_told_once() -> None:
-    cached = [Record(line, says(line), "sessions/5f2c/event_cache/0-25.json") for line in (1, 2)]
+    cached = [
+        SourceRecord(line, says(line), "sessions/5f2c/event_cache/0-25.json") for line in (1, 2)
+    ]
     assert words(tell(*cached, event_file(1), event_file(2), event_file(3))) == [
         "word 1",
         "word 2",
@@ -85,9 +87,9 @@ def test_events_that_a_cache_holds_again_are_told_once() -> None:
 
 
 def test_a_folder_says_what_the_conversation_is() -> None:
-    known = Record(1, METADATA, "sessions/5f2c/metadata.json")
-    (begun,) = [event for event in tell(event_file(0), known) if isinstance(event, Begun)]
-    assert begun == Begun(
+    known = SourceRecord(1, METADATA, "sessions/5f2c/metadata.json")
+    (begun,) = [event for event in tell(event_file(0), known) if isinstance(event, StrandStarted)]
+    assert begun == StrandStarted(
         strand="sessions/5f2c",
         line=1,
         about=About(
@@ -104,7 +106,7 @@ def test_a_folder_says_what_the_conversation_is() -> None:
 
 def test_a_conversation_without_metadata_is_called_like_its_folder() -> None:
     first, second = (event_file(0, f"sessions/{name}") for name in ("one", "two"))
-    begun = [event for event in tell(first, second) if isinstance(event, Begun)]
+    begun = [event for event in tell(first, second) if isinstance(event, StrandStarted)]
     assert [(each.strand, each.about.id) for each in begun] == [
         ("sessions/one", "one"),
         ("sessions/two", "two"),
@@ -112,17 +114,17 @@ def test_a_conversation_without_metadata_is_called_like_its_folder() -> None:
 
 
 def test_a_file_alone_has_no_name() -> None:
-    begun, *_ = tell(Record(1, says(0)))
-    assert begun == Begun(strand=MAIN, line=1, about=About(started=STARTED))
+    begun, *_ = tell(SourceRecord(1, says(0)))
+    assert begun == StrandStarted(strand=MAIN, line=1, about=About(started=STARTED))
 
 
 def test_metadata_alone_tells_nothing() -> None:
-    assert tell(Record(1, METADATA, "sessions/5f2c/metadata.json")) == []
+    assert tell(SourceRecord(1, METADATA, "sessions/5f2c/metadata.json")) == []
 
 
 def test_what_is_no_event_is_named() -> None:
     file = "sessions/5f2c/events/1.json"
-    assert tell(Record(1, [1], file), Record(1, {"id": 1}, file)) == [
+    assert tell(SourceRecord(1, [1], file), SourceRecord(1, {"id": 1}, file)) == [
         Problem(1, "expected an event with its number, found a list", file),
         Problem(1, "expected an event with its number, found an object", file),
     ]

@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Event, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.pi.reader import PI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, shape
 from tests.formats.conformance import broken_rules, records_of, spoken
@@ -21,7 +31,7 @@ HEADER = {"type": "session", "version": 3, "id": "s", "cwd": "/srv"}
 
 
 def tell(*entries: object) -> list[Event]:
-    return list(PI.read(Record(line, entry) for line, entry in enumerate(entries, 1)))
+    return list(PI.read(SourceRecord(line, entry) for line, entry in enumerate(entries, 1)))
 
 
 def says(name: str, parent: str | None, text: str) -> dict[str, object]:
@@ -34,10 +44,10 @@ def folds(name: str, parent: str, kept: str) -> dict[str, object]:
     return {"type": "compaction", "id": name, "parentId": parent, **fields}
 
 
-def user(name: str, text: str, *, strand: str = MAIN, parent: str = "", line: int) -> Told:
-    native = Native(id=name, parent=parent)
+def user(name: str, text: str, *, strand: str = MAIN, parent: str = "", line: int) -> MessageEvent:
+    native = SourceMetadata(id=name, parent=parent)
     message = Message(Role.USER, (Text(text),))
-    return Told(strand=strand, line=line, key=name, message=message, native=native)
+    return MessageEvent(strand=strand, line=line, key=name, message=message, native=native)
 
 
 def test_the_first_version_is_a_list_and_its_compaction_counts_entries() -> None:
@@ -143,18 +153,18 @@ def test_a_parent_below_its_child_does_not_go_round_in_circles() -> None:
 def test_an_entry_below_an_older_one_begins_a_branch_whatever_stands_between() -> None:
     change = {"type": "model_change", "id": "m", "parentId": "a", "modelId": "x", "provider": "p"}
     assert tell(HEADER, says("a", None, "A"), says("b", "a", "B"), change, says("c", "m", "C")) == [
-        Begun(strand=MAIN, line=1, about=About(id="s", cwd="/srv")),
+        StrandStarted(strand=MAIN, line=1, about=About(id="s", cwd="/srv")),
         user("a", "A", line=2),
         user("b", "B", line=3),
-        Noted(strand=MAIN, about=About(model="x", more={"provider": "p"})),
-        Begun(strand="c", line=5, about=About(), of=MAIN, fork=Fork.BRANCH, after="a"),
+        MetadataUpdated(strand=MAIN, about=About(model="x", more={"provider": "p"})),
+        StrandStarted(strand="c", line=5, about=About(), of=MAIN, fork=Fork.BRANCH, after="a"),
         user("c", "C", strand="c", parent="m", line=5),
     ]
 
 
 def test_a_second_root_is_a_branch_that_shares_nothing() -> None:
     events = tell(HEADER, says("a", None, "A"), says("b", None, "B"))
-    assert events[2] == Begun(
+    assert events[2] == StrandStarted(
         strand="b", line=3, about=About(), of=MAIN, fork=Fork.BRANCH, after=""
     )
 
@@ -163,13 +173,15 @@ def test_a_strand_goes_on_after_another_branch_was_told() -> None:
     events = tell(
         HEADER, says("a", None, "A"), says("b", "a", "B"), says("c", "a", "C"), says("d", "b", "D")
     )
-    strands = [event.strand for event in events if isinstance(event, Told)]
+    strands = [event.strand for event in events if isinstance(event, MessageEvent)]
     assert strands == [MAIN, MAIN, "c", MAIN]
 
 
 def test_a_compaction_shows_its_summary_and_what_it_kept() -> None:
     events = tell(HEADER, says("a", None, "A"), says("b", "a", "B"), folds("f", "b", "b"))
-    assert events[-1] == Folded(strand=MAIN, line=4, id="f/fold", shows=("f", "b"), tokens_before=7)
+    assert events[-1] == CompactionEvent(
+        strand=MAIN, line=4, id="f/fold", shows=("f", "b"), tokens_before=7
+    )
 
 
 def test_a_second_compaction_keeps_no_earlier_summary() -> None:
@@ -180,7 +192,7 @@ def test_a_second_compaction_keeps_no_earlier_summary() -> None:
         says("b", "f", "B"),
         folds("g", "b", "a"),
     )
-    assert isinstance(events[-1], Folded)
+    assert isinstance(events[-1], CompactionEvent)
     assert events[-1].shows == ("g", "a", "b")
 
 
@@ -188,7 +200,7 @@ def test_a_branch_from_before_a_compaction_sees_what_was_there() -> None:
     above = [says("a", None, "A"), says("b", "a", "B"), folds("f", "b", "b")]
     events = tell(HEADER, *above, says("c", "b", "C"))
     assert events[-2:] == [
-        Rewound(strand="c", line=5, shows=("a", "b")),
+        RewindEvent(strand="c", line=5, shows=("a", "b")),
         user("c", "C", strand="c", parent="b", line=5),
     ]
 
@@ -196,7 +208,7 @@ def test_a_branch_from_before_a_compaction_sees_what_was_there() -> None:
 def test_a_branch_from_a_compaction_sees_what_it_kept() -> None:
     above = [says("a", None, "A"), folds("f", "a", "a"), says("b", "f", "B")]
     events = tell(HEADER, *above, says("c", "f", "C"))
-    assert events[-2] == Rewound(strand="c", line=5, shows=("f", "a"))
+    assert events[-2] == RewindEvent(strand="c", line=5, shows=("f", "a"))
 
 
 def test_an_answer_says_what_it_cost_and_how_it_ended() -> None:
@@ -220,12 +232,12 @@ def test_an_answer_says_what_it_cost_and_how_it_ended() -> None:
         "stopReason": "aborted",
         "errorMessage": "stopped",
     }
-    assert tell(HEADER, entry)[-1] == Told(
+    assert tell(HEADER, entry)[-1] == MessageEvent(
         strand=MAIN,
         line=2,
         key="a",
         message=Message(Role.ASSISTANT, (Text("hi", {"pi": {"textSignature": "msg"}}),)),
-        native=Native(
+        native=SourceMetadata(
             id="a",
             reply="r",
             model="m",
@@ -243,16 +255,16 @@ def test_names_levels_and_labels_are_noted_and_a_label_can_be_taken_off() -> Non
     second = {"type": "label", "id": "k", "parentId": "l", "targetId": "t", "label": "there"}
     off = {"type": "label", "id": "o", "parentId": "k", "targetId": "n"}
     assert tell(HEADER, named, level, first, second, off)[1:] == [
-        Noted(strand=MAIN, about=About(title="Maps")),
-        Noted(strand=MAIN, about=About(more={"thinkingLevel": "low"})),
-        Noted(strand=MAIN, about=About(more={"labels": {"t": "there"}})),
+        MetadataUpdated(strand=MAIN, about=About(title="Maps")),
+        MetadataUpdated(strand=MAIN, about=About(more={"thinkingLevel": "low"})),
+        MetadataUpdated(strand=MAIN, about=About(more={"labels": {"t": "there"}})),
     ]
 
 
 def test_a_session_names_the_one_it_was_branched_from() -> None:
     path = "/home/ann/.pi/agent/sessions/--srv--/2026-01-01T00-00-00-000Z_6f0c.jsonl"
     (begun,) = tell({**HEADER, "parentSession": path})
-    assert begun == Begun(
+    assert begun == StrandStarted(
         strand=MAIN,
         line=1,
         about=About(
@@ -264,9 +276,9 @@ def test_a_session_names_the_one_it_was_branched_from() -> None:
 def test_a_session_without_its_header_is_told_and_a_late_header_is_noted() -> None:
     events = tell(says("a", None, "A"), HEADER, HEADER)
     assert events == [
-        Begun(strand=MAIN, line=1, about=About()),
+        StrandStarted(strand=MAIN, line=1, about=About()),
         user("a", "A", line=1),
-        Noted(strand=MAIN, about=About(id="s", cwd="/srv")),
+        MetadataUpdated(strand=MAIN, about=About(id="s", cwd="/srv")),
     ]
 
 
@@ -282,7 +294,7 @@ def test_a_role_that_is_not_known_is_a_problem_and_what_follows_is_told() -> Non
 
 def test_an_id_that_was_used_before_is_named_by_its_place() -> None:
     events = tell(HEADER, says("a", None, "A"), says("a", "a", "B"))
-    assert [event.key for event in events if isinstance(event, Told)] == ["a", "#3"]
+    assert [event.key for event in events if isinstance(event, MessageEvent)] == ["a", "#3"]
 
 
 NAMES = st.sampled_from(("a", "b", "c", "d", "e", None, 7))
@@ -329,5 +341,5 @@ SAMPLES = st.sampled_from(("pi_v1.jsonl", "pi_v3.jsonl", "openclaw.jsonl"))
 
 
 @given(SAMPLES.flatmap(lambda name: surprised(records_of(sample(name).encode()))))
-def test_a_file_with_surprises_is_told_by_the_rules(records: list[Record]) -> None:
+def test_a_file_with_surprises_is_told_by_the_rules(records: list[SourceRecord]) -> None:
     assert breaks(PI, records) == []

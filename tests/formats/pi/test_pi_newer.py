@@ -4,9 +4,17 @@ import json
 
 from holdfast.formats import detect
 from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Begun, Event, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.pi.reader import PI
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role, Text
 from tests.formats.conformance import records_of
@@ -16,7 +24,7 @@ COST = {"input": 5, "output": 2, "cacheRead": 0, "cacheWrite": 0, "cost": {"tota
 
 
 def tell(*entries: object) -> list[Event]:
-    return list(PI.read(Record(line, entry) for line, entry in enumerate(entries, 1)))
+    return list(PI.read(SourceRecord(line, entry) for line, entry in enumerate(entries, 1)))
 
 
 def says(name: str, parent: str | None, text: str, **more: object) -> dict[str, object]:
@@ -25,7 +33,7 @@ def says(name: str, parent: str | None, text: str, **more: object) -> dict[str, 
 
 
 def strands(events: list[Event]) -> list[tuple[str, str]]:
-    return [(each.strand, each.key) for each in events if isinstance(each, Told)]
+    return [(each.strand, each.key) for each in events if isinstance(each, MessageEvent)]
 
 
 def test_what_names_a_leaf_as_its_parent_goes_on_from_where_the_leaf_points() -> None:
@@ -37,7 +45,7 @@ def test_what_names_a_leaf_as_its_parent_goes_on_from_where_the_leaf_points() ->
         says("u3", "l", "Other two"),
     )
     assert strands(events) == [("", "u1"), ("", "u2"), ("u3", "u3")]
-    (branch,) = [each for each in events if isinstance(each, Begun) and each.fork]
+    (branch,) = [each for each in events if isinstance(each, StrandStarted) and each.fork]
     assert (branch.of, branch.after) == ("", "u1")
 
 
@@ -76,8 +84,8 @@ def test_after_a_reset_the_model_sees_what_was_kept_and_what_follows() -> None:
         {"type": "reset", "id": "r", "parentId": "u2", "reason": "new", "firstKeptEntryId": "u2"},
         says("u3", None, "Three"),
     )
-    assert [each for each in events if isinstance(each, Rewound)] == [
-        Rewound(strand="", line=4, shows=("u2",))
+    assert [each for each in events if isinstance(each, RewindEvent)] == [
+        RewindEvent(strand="", line=4, shows=("u2",))
     ]
     assert strands(events) == [("", "u1"), ("", "u2"), ("", "u3")]
 
@@ -92,11 +100,13 @@ def test_a_compaction_that_repeats_its_tail_keeps_the_newest_messages() -> None:
         {"type": "compaction", "id": "k", "parentId": "u2", **fields},
         {"type": "compaction", "id": "k2", "parentId": "k", **fields},
     )
-    assert [each.shows for each in events if isinstance(each, Folded)] == [
+    assert [each.shows for each in events if isinstance(each, CompactionEvent)] == [
         ("k", "u2"),
         ("k2", "u2"),
     ]
-    (first, _) = [each for each in events if isinstance(each, Told) and each.message.summary]
+    (first, _) = [
+        each for each in events if isinstance(each, MessageEvent) and each.message.summary
+    ]
     assert first.native.usage == Usage(1, 5, 2, cost=0.5)
 
 
@@ -118,18 +128,18 @@ def test_what_summaries_and_tools_cost_is_counted_and_written_back() -> None:
         {"type": "branch_summary", "id": "b", "parentId": "t1", "summary": "There", "usage": COST},
         {"type": "compaction", "id": "k", "parentId": "b", "summary": "All", "usage": COST},
     )
-    spent = [each.native.usage for each in events if isinstance(each, Told)]
+    spent = [each.native.usage for each in events if isinstance(each, MessageEvent)]
     assert spent == [None, None, *[Usage(1, 5, 2, cost=0.5)] * 3]
     assert PI.write is not None
     again = list(PI.read(records_of("\n".join(PI.write(events)).encode())))
-    assert [each.native.usage for each in again if isinstance(each, Told)] == spent
+    assert [each.native.usage for each in again if isinstance(each, MessageEvent)] == spent
 
 
 def test_a_developer_speaks_as_the_system() -> None:
     message = {"role": "developer", "content": "Be brief"}
     events = tell(HEADER, {"type": "message", "id": "d", "parentId": None, "message": message})
     assert not [each for each in events if isinstance(each, Problem)]
-    assert [each.message.role for each in events if isinstance(each, Told)] == [Role.SYSTEM]
+    assert [each.message.role for each in events if isinstance(each, MessageEvent)] == [Role.SYSTEM]
 
 
 VERSION_4 = (
@@ -151,16 +161,16 @@ def test_the_fourth_version_is_the_same_tree_with_lanes() -> None:
     events = tell(*VERSION_4)
     assert strands(events) == [("", "u1"), ("", "u2"), ("x1", "x1"), ("u3", "u3")]
     first = events[0]
-    assert isinstance(first, Begun)
+    assert isinstance(first, StrandStarted)
     assert (first.about.id, first.about.cwd) == ("s", "/srv")
     assert first.about.started == 1_791_540_000_000
-    assert Noted(strand="", about=About(title="Shop")) in events
-    assert Noted(strand="", about=About(more={"labels": {"u1": "start"}})) in events
+    assert MetadataUpdated(strand="", about=About(title="Shop")) in events
+    assert MetadataUpdated(strand="", about=About(more={"labels": {"u1": "start"}})) in events
 
 
 def test_the_fourth_version_names_the_session_that_it_came_from() -> None:
     (begun,) = tell({**VERSION_4[0], "parentSessionId": "parent"})
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.parent, begun.about.fork) == ("parent", Fork.BRANCH)
 
 
@@ -176,12 +186,12 @@ def folds(name: str, parent: str, kept: str, **sections: str) -> dict[str, objec
 
 
 def shown(events: list[Event]) -> list[tuple[str, ...]]:
-    return [each.shows for each in events if isinstance(each, Folded)]
+    return [each.shows for each in events if isinstance(each, CompactionEvent)]
 
 
 def test_a_system_prompt_is_all_of_its_sections() -> None:
     events = tell(HEADER, instructs("s1", None, preamble="Be kind.", tools="None.", gone=None))
-    (told,) = [each for each in events if isinstance(each, Told)]
+    (told,) = [each for each in events if isinstance(each, MessageEvent)]
     assert told.message.role is Role.SYSTEM
     assert [part.text for part in told.message.parts if isinstance(part, Text)] == [
         "Be kind.",
@@ -214,7 +224,7 @@ def test_a_system_prompt_that_was_changed_is_told_as_the_compaction_puts_it_toge
         folds("c2", "u2", "u2", preamble="Be brief."),
     )
     assert shown(events) == [("c1/system", "c1", "u1"), ("c1/system", "c2", "u2")]
-    (prompt,) = [e for e in events if isinstance(e, Told) and e.key == "c1/system"]
+    (prompt,) = [e for e in events if isinstance(e, MessageEvent) and e.key == "c1/system"]
     assert prompt.message.text == "Be brief."
 
 

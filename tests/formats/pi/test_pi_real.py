@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, Folded, Told
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent
 from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.pi.rules import violations
 from holdfast.formats.reader import SessionReader
-from holdfast.formats.source import Record, stream_records
+from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.transcript import Message, Role
 from tests.formats.chronicles import comparable
 
@@ -41,10 +41,10 @@ class Counts:
     compactions: int
 
 
-def records(shared: Path, name: str) -> list[Record]:
+def records(shared: Path, name: str) -> list[SourceRecord]:
     found = list(stream_records([(shared / "data/sessions" / name).read_bytes()]))
     assert not [each for each in found if isinstance(each, Problem)]
-    return [each for each in found if isinstance(each, Record)]
+    return [each for each in found if isinstance(each, SourceRecord)]
 
 
 def expected(shared: Path, name: str) -> Counts:
@@ -55,7 +55,7 @@ def expected(shared: Path, name: str) -> Counts:
 
 
 def counts(events: Iterable[Event]) -> Counts:
-    told = [event for event in events if isinstance(event, Told)]
+    told = [event for event in events if isinstance(event, MessageEvent)]
     said = [each for each in told if not is_apart(each)]
     results = [result for each in said for result in each.message.results]
     failed = sum(each.native.more.get("stopReason") == "error" for each in said)
@@ -68,7 +68,7 @@ def counts(events: Iterable[Event]) -> Counts:
     )
 
 
-def is_apart(told: Told) -> bool:
+def is_apart(told: MessageEvent) -> bool:
     is_custom = told.native.more.get("entry") == "custom_message"
     return is_custom or told.message.summary is not None
 
@@ -86,7 +86,7 @@ def test_counts_are_those_of_the_manifest_but_for_answers_that_broke_off_before_
     )
 
 
-def messages(found: Iterable[Record]) -> list[dict[str, object]]:
+def messages(found: Iterable[SourceRecord]) -> list[dict[str, object]]:
     values = [each.value for each in found if isinstance(each.value, dict)]
     return [value["message"] for value in values if value.get("type") == "message"]
 
@@ -103,13 +103,13 @@ def test_a_real_session_is_recognized_or_reads_as_pis_where_openclaw_left_no_mar
 
 def test_the_first_version_counts_entries_to_say_what_a_compaction_kept(shared: Path) -> None:
     found = records(shared, f"pi/{PI_FILES[0]}.jsonl")
-    folded = [each for each in PI.read(found) if isinstance(each, Folded)]
+    folded = [each for each in PI.read(found) if isinstance(each, CompactionEvent)]
     kept = [mapping["firstKeptEntryIndex"] for mapping in raw_compactions(found)]
     lines = [each.shows[1] for each in folded]
     assert lines == [f"#{found[index].line}" for index in kept]
 
 
-def raw_compactions(found: Iterable[Record]) -> list[dict[str, int]]:
+def raw_compactions(found: Iterable[SourceRecord]) -> list[dict[str, int]]:
     values = [each.value for each in found if isinstance(each.value, dict)]
     return [value for value in values if value.get("type") == "compaction"]
 
@@ -120,7 +120,9 @@ def test_a_real_session_written_again_is_one_that_pi_takes_and_tells_the_same(
 ) -> None:
     assert reader.write is not None
     events = list(reader.read(records(shared, name)))
-    again = [Record(place, json.loads(line)) for place, line in enumerate(reader.write(events), 1)]
+    again = [
+        SourceRecord(place, json.loads(line)) for place, line in enumerate(reader.write(events), 1)
+    ]
     assert list(violations(again)) == []
     first, second = comparable(events), comparable(reader.read(again))
     assert [bare(each) for each in second] == [bare(each) for each in first]
@@ -128,7 +130,7 @@ def test_a_real_session_written_again_is_one_that_pi_takes_and_tells_the_same(
 
 def bare(event: Event) -> object:
     """Return an event without what version 1 has no field for: ids, and names of tools."""
-    if not isinstance(event, Told):
+    if not isinstance(event, MessageEvent):
         return event
     return (event.strand, event.key, plain(event.message), event.native.usage, event.native.model)
 

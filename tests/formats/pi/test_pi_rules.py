@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.formats.document import Problem
 from holdfast.formats.pi.rules import violations
-from holdfast.formats.source import Record, parse
+from holdfast.formats.source import SourceRecord, parse
 
 WHEN = "2026-01-01T00:00:00.000Z"
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": WHEN, "cwd": "/srv"}
@@ -14,7 +14,7 @@ FIRST = {"type": "session_info", "id": "a", "parentId": None, "timestamp": WHEN,
 
 
 def broken(*entries: object) -> list[str]:
-    records = [Record(line, entry) for line, entry in enumerate(entries, 1)]
+    records = [SourceRecord(line, entry) for line, entry in enumerate(entries, 1)]
     return [problem.reason for problem in violations(records)]
 
 
@@ -102,5 +102,5 @@ def test_pis_own_files_of_version_3_break_no_rule(shared: Path, name: str) -> No
 
 
 def test_a_problem_names_its_line() -> None:
-    first = next(violations([Record(1, HEADER), Record(7, {}, "a.jsonl")]))
+    first = next(violations([SourceRecord(1, HEADER), SourceRecord(7, {}, "a.jsonl")]))
     assert first == Problem(7, "an entry of the unknown type ''", "a.jsonl")

@@ -11,13 +11,13 @@ from holdfast.formats.content import summarized
 from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
+    CompactionEvent,
     Event,
-    Folded,
-    Native,
-    Noted,
-    Rewound,
-    Told,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
     without_native,
 )
 from holdfast.formats.json_access import mapping, sequence
@@ -25,7 +25,7 @@ from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.pi.rules import violations
 from holdfast.formats.pi.writer import write_openclaw, write_pi
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -55,15 +55,15 @@ SAYABLE = Sayable(
 )
 
 
-def records(lines: Iterable[str]) -> list[Record]:
-    return [Record(place, json.loads(line)) for place, line in enumerate(lines, 1)]
+def records(lines: Iterable[str]) -> list[SourceRecord]:
+    return [SourceRecord(place, json.loads(line)) for place, line in enumerate(lines, 1)]
 
 
 def counted(events: Iterable[Event]) -> list[Event]:
     """Return comparable events; a usage of nothing at all is none."""
     plain: list[Event] = []
     for event in comparable(events):
-        if isinstance(event, Told) and event.native.usage == Usage(1):
+        if isinstance(event, MessageEvent) and event.native.usage == Usage(1):
             plain.append(replace(event, native=replace(event.native, usage=None)))
         else:
             plain.append(event)
@@ -106,21 +106,25 @@ def test_sessions_of_agents_that_divide_answers_are_ones_that_pi_takes(
     answers = {
         event.native.reply
         for event in events
-        if isinstance(event, Told) and event.message.role is Role.ASSISTANT
+        if isinstance(event, MessageEvent) and event.message.role is Role.ASSISTANT
     }
-    again = [event for event in PI.read(written) if isinstance(event, Told)]
+    again = [event for event in PI.read(written) if isinstance(event, MessageEvent)]
     replies = [event.native.reply for event in again if event.message.role is Role.ASSISTANT]
     assert len(replies) == len(set(replies))
     assert set(replies) <= answers
 
 
-def told(key: str, message: Message, native: Native | None = None, strand: str = MAIN) -> Told:
-    found = native or Native()
-    return Told(strand=strand, line=1, key=key, message=message, native=found)
+def told(
+    key: str, message: Message, native: SourceMetadata | None = None, strand: str = MAIN
+) -> MessageEvent:
+    found = native or SourceMetadata()
+    return MessageEvent(strand=strand, line=1, key=key, message=message, native=found)
 
 
-def begun(about: About | None = None) -> Begun:
-    return Begun(strand=MAIN, line=1, about=about or About(id="s", cwd="/srv", started=1_000))
+def begun(about: About | None = None) -> StrandStarted:
+    return StrandStarted(
+        strand=MAIN, line=1, about=about or About(id="s", cwd="/srv", started=1_000)
+    )
 
 
 def entries(events: Iterable[Event]) -> list[dict[str, object]]:
@@ -128,7 +132,7 @@ def entries(events: Iterable[Event]) -> list[dict[str, object]]:
 
 
 def test_pieces_of_one_answer_become_one_entry_and_results_follow_it() -> None:
-    pieces = Native(reply="r")
+    pieces = SourceMetadata(reply="r")
     call, other = ToolCall("c1", "ls"), ToolCall("c2", "pwd")
     events = [
         begun(),
@@ -136,27 +140,27 @@ def test_pieces_of_one_answer_become_one_entry_and_results_follow_it() -> None:
         told("b", Message(Role.TOOL, (ToolResult("c1", (Text("x"),)),))),
         told("c", Message(Role.ASSISTANT, (other,)), pieces),
         told("d", Message(Role.TOOL, (ToolResult("c2", (Text("y"),)),))),
-        Folded(strand=MAIN, line=1, id="f", shows=("c", "d")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("c", "d")),
     ]
     again = list(PI.read(records(write_pi(events))))
-    said = [event for event in again if isinstance(event, Told)]
+    said = [event for event in again if isinstance(event, MessageEvent)]
     assert [each.message for each in said] == [
         Message(Role.ASSISTANT, (call, other)),
         Message(Role.TOOL, (ToolResult("c1", (Text("x"),), name="ls"),)),
         Message(Role.TOOL, (ToolResult("c2", (Text("y"),), name="pwd"),)),
     ]
     assert said[0].native.usage == Usage(1, 5)
-    (folded,) = [event for event in again if isinstance(event, Folded)]
+    (folded,) = [event for event in again if isinstance(event, CompactionEvent)]
     assert folded.shows == (said[0].key, said[2].key)
 
 
 def test_a_compaction_shows_pi_what_it_kept_in_pis_own_order() -> None:
     events = [
         begun(),
-        told("a", Message(Role.USER, (Text("one"),)), Native(id="a")),
-        told("b", Message(Role.USER, (Text("two"),)), Native(id="b")),
-        told("s", summarized("so far", "holdfast"), Native(id="s1", at=7)),
-        Folded(strand=MAIN, line=1, id="f", shows=("a", "b", "s"), at=7, tokens_before=9),
+        told("a", Message(Role.USER, (Text("one"),)), SourceMetadata(id="a")),
+        told("b", Message(Role.USER, (Text("two"),)), SourceMetadata(id="b")),
+        told("s", summarized("so far", "holdfast"), SourceMetadata(id="s1", at=7)),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("a", "b", "s"), at=7, tokens_before=9),
     ]
     compaction = entries(events)[-1]
     assert {key: compaction[key] for key in ("type", "summary", "firstKeptEntryId")} == {
@@ -175,10 +179,10 @@ def test_a_compaction_shows_pi_what_it_kept_in_pis_own_order() -> None:
 def test_a_compaction_in_pis_order_needs_no_word_of_ours() -> None:
     events = [
         begun(),
-        told("a", Message(Role.USER, (Text("one"),)), Native(id="a")),
-        told("b", Message(Role.USER, (Text("two"),)), Native(id="b")),
-        told("s", summarized("so far", "pi"), Native(id="s1")),
-        Folded(strand=MAIN, line=1, id="f", shows=("s", "b")),
+        told("a", Message(Role.USER, (Text("one"),)), SourceMetadata(id="a")),
+        told("b", Message(Role.USER, (Text("two"),)), SourceMetadata(id="b")),
+        told("s", summarized("so far", "pi"), SourceMetadata(id="s1")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("s", "b")),
     ]
     compaction = entries(events)[-1]
     assert compaction["details"] == {"readFiles": [], "modifiedFiles": []}
@@ -188,9 +192,9 @@ def test_a_compaction_in_pis_order_needs_no_word_of_ours() -> None:
 def test_a_compaction_without_a_summary_is_one_for_pi_and_tells_no_message() -> None:
     events = [
         begun(),
-        told("a", Message(Role.USER, (Text("one"),)), Native(id="a")),
-        told("b", Message(Role.USER, (Text("two"),)), Native(id="b")),
-        Folded(strand=MAIN, line=1, id="f", shows=("b",), at=2_000),
+        told("a", Message(Role.USER, (Text("one"),)), SourceMetadata(id="a")),
+        told("b", Message(Role.USER, (Text("two"),)), SourceMetadata(id="b")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("b",), at=2_000),
     ]
     assert entries(events)[-1]["type"] == "compaction"
     assert comparable(PI.read(records(write_pi(events))))[-1] == comparable(events)[-1]
@@ -199,17 +203,19 @@ def test_a_compaction_without_a_summary_is_one_for_pi_and_tells_no_message() -> 
 def test_a_summary_that_folded_nothing_is_still_a_summary() -> None:
     summary = summarized("so far", "pi")
     events = [begun(), told("s", summary), told("u", Message(Role.USER, (Text("Go on"),)))]
-    again = [event for event in PI.read(records(write_pi(events))) if isinstance(event, Told)]
+    again = [
+        event for event in PI.read(records(write_pi(events))) if isinstance(event, MessageEvent)
+    ]
     assert again[0].message == summary
 
 
 def test_a_branch_of_the_newest_message_is_a_branch_again() -> None:
     events = [
         begun(),
-        told("a", Message(Role.USER, (Text("one"),)), Native(id="a", at=1)),
-        Begun(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="a"),
-        told("b", Message(Role.USER, (Text("two"),)), Native(id="b", at=2), "x"),
-        told("c", Message(Role.USER, (Text("three"),)), Native(id="c", at=3)),
+        told("a", Message(Role.USER, (Text("one"),)), SourceMetadata(id="a", at=1)),
+        StrandStarted(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="a"),
+        told("b", Message(Role.USER, (Text("two"),)), SourceMetadata(id="b", at=2), "x"),
+        told("c", Message(Role.USER, (Text("three"),)), SourceMetadata(id="c", at=3)),
     ]
     assert comparable(PI.read(records(write_pi(events)))) == comparable(events)
 
@@ -217,13 +223,13 @@ def test_a_branch_of_the_newest_message_is_a_branch_again() -> None:
 def test_turns_taken_back_on_a_branch_are_taken_back_there() -> None:
     events: list[Event] = [begun()]
     for place, key in enumerate("abc", 1):
-        native = Native(id=key, at=1_000 * place)
+        native = SourceMetadata(id=key, at=1_000 * place)
         events.append(told(key, Message(Role.USER, (Text(key),)), native))
     events += [
-        Begun(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="b"),
-        told("d", Message(Role.USER, (Text("d"),)), Native(id="d", at=5_000), "x"),
-        Rewound(strand="x", line=1, shows=("a",), at=6_000),
-        told("e", Message(Role.USER, (Text("e"),)), Native(id="e", at=7_000), "x"),
+        StrandStarted(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="b"),
+        told("d", Message(Role.USER, (Text("d"),)), SourceMetadata(id="d", at=5_000), "x"),
+        RewindEvent(strand="x", line=1, shows=("a",), at=6_000),
+        told("e", Message(Role.USER, (Text("e"),)), SourceMetadata(id="e", at=7_000), "x"),
     ]
     written = records(write_pi(events))
     assert list(violations(written)) == []
@@ -262,7 +268,9 @@ def test_thinking_of_every_provider_comes_back_as_its_codec_reads_it() -> None:
     )
     for thought in thoughts:
         events = [begun(), told("t", Message(Role.ASSISTANT, (thought, Text("so"))))]
-        again = [event for event in PI.read(records(write_pi(events))) if isinstance(event, Told)]
+        again = [
+            event for event in PI.read(records(write_pi(events))) if isinstance(event, MessageEvent)
+        ]
         assert [each.message.parts[0] for each in again] == [thought]
 
 
@@ -270,8 +278,8 @@ def test_labels_and_later_names_stand_where_pi_looks_for_them() -> None:
     about = About(id="s", more={"labels": {"a": "start", "gone": "x"}})
     events = [
         begun(about),
-        told("a", Message(Role.USER, (Text("one"),)), Native(id="a")),
-        Noted(strand=MAIN, about=About(title="Maps", more={"thinkingLevel": "high"})),
+        told("a", Message(Role.USER, (Text("one"),)), SourceMetadata(id="a")),
+        MetadataUpdated(strand=MAIN, about=About(title="Maps", more={"thinkingLevel": "high"})),
     ]
     written = records(write_pi(events))
     assert list(violations(written)) == []
@@ -280,7 +288,7 @@ def test_labels_and_later_names_stand_where_pi_looks_for_them() -> None:
     (noted,) = [
         event.about
         for event in PI.read(written)
-        if isinstance(event, Noted) and "labels" in event.about.more
+        if isinstance(event, MetadataUpdated) and "labels" in event.about.more
     ]
     assert noted == About(more={"labels": {"a": "start"}})
 
@@ -290,7 +298,7 @@ def test_a_session_without_a_sound_id_gets_one_that_can_be_part_of_a_file_name()
     (again,) = PI.read(records(write_pi([begun(About(parent="p_1"))])))
     assert "/" not in str(header["id"])
     assert header["parentSession"] == "_p-1.jsonl"
-    assert isinstance(again, Begun)
+    assert isinstance(again, StrandStarted)
     assert (again.about.parent, again.about.fork) == ("p_1", Fork.BRANCH)
 
 
@@ -301,13 +309,15 @@ def test_results_that_stood_in_one_message_become_entries_of_their_own() -> None
         begun(),
         told("a", calls),
         told("b", Message(Role.TOOL, both)),
-        Folded(strand=MAIN, line=1, id="f", shows=("b",)),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("b",)),
     ]
     written = records(write_pi(events))
     assert list(violations(written)) == []
-    again = [event for event in PI.read(written) if isinstance(event, Told | Folded)]
-    assert isinstance(again[-1], Folded)
-    keys = [event.key for event in again if isinstance(event, Told)]
+    again = [
+        event for event in PI.read(written) if isinstance(event, MessageEvent | CompactionEvent)
+    ]
+    assert isinstance(again[-1], CompactionEvent)
+    keys = [event.key for event in again if isinstance(event, MessageEvent)]
     assert again[-1].shows == tuple(keys[1:])
 
 
@@ -345,10 +355,10 @@ def test_pi_resumes_with_what_the_model_saw_below_the_summary(events: list[Event
     summary = ""
     for event in events:
         match event:
-            case Told(key=key, message=message):
+            case MessageEvent(key=key, message=message):
                 window.append(key)
                 summary = key if message.summary is not None else summary
-            case Folded(shows=shows):
+            case CompactionEvent(shows=shows):
                 window = sorted(shows, key=lambda key: key != summary)
             case _:
                 continue
@@ -356,73 +366,79 @@ def test_pi_resumes_with_what_the_model_saw_below_the_summary(events: list[Event
 
 
 def test_what_a_window_shows_besides_one_stretch_is_written_again() -> None:
-    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abcd"]
+    said = [told(key, Message(Role.USER, (Text(key),)), SourceMetadata(id=key)) for key in "abcd"]
     events = [
         begun(),
         *said[:3],
-        told("s", summarized("so far", "pi"), Native(id="s")),
-        Folded(strand=MAIN, line=1, id="f", shows=("a", "s", "c"), at=7),
+        told("s", summarized("so far", "pi"), SourceMetadata(id="s")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("a", "s", "c"), at=7),
         said[3],
     ]
     found = entries(events)
     assert context(found) == ["s", "a", "c", "d"]
     assert [each.get("holdfast") for each in found[-3:]] == [{"copy": "a"}, {"copy": "c"}, None]
     again = list(PI.read(records(write_pi(events))))
-    assert [each.key for each in again if isinstance(each, Told)] == ["a", "b", "c", "s", "d"]
-    (back,) = [each for each in again if isinstance(each, Folded)]
+    assert [each.key for each in again if isinstance(each, MessageEvent)] == [
+        "a",
+        "b",
+        "c",
+        "s",
+        "d",
+    ]
+    (back,) = [each for each in again if isinstance(each, CompactionEvent)]
     assert back.shows == ("a", "s", "c")
     assert list(PI.read(records(write_pi(again)))) == again
 
 
 def test_a_copy_has_no_call_whose_result_is_hidden() -> None:
     call, result = ToolCall("t1", "read", "{}"), ToolResult("t1", (Text("x"),))
-    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "ad"]
+    said = [told(key, Message(Role.USER, (Text(key),)), SourceMetadata(id=key)) for key in "ad"]
     events = [
         begun(),
         said[0],
-        told("b", Message(Role.ASSISTANT, (Text("I read."),)), Native(id="b", reply="r")),
-        told("c", Message(Role.ASSISTANT, (call,)), Native(id="c", reply="r")),
+        told("b", Message(Role.ASSISTANT, (Text("I read."),)), SourceMetadata(id="b", reply="r")),
+        told("c", Message(Role.ASSISTANT, (call,)), SourceMetadata(id="c", reply="r")),
         told("t", Message(Role.TOOL, (result,))),
         said[1],
         told("s", summarized("so far", "pi")),
-        Folded(strand=MAIN, line=1, id="f", shows=("s", "b", "d")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("s", "b", "d")),
     ]
     answer = mapping(entries(events)[-2]["message"])
     assert [mapping(each)["type"] for each in sequence(answer["content"])] == ["text"]
 
 
 def test_pi_may_keep_copies_when_it_compacts_again() -> None:
-    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abc"]
+    said = [told(key, Message(Role.USER, (Text(key),)), SourceMetadata(id=key)) for key in "abc"]
     events = [
         begun(),
         *said,
-        told("s", summarized("so far", "pi"), Native(id="s")),
-        Folded(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
+        told("s", summarized("so far", "pi"), SourceMetadata(id="s")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
     ]
     lines = list(write_pi(events))
     copy = json.loads(lines[-1])
     more = {"type": "compaction", "id": "t", "parentId": copy["id"], "summary": "more"}
     more |= {"timestamp": copy["timestamp"], "firstKeptEntryId": copy["id"], "tokensBefore": 1}
     found = [each for each in PI.read(records([*lines, json.dumps(more)]))]
-    assert isinstance(found[-1], Folded)
+    assert isinstance(found[-1], CompactionEvent)
     assert found[-1].shows == ("t", "c")
 
 
 def test_a_branch_of_a_copy_is_one_of_what_was_copied() -> None:
-    said = [told(key, Message(Role.USER, (Text(key),)), Native(id=key)) for key in "abc"]
-    branch = Begun(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="a")
+    said = [told(key, Message(Role.USER, (Text(key),)), SourceMetadata(id=key)) for key in "abc"]
+    branch = StrandStarted(strand="x", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="a")
     events = [
         begun(),
         *said,
-        told("s", summarized("so far", "pi"), Native(id="s")),
-        Folded(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
+        told("s", summarized("so far", "pi"), SourceMetadata(id="s")),
+        CompactionEvent(strand=MAIN, line=1, id="f", shows=("s", "a", "c"), at=7),
         branch,
-        told("x", Message(Role.USER, (Text("x"),)), Native(id="x"), "x"),
+        told("x", Message(Role.USER, (Text("x"),)), SourceMetadata(id="x"), "x"),
     ]
     assert context(entries(events)) == ["s", "a", "x"]
     again = list(PI.read(records(write_pi(events))))
-    assert [each.after for each in again if isinstance(each, Begun)] == ["", "a"]
-    assert not [each for each in again if isinstance(each, Rewound)]
+    assert [each.after for each in again if isinstance(each, StrandStarted)] == ["", "a"]
+    assert not [each for each in again if isinstance(each, RewindEvent)]
 
 
 def test_words_and_calls_below_a_summary_are_not_lost() -> None:
@@ -432,9 +448,15 @@ def test_words_and_calls_below_a_summary_are_not_lost() -> None:
         Message(Role.USER, (*summary, Text("Go on"))),
         Message(Role.ASSISTANT, (*summary, Text("I read."), call)),
     ):
-        events = [begun(), told("a", message), Folded(strand=MAIN, line=1, id="f", shows=("a",))]
+        events = [
+            begun(),
+            told("a", message),
+            CompactionEvent(strand=MAIN, line=1, id="f", shows=("a",)),
+        ]
         again = [
-            each.message for each in PI.read(records(write_pi(events))) if isinstance(each, Told)
+            each.message
+            for each in PI.read(records(write_pi(events)))
+            if isinstance(each, MessageEvent)
         ]
         assert [each.parts for each in again] == [summary, message.parts[1:]]
 
@@ -445,10 +467,10 @@ def test_pi_resumes_the_newest_branch(events: list[Event]) -> None:
     newest = MAIN
     for event in events:
         match event:
-            case Begun(of=of, strand=strand, after=after):
+            case StrandStarted(of=of, strand=strand, after=after):
                 shared = windows[of] if of is not None else []
                 windows[strand] = shared[: shared.index(after) + 1] if shared else []
-            case Told(key=key, strand=strand):
+            case MessageEvent(key=key, strand=strand):
                 windows[strand].append(key)
                 newest = strand
             case _:

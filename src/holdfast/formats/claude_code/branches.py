@@ -18,26 +18,26 @@ from typing import TYPE_CHECKING
 from holdfast.formats.claude_code.lines import MARK
 from holdfast.formats.content import words
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Rewound
+from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
 from holdfast.formats.json_access import mapping, mappings, moment, sequence, string
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.claude_code.lines import Line
+    from holdfast.formats.claude_code.lines import SessionLine
 
-__all__ = ["Folds", "Place", "Tree"]
+__all__ = ["LinePlace", "LineTree", "LineWindows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """Where a line belongs."""
 
     strand: str
     follows: str = ""
     """The message that it follows, if that is known."""
-    begun: Begun | None = None
+    begun: StrandStarted | None = None
     """The strand that begins with it."""
 
 
@@ -48,7 +48,7 @@ class _Tasks:
         """Know no call."""
         self._waiting: dict[str, tuple[str, str, str]] = {}
 
-    def offer(self, line: Line, strand: str) -> None:
+    def offer(self, line: SessionLine, strand: str) -> None:
         """Take note of the tasks in a line of the model."""
         for block in mappings(line.content):
             fields = mapping(block.get("input"))
@@ -56,7 +56,7 @@ class _Tasks:
                 title = string(fields.get("description"))
                 self._waiting[prompt] = (strand, string(block.get("id")), title)
 
-    def take(self, line: Line) -> tuple[str, About]:
+    def take(self, line: SessionLine) -> tuple[str, About]:
         """Return the strand that gave a sub-agent its task, and what is known of the task."""
         strand, call, title = self._waiting.pop(words(line.content), (MAIN, "", ""))
         call = string(line.marks.get("call")) or call
@@ -65,7 +65,7 @@ class _Tasks:
         return strand, About(title=title, started=line.at, more=more)
 
 
-class Tree:
+class LineTree:
     """Follows the parents of the lines of a file."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Tree:
         """Say whether a line came."""
         return uuid in self._known
 
-    def place(self, line: Line) -> Place:
+    def place(self, line: SessionLine) -> LinePlace:
         """Return where a message belongs, before it is told."""
         is_side, parent = line.is_side, line.parent
         if self._is_side is None:
@@ -98,12 +98,12 @@ class Tree:
             of, about = self._tasks.take(line)
             return self._fork(line, about, of, Fork.DELEGATION)
         if not is_guest and strand in self._sides:
-            return Place(self._current)
+            return LinePlace(self._current)
         if line.marks.get("branch") or (parent in self._followed and line.is_asked):
             return self._fork(line, About(), strand, Fork.BRANCH, follows)
-        return Place(strand, follows)
+        return LinePlace(strand, follows)
 
-    def told(self, line: Line, place: Place, key: str) -> None:
+    def told(self, line: SessionLine, place: LinePlace, key: str) -> None:
         """Take note of a message that was told, by the key of its last part."""
         if line.parent:
             self._followed.add(line.parent)
@@ -115,7 +115,7 @@ class Tree:
         if line.kind == "assistant":
             self._tasks.offer(line, place.strand)
 
-    def passed(self, line: Line) -> str:
+    def passed(self, line: SessionLine) -> str:
         """Take note of a line that is not a message, and return its strand."""
         before = line.parent or string(line.entry.get("logicalParentUuid"))
         strand, follows = self._known.get(before) or (self._current, "")
@@ -123,7 +123,7 @@ class Tree:
             self._enter(line, strand, follows)
         return strand
 
-    def copied(self, line: Line) -> tuple[str, str]:
+    def copied(self, line: SessionLine) -> tuple[str, str]:
         """Take note of a copy, and return its strand and the message it stands for."""
         strand, _ = self._known.get(line.parent) or (self._current, "")
         _, key = self._known[line.original]
@@ -140,7 +140,7 @@ class Tree:
             reason = f"{subject} not in the file; read in the order of the file"
             yield Problem(missing[0], reason)
 
-    def _enter(self, line: Line, strand: str, key: str) -> None:
+    def _enter(self, line: SessionLine, strand: str, key: str) -> None:
         # The first line may go on from a file that is not here, and what stands in the place of
         # a refused answer from a line that was never written.
         if line.parent and line.parent not in self._known and self._known and not line.replaces:
@@ -149,10 +149,12 @@ class Tree:
             self._known[line.uuid] = (strand, key)
 
     @staticmethod
-    def _fork(line: Line, about: About, of: str, fork: Fork, after: str = "") -> Place:
+    def _fork(line: SessionLine, about: About, of: str, fork: Fork, after: str = "") -> LinePlace:
         name = line.uuid or f"#{line.number}"
-        begun = Begun(strand=name, line=line.number, about=about, of=of, fork=fork, after=after)
-        return Place(name, after, begun)
+        begun = StrandStarted(
+            strand=name, line=line.number, about=about, of=of, fork=fork, after=after
+        )
+        return LinePlace(name, after, begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ class _Change:
     """How many messages had been told."""
 
 
-class Folds:
+class LineWindows:
     """Knows in which order messages were told, and which compactions wait for their summary."""
 
     def __init__(self) -> None:
@@ -217,11 +219,13 @@ class Folds:
         """Take note of a line that stands for another."""
         self._pieces[uuid] = self._pieces.get(original, (original,))
 
-    def begin(self, line: Line, strand: str) -> None:
+    def begin(self, line: SessionLine, strand: str) -> None:
         """Take note of a boundary."""
         self._open[strand] = _Boundary(line.uuid or f"#{line.number}", line.entry, len(self._told))
 
-    def end(self, line: Line, strand: str, summary: str) -> Iterator[Folded | Rewound]:
+    def end(
+        self, line: SessionLine, strand: str, summary: str
+    ) -> Iterator[CompactionEvent | RewindEvent]:
         """Return the compaction that a summary belongs to.
 
         Args:
@@ -242,10 +246,10 @@ class Folds:
         shows, at = tuple(dict.fromkeys(found)), boundary.at or line.at
         self._changed[strand] = _Change(shows, len(self._told))
         if marks.get("rewound") is True:
-            yield Rewound(strand=strand, line=line.number, shows=shows, at=at)
+            yield RewindEvent(strand=strand, line=line.number, shows=shows, at=at)
             return
         before, after = about.get("preTokens"), about.get("postTokens")
-        yield Folded(
+        yield CompactionEvent(
             strand=strand,
             line=line.number,
             id=boundary.id,
@@ -256,7 +260,7 @@ class Folds:
             tokens_after=after if isinstance(after, int) and after else None,
         )
 
-    def retract(self, line: Line, strand: str) -> Iterator[Rewound]:
+    def retract(self, line: SessionLine, strand: str) -> Iterator[RewindEvent]:
         """Return that the model sees no more what a line takes back, if it saw that."""
         gone = frozenset(self._known(line.replaces))
         seen = self._window(strand) if gone else []
@@ -264,7 +268,7 @@ class Folds:
             return
         left = tuple([key for key in seen if key not in gone])
         self._changed[strand] = _Change(left, len(self._told))
-        yield Rewound(strand=strand, line=line.number, shows=left, at=line.at)
+        yield RewindEvent(strand=strand, line=line.number, shows=left, at=line.at)
 
     def _window(self, strand: str) -> list[str]:
         """Return what the model sees of a strand."""

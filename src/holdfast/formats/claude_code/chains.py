@@ -19,16 +19,16 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.formats.claude_code.writer import Piece
-    from holdfast.formats.events import Begun, Told
+    from holdfast.formats.claude_code.writer import LineContent
+    from holdfast.formats.events import MessageEvent, StrandStarted
 
-__all__ = ["Stamps", "Thread", "Threads", "Written"]
+__all__ = ["LineChain", "LineChains", "LineStamps", "WrittenLine"]
 
 _EPOCH = 946_684_800_000
 """The year 2000: a session that knows no time has to have one."""
 
 
-class Stamps:
+class LineStamps:
     """Hands out ids that are used once, and times that do not run backward."""
 
     def __init__(self, about: About | None = None) -> None:
@@ -66,35 +66,35 @@ _ADDED = frozenset(["isMeta", QUEUED])
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenLine:
     """A line of a message."""
 
     uuid: str
-    piece: Piece
+    piece: LineContent
     fields: Mapping[str, object]
     """What it says, without its place in the file."""
 
 
-class Book:
+class WrittenLines:
     """Knows which lines were written, for all strands of a file."""
 
     def __init__(self) -> None:
         """Know no line."""
-        self._lines: dict[str, list[Written]] = {}
+        self._lines: dict[str, list[WrittenLine]] = {}
         """The lines of each message; of those that were written again, the newest."""
         self._calls: dict[tuple[str, bool], str] = {}
         """The line of each call, for the main chain and for the side chains."""
         self._parents: dict[str, str] = {}
         self._followed: set[str] = set()
 
-    def enter(self, key: str, line: Written, parent: str) -> None:
+    def enter(self, key: str, line: WrittenLine, parent: str) -> None:
         """Take note of a line."""
         self._lines.setdefault(key, []).append(line)
         self._parents[line.uuid] = parent
         if parent:
             self._followed.add(parent)
 
-    def clear(self, key: str) -> Sequence[Written]:
+    def clear(self, key: str) -> Sequence[WrittenLine]:
         """Return the lines of a message, which is about to be written again."""
         return self._lines.pop(key, ())
 
@@ -102,7 +102,7 @@ class Book:
         """Take note of the line of a call."""
         self._calls[call, is_side] = uuid
 
-    def lines(self, key: str) -> Sequence[Written]:
+    def lines(self, key: str) -> Sequence[WrittenLine]:
         """Return the lines of a message; nothing when it could not be written."""
         return self._lines.get(key, ())
 
@@ -128,10 +128,10 @@ class Book:
         return uuid in self._followed
 
 
-class Thread:
+class LineChain:
     """One strand: what comes next follows its last line."""
 
-    def __init__(self, book: Book, begun: Begun | None, *, is_side: bool) -> None:
+    def __init__(self, book: WrittenLines, begun: StrandStarted | None, *, is_side: bool) -> None:
         """Begin a strand; one that is a branch goes on from a line of another."""
         self.is_side = is_side
         self.last = ""
@@ -148,7 +148,7 @@ class Thread:
             self.root = book.chain(self.last)[0]
             self.shown = None
 
-    def parent_for(self, told: Told) -> str:
+    def parent_for(self, told: MessageEvent) -> str:
         """Return the line that a line of a message follows.
 
         The results of calls that were made together follow each other: to resume, the program
@@ -158,11 +158,11 @@ class Thread:
             return known
         return self.last
 
-    def caller(self, piece: Piece) -> str:
+    def caller(self, piece: LineContent) -> str:
         """Return the line of the call that a line answers; nothing when there is none."""
         return self._book.caller(piece.answers, is_side=self.is_side)
 
-    def wrote(self, key: str, line: Written, parent: str) -> None:
+    def wrote(self, key: str, line: WrittenLine, parent: str) -> None:
         """Take note of a line of a message."""
         self._book.enter(key, line, parent)
         if line.piece.call:
@@ -190,7 +190,7 @@ class Thread:
         """Take note of another window."""
         self.shown = list(keys)
 
-    def marks(self, told: Told, parent: str) -> dict[str, object]:
+    def marks(self, told: MessageEvent, parent: str) -> dict[str, object]:
         """Return what the first line of a strand says that its place in the file does not."""
         begun, self._begun = self._begun, None
         if begun is None:
@@ -208,32 +208,32 @@ class Thread:
         return self._spent[1]
 
 
-class Threads:
+class LineChains:
     """The strands of one conversation; those of others are not written."""
 
     def __init__(self) -> None:
         """Know no strand."""
-        self.book = Book()
-        self._threads: dict[str, Thread] = {}
+        self.book = WrittenLines()
+        self._threads: dict[str, LineChain] = {}
         self._main: str | None = None
 
-    def begin(self, begun: Begun) -> bool:
+    def begin(self, begun: StrandStarted) -> bool:
         """Begin a strand, and say whether it is the main one."""
         if begun.of is None:
             if self._main is not None:
                 return False
             self._main = begun.strand
-            self._threads[begun.strand] = Thread(self.book, None, is_side=False)
+            self._threads[begun.strand] = LineChain(self.book, None, is_side=False)
             return True
         if (parent := self._threads.get(begun.of)) is not None:
             is_side = parent.is_side or begun.fork is not Fork.BRANCH
-            self._threads[begun.strand] = Thread(self.book, begun, is_side=is_side)
+            self._threads[begun.strand] = LineChain(self.book, begun, is_side=is_side)
         return False
 
     def is_main(self, strand: str) -> bool:
         """Say whether a strand is the main one."""
         return strand == self._main
 
-    def of(self, strand: str) -> Thread | None:
+    def of(self, strand: str) -> LineChain | None:
         """Return a strand; None for one that is not written."""
         return self._threads.get(strand)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Noted
+from holdfast.formats.events import MAIN, About, MetadataUpdated
 from holdfast.formats.json_access import (
     dollars,
     is_object,
@@ -23,7 +23,7 @@ from holdfast.formats.json_access import (
     string,
     usage_in,
 )
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Synthetic, Text
 from holdfast.wire.anthropic import read_said
@@ -42,8 +42,8 @@ __all__ = [
     "QUEUED",
     "SPOKEN",
     "SYSTEM",
-    "Line",
-    "Stream",
+    "SessionLine",
+    "StreamConverter",
     "is_streamed",
     "line_of",
 ]
@@ -87,7 +87,7 @@ COUNTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SessionLine:
     """A line with its place."""
 
     number: int
@@ -213,7 +213,7 @@ class Line:
         return () if isinstance(whole, str) else whole, tuple(problems)
 
 
-def line_of(record: Record) -> Line:
+def line_of(record: SourceRecord) -> SessionLine:
     """Return a record as a line."""
     entry = mapping(record.value)
     get = entry.get
@@ -222,7 +222,7 @@ def line_of(record: Record) -> Line:
     content = message.get("content")
     if kind == "attachment":
         content = mapping(get("attachment")).get("prompt")
-    return Line(
+    return SessionLine(
         record.line,
         # This is done for every line, so that nothing is called where a look will do.
         kind if isinstance(kind, str) else "",
@@ -263,7 +263,7 @@ def is_streamed(value: object) -> bool:
     return is_object(value) and "session_id" in value and "sessionId" not in value
 
 
-class Stream:
+class StreamConverter:
     """Turns the lines of one stream into lines of a session file."""
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ class Stream:
         self._spent = Usage()
         self._is_folded = False
 
-    def line(self, record: Record) -> Record:
+    def line(self, record: SourceRecord) -> SourceRecord:
         """Return a line as a session file would have it."""
         entry = mapping(record.value)
         kind, call = string(entry.get("type")), string(entry.get("parent_tool_use_id"))
@@ -295,9 +295,9 @@ class Stream:
             made |= self._summed(entry)
         elif kind == "system":
             made |= self._noted(entry)
-        return Record(record.line, made, record.file)
+        return SourceRecord(record.line, made, record.file)
 
-    def costs(self, record: Record) -> Iterator[Noted]:
+    def costs(self, record: SourceRecord) -> Iterator[MetadataUpdated]:
         """Return what the session cost so far, where a line tells that a turn is over."""
         entry = mapping(record.value)
         if entry.get("type") != "result" or not self._last:
@@ -314,7 +314,7 @@ class Stream:
             whole.cache_write_tokens,
             price,
         )
-        yield Noted(strand=MAIN, about=About(usage=self._spent))
+        yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
 
     def _noted(self, entry: Mapping[str, object]) -> Mapping[str, object]:
         if entry.get("subtype") == "init":

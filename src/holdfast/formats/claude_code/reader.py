@@ -17,19 +17,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.claude_code.branches import Folds, Tree
+from holdfast.formats.claude_code.branches import LineTree, LineWindows
 from holdfast.formats.claude_code.lines import (
     ABOUT,
     PROMPT,
     SPOKEN,
     SYSTEM,
-    Stream,
+    StreamConverter,
     is_streamed,
     line_of,
 )
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import mapping, sequence, string
 from holdfast.formats.reader import LIKELY, SessionReader, Sign
 from holdfast.formats.replay import merged
@@ -38,10 +45,10 @@ from holdfast.session import Fork, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.claude_code.branches import Place
-    from holdfast.formats.claude_code.lines import Line
+    from holdfast.formats.claude_code.branches import LinePlace
+    from holdfast.formats.claude_code.lines import SessionLine
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Transcript
 
 __all__ = ["CLAUDE_CODE"]
@@ -52,10 +59,10 @@ _SAID = ("cwd", "gitBranch", "version", *ABOUT)
 _NOTHING = About()
 
 
-class Header:
+class SessionHeader:
     """Gathers what is known of a session while its lines come."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: LineTree) -> None:
         """Know nothing; the tree says which lines are in the file."""
         self._tree = tree
         self.session = ""
@@ -69,7 +76,7 @@ class Header:
         self._titles: dict[str, str] = {}
         """Titles by the line that they are for; those of other files stand here as well."""
 
-    def see(self, line: Line) -> About | None:
+    def see(self, line: SessionLine) -> About | None:
         """Return what a line says that was not known; None until the session has begun."""
         if not self.session:
             self.session = string(line.entry.get("sessionId"))
@@ -82,7 +89,7 @@ class Header:
         self._known = merged(self._known, found)
         return found if self.has_begun else None
 
-    def begin(self, line: Line | None) -> About:
+    def begin(self, line: SessionLine | None) -> About:
         """Return what is known when the first message is told, or when there is none."""
         self.has_begun = True
         if line is None:
@@ -95,7 +102,7 @@ class Header:
             self._known, id=agent or self.session, started=line.at, parent=parent, fork=fork
         )
 
-    def _found(self, line: Line) -> About:
+    def _found(self, line: SessionLine) -> About:
         """Return what is new in the fields that every message has."""
         said = [*map(line.entry.get, _SAID)]
         fresh: dict[str, str] = {}
@@ -123,7 +130,7 @@ class Header:
             more={key: fresh[key] for key in ABOUT if fresh.get(key)},
         )
 
-    def _title(self, line: Line) -> str:
+    def _title(self, line: SessionLine) -> str:
         title, rank = "", 0
         if line.kind in _TITLES:
             key, rank = _TITLES[line.kind]
@@ -149,7 +156,7 @@ _OF_A_STREAM = frozenset(["type", "subtype", "session_id", "cwd", "tools"])
 """What the first line has that Claude Code prints."""
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -168,8 +175,8 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return weak
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk, stream = _Desk(), Stream()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    desk, stream = _Reader(), StreamConverter()
     for record in records:
         if is_streamed(record.value):
             yield from stream.costs(record)
@@ -178,26 +185,26 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
     yield from desk.end()
 
 
-class _Desk:
+class _Reader:
     """Tells lines as they come."""
 
     def __init__(self) -> None:
-        self._tree = Tree()
-        self._header = Header(self._tree)
-        self._folds = Folds()
-        self._answers = _Answers()
+        self._tree = LineTree()
+        self._header = SessionHeader(self._tree)
+        self._folds = LineWindows()
+        self._answers = _AnswerTracker()
         self._told: set[str] = set()
         self._last: dict[str, str] = {}
         """The message of each strand that was told last."""
 
-    def take(self, line: Line) -> list[Event]:
+    def take(self, line: SessionLine) -> list[Event]:
         """Tell what a line adds."""
         events: list[Event] = []
         if line.marks and line.original in self._told:
             self._copied(line)
             return events
         if (about := self._header.see(line)) is not None:
-            events.append(Noted(strand=MAIN, about=about))
+            events.append(MetadataUpdated(strand=MAIN, about=about))
         if line.uuid in self._told:
             return events
         match line.kind:
@@ -221,10 +228,10 @@ class _Desk:
     def end(self) -> Iterator[Event]:
         """Tell what only the whole file shows."""
         if not self._header.has_begun:
-            yield Begun(strand=MAIN, line=1, about=self._header.begin(None))
+            yield StrandStarted(strand=MAIN, line=1, about=self._header.begin(None))
         yield from self._tree.problems()
 
-    def _spoken(self, line: Line, events: list[Event]) -> None:
+    def _spoken(self, line: SessionLine, events: list[Event]) -> None:
         if not line.has_content:
             self._tree.passed(line)
             reason = f"a line of type {line.kind} without content"
@@ -238,14 +245,16 @@ class _Desk:
                 self._answers.close()
             self._tell(line, line.content, events)
 
-    def _tell(self, line: Line, content: object, events: list[Event]) -> None:
+    def _tell(self, line: SessionLine, content: object, events: list[Event]) -> None:
         messages, problems = line.messages(content)
         events += problems
         if not messages:
             self._tree.passed(line)
             return
         if not self._header.has_begun:
-            events.append(Begun(strand=MAIN, line=line.number, about=self._header.begin(line)))
+            events.append(
+                StrandStarted(strand=MAIN, line=line.number, about=self._header.begin(line))
+            )
         place = self._tree.place(line)
         if place.begun is not None:
             events.append(place.begun)
@@ -256,14 +265,16 @@ class _Desk:
         self._messages(line, place, messages, events)
 
     def _messages(
-        self, line: Line, place: Place, messages: Transcript, events: list[Event]
+        self, line: SessionLine, place: LinePlace, messages: Transcript, events: list[Event]
     ) -> None:
         name, strand = line.uuid or f"#{line.number}", place.strand
         keys = (name, *(f"{name}/{count}" for count in range(1, len(messages))))
         native = self._native(line, place)
         for key, message in zip(keys, messages, strict=True):
             events.append(
-                Told(strand=strand, line=line.number, key=key, message=message, native=native)
+                MessageEvent(
+                    strand=strand, line=line.number, key=key, message=message, native=native
+                )
             )
         if line.uuid:
             self._told.add(line.uuid)
@@ -273,7 +284,7 @@ class _Desk:
         if line.is_summary:
             events += self._folds.end(line, strand, name)
 
-    def _copied(self, line: Line) -> None:
+    def _copied(self, line: SessionLine) -> None:
         """Let a line stand for the one that it repeats: what comes below it follows that."""
         strand, key = self._tree.copied(line)
         self._folds.copied(line.uuid, line.original)
@@ -281,12 +292,12 @@ class _Desk:
             self._told.add(line.uuid)
         self._last[strand] = key
 
-    def _native(self, line: Line, place: Place) -> Native:
+    def _native(self, line: SessionLine, place: LinePlace) -> SourceMetadata:
         reply, model, usage = "", "", None
         if line.kind == "assistant":
             reply, model = string(line.message.get("id")), string(line.message.get("model"))
             usage = self._answers.spent(line)
-        return Native(
+        return SourceMetadata(
             id=line.uuid,
             parent="" if place.follows == self._last.get(place.strand) else place.follows,
             reply=reply,
@@ -297,7 +308,7 @@ class _Desk:
         )
 
 
-class _Answers:
+class _AnswerTracker:
     """Follows the lines of one answer: what they repeat is told and counted once."""
 
     def __init__(self) -> None:
@@ -308,7 +319,7 @@ class _Answers:
         self._blocks: list[object] = []
         """What was told of the answer that is being written."""
 
-    def added(self, line: Line) -> object:
+    def added(self, line: SessionLine) -> object:
         """Return what a line adds to its answer: some programs repeat what they wrote before."""
         reply, blocks = string(line.message.get("id")), list(sequence(line.content))
         if not reply or not blocks:
@@ -325,7 +336,7 @@ class _Answers:
         """Take note that a user spoke: what is said now is another answer, whatever its id."""
         self._reply, self._blocks = "", []
 
-    def spent(self, line: Line) -> Usage | None:
+    def spent(self, line: SessionLine) -> Usage | None:
         """Return what the answer cost beyond what its earlier lines said.
 
         The first lines of an answer are written before it is counted to the end.

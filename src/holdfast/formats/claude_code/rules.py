@@ -16,8 +16,8 @@ from holdfast.formats.writer import is_uuid
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.formats.claude_code.lines import Line
-    from holdfast.formats.source import Record
+    from holdfast.formats.claude_code.lines import SessionLine
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["violations"]
 
@@ -32,9 +32,9 @@ _COUNTS = (
 )
 
 
-def violations(records: Iterable[Record]) -> Iterator[Problem]:
+def violations(records: Iterable[SourceRecord]) -> Iterator[Problem]:
     """Name every line that Claude Code would not have written, and why."""
-    desk = _Desk()
+    desk = _Checker()
     for record in records:
         line = line_of(record)
         for reason in desk.look(line):
@@ -42,7 +42,7 @@ def violations(records: Iterable[Record]) -> Iterator[Problem]:
     yield from desk.end()
 
 
-class _Desk:
+class _Checker:
     """Looks at lines in order; a rule may depend on what came before, never on what follows."""
 
     def __init__(self) -> None:
@@ -52,12 +52,12 @@ class _Desk:
         """The line of each call."""
         self._models: dict[str, str] = {}
         """The model of each answer."""
-        self._boundary: Line | None = None
+        self._boundary: SessionLine | None = None
         """A boundary whose summary has to come next, below copies at most."""
         self._below = ""
         """The line before."""
 
-    def look(self, line: Line) -> Iterator[str]:
+    def look(self, line: SessionLine) -> Iterator[str]:
         """Return what is wrong with a line."""
         if not line.kind:
             yield "a line has no type"
@@ -77,7 +77,7 @@ class _Desk:
         if self._boundary is not None:
             yield Problem(self._boundary.number, "a boundary has no summary after it")
 
-    def _links(self, line: Line) -> Iterator[str]:
+    def _links(self, line: SessionLine) -> Iterator[str]:
         if not is_uuid(line.uuid):
             yield f"the id {line.uuid!r} is no UUID"
         if line.uuid in self._sides:
@@ -89,7 +89,7 @@ class _Desk:
         if not line.parent and line.entry.get("parentUuid", "") is not None:
             yield "a line without a parent says so with null"
 
-    def _folds(self, line: Line) -> Iterator[str]:
+    def _folds(self, line: SessionLine) -> Iterator[str]:
         boundary, below = self._boundary, self._below
         self._below = line.uuid
         if line.original:
@@ -105,7 +105,7 @@ class _Desk:
             yield "a summary is visible in the transcript only"
         yield from self._bounds(line)
 
-    def _bounds(self, line: Line) -> Iterator[str]:
+    def _bounds(self, line: SessionLine) -> Iterator[str]:
         if line.entry.get("subtype") == "compact_boundary":
             self._boundary = line
             about = mapping(line.entry.get("compactMetadata"))
@@ -116,7 +116,7 @@ class _Desk:
             if not isinstance(about.get("preTokens"), int):
                 yield "a compaction says what it weighed before"
 
-    def _answer(self, line: Line) -> Iterator[str]:
+    def _answer(self, line: SessionLine) -> Iterator[str]:
         message = line.message
         reply, model = string(message.get("id")), string(message.get("model"))
         if not reply or not model or message.get("type") != "message":
@@ -135,7 +135,7 @@ class _Desk:
             if block.get("type") == "tool_use":
                 self._calls[string(block.get("id"))] = line.uuid
 
-    def _said(self, line: Line) -> Iterator[str]:
+    def _said(self, line: SessionLine) -> Iterator[str]:
         content = line.content
         if line.message.get("role") != "user" or not (
             isinstance(content, str) or is_array(content)
@@ -153,7 +153,7 @@ class _Desk:
                 yield "a result names the line of its call"
 
 
-def _envelope(line: Line) -> Iterator[str]:
+def _envelope(line: SessionLine) -> Iterator[str]:
     for key in _WORDS:
         if not isinstance(line.entry.get(key), str):
             yield f"{key} is missing"

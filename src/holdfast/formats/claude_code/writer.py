@@ -21,9 +21,16 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.claude_code.chains import Stamps, Threads, Written
+from holdfast.formats.claude_code.chains import LineChains, LineStamps, WrittenLine
 from holdfast.formats.claude_code.lines import ABOUT, KEPT, MARK, PROMPT, QUEUED
-from holdfast.formats.events import About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.json_access import mapping
 from holdfast.formats.replay import merged
 from holdfast.formats.writer import folds, is_uuid, with_lone_summaries
@@ -37,11 +44,11 @@ from holdfast.wire.words import as_string, marked_texts, portable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.claude_code.chains import Thread
+    from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
     from holdfast.transcript import Part, Summary
 
-__all__ = ["Piece", "write"]
+__all__ = ["LineContent", "write"]
 
 _CONTINUED = (
     "This session is being continued from a previous conversation that ran out of context. "
@@ -55,7 +62,7 @@ _Fields: TypeAlias = "dict[str, object]"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LineContent:
     """The content of one line."""
 
     content: object
@@ -65,14 +72,14 @@ class Piece:
     """The id of the call that it answers."""
 
 
-class Contents:
+class ContentWriter:
     """Writes content; call ids become what the API accepts, the same for a call and its result."""
 
     def __init__(self) -> None:
         """Know no call."""
         self._identities = Identities()
 
-    def of(self, message: Message) -> list[Piece]:
+    def of(self, message: Message) -> list[LineContent]:
         """Return the lines of a message; nothing when none of it can be said.
 
         Reasoning that another provider signed is left out, as everywhere on this wire.
@@ -82,16 +89,16 @@ class Contents:
             return [self._block(part) for part in marked_texts(message, parts)]
         pieces = [self._result(part) for part in parts if isinstance(part, ToolResult)]
         rest = tuple(part for part in parts if not isinstance(part, ToolResult))
-        return [*pieces, Piece(_user_content(message, rest))] if rest else pieces
+        return [*pieces, LineContent(_user_content(message, rest))] if rest else pieces
 
-    def _block(self, part: Part) -> Piece:
+    def _block(self, part: Part) -> LineContent:
         call = part.id if isinstance(part, ToolCall) else ""
-        return Piece([write_block(part, self._identities)], call=call)
+        return LineContent([write_block(part, self._identities)], call=call)
 
-    def _result(self, result: ToolResult) -> Piece:
+    def _result(self, result: ToolResult) -> LineContent:
         carrier = Message(Role.TOOL, result.content)
         block = write_result(result, portable(carrier, NAME), self._identities)
-        return Piece([block], answers=result.call_id)
+        return LineContent([block], answers=result.call_id)
 
 
 def _summary_text(summary: Summary) -> str:
@@ -108,11 +115,11 @@ def _user_content(message: Message, parts: tuple[Part, ...]) -> object:
     return [write_media(part) for part in marked_texts(message, parts)]
 
 
-def compaction(event: Folded | Rewound) -> _Fields:
+def compaction(event: CompactionEvent | RewindEvent) -> _Fields:
     """Return what a boundary says about a compaction."""
     # Where nobody says, a person asked for it: that is how a file comes to be compacted here.
     about: _Fields = {"trigger": "manual", "preTokens": 0}
-    if isinstance(event, Folded):
+    if isinstance(event, CompactionEvent):
         known = {
             "trigger": event.trigger,
             "preTokens": event.tokens_before,
@@ -122,7 +129,7 @@ def compaction(event: Folded | Rewound) -> _Fields:
     return {"compactMetadata": about}
 
 
-def summed(held: Told | None) -> _Fields:
+def summed(held: MessageEvent | None) -> _Fields:
     """Return what the line of a summary says; without one, that something is missing."""
     summary = None if held is None else held.message.summary
     line: _Fields = {
@@ -155,7 +162,7 @@ def kept(more: Mapping[str, object]) -> _Fields:
     return fields
 
 
-def said(told: Told, content: object, reply: _Fields) -> _Fields:
+def said(told: MessageEvent, content: object, reply: _Fields) -> _Fields:
     """Return what a line says, in the shape of its kind."""
     if told.message.role is Role.ASSISTANT:
         return {"type": "assistant", "message": {**reply, "content": content}}
@@ -171,7 +178,7 @@ def said(told: Told, content: object, reply: _Fields) -> _Fields:
 
 def write(events: Iterable[Event]) -> Iterator[str]:
     """Return the lines of a session file; the same events give the same lines."""
-    desk = _Desk()
+    desk = _Writer()
     for event in with_lone_summaries(events):
         yield from map(_dumped, desk.take(event))
     yield from map(_dumped, desk.end())
@@ -191,19 +198,19 @@ def _is_whole(text: str) -> bool:
     return True
 
 
-class _Desk:
+class _Writer:
     """Writes one session."""
 
     def __init__(self) -> None:
         self._about = About()
-        self._stamps = Stamps()
-        self._threads = Threads()
-        self._contents = Contents()
+        self._stamps = LineStamps()
+        self._threads = LineChains()
+        self._contents = ContentWriter()
         self._title = ""
         """The title that was written last."""
         self._models: dict[str, str] = {}
         """The model of each answer."""
-        self._held: Told | None = None
+        self._held: MessageEvent | None = None
         """A summary, until it is known whether it is a compaction's: the boundary goes first."""
 
     def take(self, event: Event) -> Iterator[_Fields]:
@@ -215,16 +222,16 @@ class _Desk:
                 return
             yield from self._tell(held)
         match event:
-            case Begun():
+            case StrandStarted():
                 self._begin(event)
-            case Noted(about=about) if self._threads.is_main(event.strand):
+            case MetadataUpdated(about=about) if self._threads.is_main(event.strand):
                 self._about = merged(self._about, about)
-            case Told(message=message):
+            case MessageEvent(message=message):
                 if message.summary is None:
                     yield from self._tell(event)
                 else:
                     self._held = event
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 yield from self._show(event, None)
             case _:
                 # What is damaged, or noted of a strand that has no words for it.
@@ -236,10 +243,10 @@ class _Desk:
         if self._held is not None:
             yield from self._tell(self._held)
 
-    def _begin(self, begun: Begun) -> None:
+    def _begin(self, begun: StrandStarted) -> None:
         if self._threads.begin(begun):
             self._about = begun.about
-            self._stamps = Stamps(begun.about)
+            self._stamps = LineStamps(begun.about)
 
     def _titled(self) -> Iterator[_Fields]:
         if self._about.title != self._title:
@@ -247,7 +254,7 @@ class _Desk:
             session = self._stamps.session
             yield {"type": "custom-title", "customTitle": self._title, "sessionId": session}
 
-    def _tell(self, told: Told) -> Iterator[_Fields]:
+    def _tell(self, told: MessageEvent) -> Iterator[_Fields]:
         thread = self._threads.of(told.strand)
         if thread is None:
             return
@@ -256,7 +263,7 @@ class _Desk:
             parent = thread.parent_for(told)
             wanted, key = ("", f"{told.key}.{count}") if count else (told.native.id, told.key)
             fields = kept(told.native.more) | said(told, piece.content, reply)
-            written = Written(self._stamps.uuid(wanted, key), piece, fields)
+            written = WrittenLine(self._stamps.uuid(wanted, key), piece, fields)
             line = self._line(thread, written, parent, told.native.at)
             if marks := thread.marks(told, parent):
                 line[MARK] = marks
@@ -264,7 +271,7 @@ class _Desk:
             yield line
         thread.told(told.key)
 
-    def _reply(self, thread: Thread, told: Told) -> _Fields:
+    def _reply(self, thread: LineChain, told: MessageEvent) -> _Fields:
         """Return the fields of an answer that all its lines share."""
         native = told.native
         reply = native.reply or self._stamps.reply(told.key)
@@ -283,14 +290,16 @@ class _Desk:
             "usage": counts(usage),
         }
 
-    def _line(self, thread: Thread, written: Written, parent: str, at: int | None) -> _Fields:
+    def _line(
+        self, thread: LineChain, written: WrittenLine, parent: str, at: int | None
+    ) -> _Fields:
         """Return a line of a message in its place; a result names the line of its call."""
         line = self._envelope(thread, parent, written.uuid, at)
         if caller := thread.caller(written.piece):
             line["sourceToolAssistantUUID"] = caller
         return line | dict(written.fields)
 
-    def _envelope(self, thread: Thread, parent: str, uuid: str, at: int | None) -> _Fields:
+    def _envelope(self, thread: LineChain, parent: str, uuid: str, at: int | None) -> _Fields:
         about = self._about
         line: _Fields = {
             "parentUuid": parent or None,
@@ -306,7 +315,9 @@ class _Desk:
             line["agentId"] = self._stamps.agent
         return line | {"uuid": uuid, "timestamp": self._stamps.time(at)}
 
-    def _show(self, event: Folded | Rewound, held: Told | None) -> Iterator[_Fields]:
+    def _show(
+        self, event: CompactionEvent | RewindEvent, held: MessageEvent | None
+    ) -> Iterator[_Fields]:
         """Write that the model sees other messages from here on; `held` is the summary of them.
 
         A window that goes on as it was, or that goes back on its own way, needs no boundary.
@@ -322,14 +333,14 @@ class _Desk:
             about = compaction(event) | self._marks(event, held, uuid)
             about["timestamp"] = self._stamps.time(event.at)
             yield line | {MARK: {"boundary": about}}
-        elif isinstance(event, Folded) or not thread.goes_back(event.shows):
+        elif isinstance(event, CompactionEvent) or not thread.goes_back(event.shows):
             yield from self._bounded(thread, event, held)
 
     def _bounded(
-        self, thread: Thread, event: Folded | Rewound, held: Told | None
+        self, thread: LineChain, event: CompactionEvent | RewindEvent, held: MessageEvent | None
     ) -> Iterator[_Fields]:
         """Write a boundary, which is a new root, and below it everything that the model sees."""
-        name = event.id if isinstance(event, Folded) else f"back from {thread.last}"
+        name = event.id if isinstance(event, CompactionEvent) else f"back from {thread.last}"
         root = self._stamps.uuid(name, name)
         summary = self._stamps.uuid("" if held is None else held.native.id, f"{name}/summary")
         yield self._envelope(thread, "", root, event.at) | {
@@ -352,13 +363,13 @@ class _Desk:
             else:
                 yield from self._again(thread, key, event.at)
 
-    def _summary(self, thread: Thread, held: Told, uuid: str) -> _Fields:
-        written = Written(uuid, Piece(""), summed(held))
+    def _summary(self, thread: LineChain, held: MessageEvent, uuid: str) -> _Fields:
+        written = WrittenLine(uuid, LineContent(""), summed(held))
         line = self._line(thread, written, thread.last, held.native.at)
         thread.wrote(held.key, written, thread.last)
         return line
 
-    def _again(self, thread: Thread, key: str, at: int | None) -> Iterator[_Fields]:
+    def _again(self, thread: LineChain, key: str, at: int | None) -> Iterator[_Fields]:
         """Write copies of the lines of a message, at the time of the compaction.
 
         They are other answers to the program, which counts what an answer cost by its id.
@@ -370,11 +381,13 @@ class _Desk:
                 message = mapping(fields["message"])
                 reply = self._stamps.reply(f"{message['id']} below {thread.root}")
                 fields["message"] = {**message, "id": reply, "usage": counts(Usage())}
-            written = Written(uuid, line.piece, fields)
+            written = WrittenLine(uuid, line.piece, fields)
             yield self._line(thread, written, thread.last, at) | {MARK: {"copy": line.uuid}}
             thread.wrote(key, written, thread.last)
 
-    def _marks(self, event: Folded | Rewound, held: Told | None, summary: str) -> _Fields:
+    def _marks(
+        self, event: CompactionEvent | RewindEvent, held: MessageEvent | None, summary: str
+    ) -> _Fields:
         """Return what a boundary says to our reader: what is shown, where that is not plain."""
         own = "" if held is None else held.key
         marks: _Fields = {}
@@ -385,6 +398,6 @@ class _Desk:
                 for key in event.shows
                 for uuid in ((summary,) if key == own else (line.uuid for line in lines(key)))
             ]
-        if isinstance(event, Rewound):
+        if isinstance(event, RewindEvent):
             marks["rewound"] = True
         return {MARK: marks} if marks else {}

@@ -13,33 +13,40 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.exec_steps import (
     EVENTS,
-    Answered,
-    Asked,
-    Expected,
-    Planned,
-    Said,
-    Trouble,
+    MessageStep,
+    PendingItem,
+    PlanUpdated,
+    ScreenError,
+    ToolFinished,
+    ToolStarted,
     event_steps,
     item_steps,
     spoken_by_model,
 )
 from holdfast.formats.codex.items import spent_in
-from holdfast.formats.codex.window import Replies
+from holdfast.formats.codex.window import AnswerTracker
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import is_object, mapping, mappings, moment, string
-from holdfast.formats.reader import LIKELY, Keys, Sign
-from holdfast.formats.source import Record
+from holdfast.formats.reader import LIKELY, KeyAllocator, Sign
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.formats.codex.exec_steps import Step
+    from holdfast.formats.codex.exec_steps import ExecStep
     from holdfast.formats.events import Event
 
-__all__ = ["Printout", "is_printed", "sign_of"]
+__all__ = ["ExecReader", "is_printed", "sign_of"]
 
 _STARTS = {"thread.started": "thread_id", "session.created": "session_id"}
 """The first event, with where it names the conversation; the second is of the first releases."""
@@ -91,22 +98,22 @@ class _Run:
         """What was said last, in words or as an error, since both may be repeated."""
 
 
-class Printout:
+class ExecReader:
     """Reads a stream event by event."""
 
     def __init__(self) -> None:
         """Know no thread yet."""
-        self._keys = Keys()
-        self._replies = Replies()
+        self._keys = KeyAllocator()
+        self._replies = AnswerTracker()
         self._run = _Run()
         self._main: str | None = None
         """The thread that the file begins with, empty where it is not named."""
         self._strand = MAIN
         self._spent: dict[str, Usage] = {}
         """What the threads that were told of cost so far."""
-        self._record = Record(0, None)
+        self._record = SourceRecord(0, None)
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one event says."""
         self._record = record
         entry = mapping(record.value)
@@ -145,26 +152,28 @@ class Printout:
             yield from self._begin(line, about)
         elif not self._main or not about.id:
             self._main = self._main or about.id
-            yield Noted(strand=self._strand, about=about)
+            yield MetadataUpdated(strand=self._strand, about=about)
         else:
             self._strand = MAIN if about.id == self._main else about.id
             if self._strand not in self._spent:
                 self._spent[self._strand] = Usage()
-                yield Begun(strand=self._strand, line=line, about=about)
+                yield StrandStarted(strand=self._strand, line=line, about=about)
 
     def _begin(self, line: int, about: About) -> Iterator[Event]:
         if self._main is None:
             self._main, self._spent[MAIN] = about.id, Usage()
-            yield Begun(strand=MAIN, line=line, about=about)
+            yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _turned(self, record: Record, kind: str, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _turned(
+        self, record: SourceRecord, kind: str, entry: Mapping[str, object]
+    ) -> Iterator[Event]:
         self._replies.close()
         if kind == "turn.completed":
             yield from self.end()
             yield from self._cost(spent_in(mapping(entry.get("usage")), {}))
         elif kind in ("error", "turn.failed"):
             failure = mapping(entry.get("error")) if kind == "turn.failed" else entry
-            yield from self._step(record, Trouble(string(failure.get("message"))))
+            yield from self._step(record, ScreenError(string(failure.get("message"))))
 
     def _cost(self, total: Usage) -> Iterator[Event]:
         if total.prompt_tokens or total.output_tokens:
@@ -177,9 +186,9 @@ class Printout:
             )
             spent = replace(total, calls=before.calls + 1) if grows else before + total
             self._spent[self._strand] = spent
-            yield Noted(strand=self._strand, about=About(usage=spent))
+            yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
 
-    def _event(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
+    def _event(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
         """Tell an event of the older kind."""
         match event.get("type"):
             case "session_configured":
@@ -205,27 +214,29 @@ class Printout:
                 for step in event_steps(event):
                     yield from self._step(record, step)
 
-    def _step(self, record: Record, step: Step) -> Iterator[Event]:
+    def _step(self, record: SourceRecord, step: ExecStep) -> Iterator[Event]:
         match step:
-            case Said(message):
+            case MessageStep(message):
                 yield from self._said(record, message)
-            case Asked():
+            case ToolStarted():
                 yield from self._asked(record, step)
-            case Answered():
+            case ToolFinished():
                 yield from self._answered(record, step)
-            case Expected(id, kind) if id:
+            case PendingItem(id, kind) if id:
                 self._run.expected[id] = kind
-            case Planned(arguments) if arguments != self._run.plan:
+            case PlanUpdated(arguments) if arguments != self._run.plan:
                 self._run.plan = arguments
-                asked = Asked("", _PLAN, arguments)
-                yield from self._answered(record, Answered(asked, (Text(_PLANNED),), failed=False))
-            case Trouble(reason) if reason and reason != self._run.last:
+                asked = ToolStarted("", _PLAN, arguments)
+                yield from self._answered(
+                    record, ToolFinished(asked, (Text(_PLANNED),), failed=False)
+                )
+            case ScreenError(reason) if reason and reason != self._run.last:
                 self._run.last = reason
                 yield Problem(record.line, reason, record.file)
             case _:
                 return
 
-    def _said(self, record: Record, message: Message) -> Iterator[Event]:
+    def _said(self, record: SourceRecord, message: Message) -> Iterator[Event]:
         item = string(mapping(mapping(record.value).get("item")).get("id"))
         self._run.expected.pop(item, None)
         # The prompt stands above the events, and some releases print it among them too.
@@ -234,7 +245,7 @@ class Printout:
             self._run.last = message.text or self._run.last
             yield from self._tell(record, message, item)
 
-    def _asked(self, record: Record, asked: Asked) -> Iterator[Event]:
+    def _asked(self, record: SourceRecord, asked: ToolStarted) -> Iterator[Event]:
         # What has no id is told when it is done, because nothing would join the two.
         if asked.id and asked.id not in self._run.open:
             key = self._keys.take(asked.id, record.line)
@@ -242,7 +253,7 @@ class Printout:
             self._run.open[asked.id] = call
             yield from self._tell(record, Message(Role.ASSISTANT, (call,)), asked.id, key)
 
-    def _answered(self, record: Record, answered: Answered) -> Iterator[Event]:
+    def _answered(self, record: SourceRecord, answered: ToolFinished) -> Iterator[Event]:
         asked = answered.asked
         self._run.expected.pop(asked.id, None)
         call = self._run.open.pop(asked.id, None) if asked.id else None
@@ -255,18 +266,20 @@ class Printout:
 
     def _tell(
         self,
-        record: Record,
+        record: SourceRecord,
         message: Message,
         id: str = "",  # noqa: A002
         key: str = "",
     ) -> Iterator[Event]:
         yield from self._begin(record.line, About())
         reply = self._replies.take(message)
-        native = Native(
+        native = SourceMetadata(
             id=id,
             reply=reply,
             model=self._run.model if reply else "",
             at=moment(mapping(record.value).get("timestamp")),
         )
         key = key or self._keys.take(id, record.line)
-        yield Told(strand=self._strand, line=record.line, key=key, message=message, native=native)
+        yield MessageEvent(
+            strand=self._strand, line=record.line, key=key, message=message, native=native
+        )

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVENTS",
-    "Answered",
-    "Asked",
-    "Expected",
-    "Planned",
-    "Said",
-    "Step",
-    "Trouble",
+    "ExecStep",
+    "MessageStep",
+    "PendingItem",
+    "PlanUpdated",
+    "ScreenError",
+    "ToolFinished",
+    "ToolStarted",
     "event_steps",
     "item_steps",
     "spoken_by_model",
@@ -46,14 +46,14 @@ _AGENTS = ("prompt", "receiver_thread_ids", "sender_thread_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageStep:
     """A whole message."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolStarted:
     """A tool was called."""
 
     id: str
@@ -62,16 +62,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ToolFinished:
     """A tool is done; the call stands here too, for one whose beginning was not printed."""
 
-    asked: Asked
+    asked: ToolStarted
     content: tuple[Text | Media, ...]
     failed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class PendingItem:
     """Something began of which only the end will tell what it is."""
 
     id: str
@@ -79,23 +79,25 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanUpdated:
     """The plan, which is printed again whenever a step of it is done."""
 
     arguments: str
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ScreenError:
     """An error that the screen showed."""
 
     reason: str
 
 
-Step: TypeAlias = Said | Asked | Answered | Expected | Planned | Trouble
+ExecStep: TypeAlias = (
+    MessageStep | ToolStarted | ToolFinished | PendingItem | PlanUpdated | ScreenError
+)
 
 
-def item_steps(phase: str, item: Mapping[str, object]) -> Iterator[Step]:
+def item_steps(phase: str, item: Mapping[str, object]) -> Iterator[ExecStep]:
     """Return what an event about an item says.
 
     Args:
@@ -111,11 +113,11 @@ def item_steps(phase: str, item: Mapping[str, object]) -> Iterator[Step]:
             }
             for each in mappings(item.get("items"))
         ]
-        yield Planned(as_json({"plan": steps}))
+        yield PlanUpdated(as_json({"plan": steps}))
     elif phase == "completed":
         yield _completed(kind, item)
     elif kind in _LATE:
-        yield Expected(string(item.get("id")), kind)
+        yield PendingItem(string(item.get("id")), kind)
     elif kind in _CALLS:
         yield _asked(kind, item)
 
@@ -126,25 +128,25 @@ def printed(output: str, code: object) -> tuple[Text, ...]:
     return (Text(f"Exit code: {number}\nOutput:\n{output}" if number else output),)
 
 
-def searched(query: str, action: object) -> Said:
+def searched(query: str, action: object) -> MessageStep:
     """Return a search of the web, which has no result of its own, as rollouts hold it."""
     told = mapping(action)
     if string(told.get("type")) in ("", "other"):
         told = {"type": "search", "query": query}
     found = message_of({"type": "web_search_call", "status": "completed", "action": dict(told)})
-    return Said(found or Message(Role.ASSISTANT))
+    return MessageStep(found or Message(Role.ASSISTANT))
 
 
-def spoken_by_model(text: object) -> Said:
+def spoken_by_model(text: object) -> MessageStep:
     """Return words of the model."""
     found = string(text)
-    return Said(Message(Role.ASSISTANT, (Text(found),) if found else ()))
+    return MessageStep(Message(Role.ASSISTANT, (Text(found),) if found else ()))
 
 
-def thought_by_model(text: object) -> Said:
+def thought_by_model(text: object) -> MessageStep:
     """Return what the model thought, as far as it is shown."""
     found = string(text)
-    return Said(Message(Role.ASSISTANT, (Thinking(found),) if found else ()))
+    return MessageStep(Message(Role.ASSISTANT, (Thinking(found),) if found else ()))
 
 
 def tool_of_server(server: object, tool: object) -> str:
@@ -152,7 +154,7 @@ def tool_of_server(server: object, tool: object) -> str:
     return f"mcp__{string(server)}__{string(tool)}" if string(server) else string(tool)
 
 
-def _completed(kind: str, item: Mapping[str, object]) -> Step:
+def _completed(kind: str, item: Mapping[str, object]) -> ExecStep:
     if kind in _WORDS:
         return spoken_by_model(item.get("text"))
     if kind == "reasoning":
@@ -160,25 +162,25 @@ def _completed(kind: str, item: Mapping[str, object]) -> Step:
     if kind == "web_search":
         return searched(string(item.get("query")), item.get("action"))
     if kind == "error":
-        return Trouble(string(item.get("message")))
+        return ScreenError(string(item.get("message")))
     if kind in _CALLS or kind == "file_change":
         asked = _asked(kind, item)
         failed = string(item.get("status")) in _FAILED or bool(whole(item.get("exit_code")))
-        return Answered(asked, tuple(_result(kind, item)), failed)
-    return Trouble(f"an item of type {kind!r} is not known")
+        return ToolFinished(asked, tuple(_result(kind, item)), failed)
+    return ScreenError(f"an item of type {kind!r} is not known")
 
 
-def _asked(kind: str, item: Mapping[str, object]) -> Asked:
+def _asked(kind: str, item: Mapping[str, object]) -> ToolStarted:
     id = string(item.get("id"))  # noqa: A001
     if kind == "command_execution":
-        return Asked(id, SHELL, as_json({"command": item.get("command")}))
+        return ToolStarted(id, SHELL, as_json({"command": item.get("command")}))
     if kind == "mcp_tool_call":
         name = tool_of_server(item.get("server"), item.get("tool"))
-        return Asked(id, name, as_json(item.get("arguments")))
+        return ToolStarted(id, name, as_json(item.get("arguments")))
     if kind == "collab_tool_call":
         told = {name: item[name] for name in _AGENTS if item.get(name)}
-        return Asked(id, string(item.get("tool")), as_json(told))
-    return Asked(id, PATCH, as_json({"changes": item.get("changes")}))
+        return ToolStarted(id, string(item.get("tool")), as_json(told))
+    return ToolStarted(id, PATCH, as_json({"changes": item.get("changes")}))
 
 
 def _result(kind: str, item: Mapping[str, object]) -> Sequence[Text | Media]:
@@ -216,23 +218,23 @@ _ERRORS = frozenset(["error", "stream_error"])
 _THOUGHTS = frozenset(["agent_reasoning", "agent_reasoning_raw_content"])
 
 
-def event_steps(event: Mapping[str, object]) -> Iterator[Step]:
+def event_steps(event: Mapping[str, object]) -> Iterator[ExecStep]:
     """Return what an event says of the conversation."""
     kind = string(event.get("type"))
     match kind:
         case "agent_message":
             yield spoken_by_model(event.get("message"))
         case "user_message":
-            yield Said(Message(Role.USER, (Text(string(event.get("message"))),)))
+            yield MessageStep(Message(Role.USER, (Text(string(event.get("message"))),)))
         case "plan_update":
             told = {name: event[name] for name in ("explanation", "plan") if event.get(name)}
-            yield Planned(as_json(told))
+            yield PlanUpdated(as_json(told))
         case "web_search_end":
             yield searched(string(event.get("query")), event.get("action"))
         case _ if kind in _THOUGHTS:
             yield thought_by_model(event.get("text"))
         case _ if kind in _ERRORS:
-            yield Trouble(string(event.get("message")))
+            yield ScreenError(string(event.get("message")))
         case _ if kind.endswith("_begin"):
             yield from _begun(kind, event)
         case _ if kind.endswith("_end"):
@@ -241,33 +243,33 @@ def event_steps(event: Mapping[str, object]) -> Iterator[Step]:
             return
 
 
-def _begun(kind: str, event: Mapping[str, object]) -> Iterator[Asked]:
+def _begun(kind: str, event: Mapping[str, object]) -> Iterator[ToolStarted]:
     id = string(event.get("call_id"))  # noqa: A001
     match kind:
         case "exec_command_begin":
             told = {"command": event.get("command"), "workdir": event.get("cwd")}
             known = {name: value for name, value in told.items() if value}
-            yield Asked(id, SHELL, as_json(known))
+            yield ToolStarted(id, SHELL, as_json(known))
         case "patch_apply_begin":
-            yield Asked(id, PATCH, as_json({"changes": event.get("changes")}))
+            yield ToolStarted(id, PATCH, as_json({"changes": event.get("changes")}))
         case "mcp_tool_call_begin":
             made = mapping(event.get("invocation")) or event
             name = tool_of_server(made.get("server"), made.get("tool"))
-            yield Asked(id, name, as_json(made.get("arguments")))
+            yield ToolStarted(id, name, as_json(made.get("arguments")))
         case _:
             return
 
 
-def _ended(kind: str, event: Mapping[str, object]) -> Iterator[Answered]:
+def _ended(kind: str, event: Mapping[str, object]) -> Iterator[ToolFinished]:
     id = string(event.get("call_id"))  # noqa: A001
     match kind:
         case "exec_command_end":
             code = event.get("exit_code")
-            asked = Asked(id, SHELL, as_json({"command": event.get("command")}))
-            yield Answered(asked, printed(_output(event), code), bool(whole(code)))
+            asked = ToolStarted(id, SHELL, as_json({"command": event.get("command")}))
+            yield ToolFinished(asked, printed(_output(event), code), bool(whole(code)))
         case "patch_apply_end":
-            asked = Asked(id, PATCH, as_json({"changes": event.get("changes")}))
-            yield Answered(asked, (Text(_output(event)),), event.get("success") is False)
+            asked = ToolStarted(id, PATCH, as_json({"changes": event.get("changes")}))
+            yield ToolFinished(asked, (Text(_output(event)),), event.get("success") is False)
         case "mcp_tool_call_end":
             result = mapping(event.get("result"))
             answer = mapping(result.get("Ok")) or result
@@ -275,7 +277,7 @@ def _ended(kind: str, event: Mapping[str, object]) -> Iterator[Answered]:
             name = tool_of_server(made.get("server"), made.get("tool"))
             failed = "Err" in result or answer.get("isError") is True
             said = answer_of_server(answer, result.get("Err"))
-            yield Answered(Asked(id, name, as_json(made.get("arguments"))), said, failed)
+            yield ToolFinished(ToolStarted(id, name, as_json(made.get("arguments"))), said, failed)
         case _:
             return
 

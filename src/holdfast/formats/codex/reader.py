@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.codex.exec import Printout, is_printed, sign_of
+from holdfast.formats.codex.exec import ExecReader, is_printed, sign_of
 from holdfast.formats.codex.items import (
     CONVERSATION,
     about_of,
@@ -26,19 +26,27 @@ from holdfast.formats.codex.items import (
     spent_in,
     spoken,
 )
-from holdfast.formats.codex.window import Fold, Replies, Window, replacement
+from holdfast.formats.codex.window import AnswerTracker, CompactionLine, RolloutWindow, replacement
 from holdfast.formats.codex.writer import write
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import mapping, moment, string
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.session import Usage
 
 __all__ = ["CODEX"]
@@ -49,7 +57,7 @@ _SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])
 _LINES = _SURE_LINES | {"response_item", "event_msg"}
 
 
-def recognize(records: Sequence[Record]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     """Say why records are from Codex; None when they are not."""
     likely: Sign | None = None
     for record in records:
@@ -71,23 +79,23 @@ def recognize(records: Sequence[Record]) -> Sign | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class AnswerCost:
     """The model was asked, and this is what it cost."""
 
     usage: Usage
 
 
-def with_costs(events: Iterable[Event | Spent]) -> Iterator[Event]:
+def with_costs(events: Iterable[Event | AnswerCost]) -> Iterator[Event]:
     """Return the events in order, each cost on the message of the model right before it.
 
     A cost that does not follow an answer goes to the next one, as the oldest files have it. So
     does the second cost of one answer: each is counted once.
     """
-    held: Told | None = None
+    held: MessageEvent | None = None
     early: Usage | None = None
     paid = ""
     for event in events:
-        if isinstance(event, Spent):
+        if isinstance(event, AnswerCost):
             if held is None or held.native.reply == paid:
                 early = event.usage if early is None else early + event.usage
                 continue
@@ -97,7 +105,7 @@ def with_costs(events: Iterable[Event | Spent]) -> Iterator[Event]:
         if held is not None:
             yield held
             held = None
-        if not isinstance(event, Told) or event.message.role is not Role.ASSISTANT:
+        if not isinstance(event, MessageEvent) or event.message.role is not Role.ASSISTANT:
             yield event
             continue
         held = event
@@ -107,7 +115,7 @@ def with_costs(events: Iterable[Event | Spent]) -> Iterator[Event]:
         yield held
 
 
-def _charged(told: Told, usage: Usage) -> Told:
+def _charged(told: MessageEvent, usage: Usage) -> MessageEvent:
     return replace(told, native=replace(told.native, usage=usage))
 
 
@@ -116,12 +124,12 @@ _RECORDED = object()
 """Stands for the total of a file that has a record of what each answer cost."""
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     return with_costs(_told(records))
 
 
-def _told(records: Iterable[Record]) -> Iterator[Event | Spent]:
-    reader, printout = _Reader(), Printout()
+def _told(records: Iterable[SourceRecord]) -> Iterator[Event | AnswerCost]:
+    reader, printout = _Reader(), ExecReader()
     for record in records:
         try:
             yield from (printout if is_printed(record.value) else reader).take(record)
@@ -135,18 +143,18 @@ class _Reader:
     """Tells a rollout line by line."""
 
     def __init__(self) -> None:
-        self._keys = Keys()
-        self._window = Window()
-        self._replies = Replies()
+        self._keys = KeyAllocator()
+        self._window = RolloutWindow()
+        self._replies = AnswerTracker()
         self._about: About | None = None
         """What the file's own first line says; None before the file has begun."""
         self._heard: dict[int, list[str]] = {}
         """The names of the messages of users and of the system, by what they say."""
-        self._prompt: Told | None = None
+        self._prompt: MessageEvent | None = None
         """A prompt that so far only the screen has shown."""
         self._total: object = None
 
-    def take(self, record: Record) -> Iterator[Event | Spent]:
+    def take(self, record: SourceRecord) -> Iterator[Event | AnswerCost]:
         """Tell one line."""
         entry = mapping(record.value)
         payload = mapping(entry.get("payload"))
@@ -177,12 +185,12 @@ class _Reader:
             self._hear(prompt.message, prompt.key)
             yield prompt
 
-    def _begin(self, record: Record, about: About) -> Iterator[Event]:
+    def _begin(self, record: SourceRecord, about: About) -> Iterator[Event]:
         if self._about is None:
             self._about = about
-            yield Begun(strand=MAIN, line=record.line, about=about)
+            yield StrandStarted(strand=MAIN, line=record.line, about=about)
 
-    def _meta(self, record: Record, payload: Mapping[str, object]) -> Iterator[Event]:
+    def _meta(self, record: SourceRecord, payload: Mapping[str, object]) -> Iterator[Event]:
         entry = mapping(record.value)
         about = about_of(payload, mapping(entry.get("holdfast")), entry.get("timestamp"))
         if self._about is not None:
@@ -200,7 +208,9 @@ class _Reader:
             self._window.instructions = (told.key,)
             yield told
 
-    def _bare(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event | Spent]:
+    def _bare(
+        self, record: SourceRecord, entry: Mapping[str, object]
+    ) -> Iterator[Event | AnswerCost]:
         if "type" in entry:
             yield from self._item(record, entry)
         elif self._about is None and entry.keys() >= BARE:
@@ -208,16 +218,16 @@ class _Reader:
             if instructions := string(entry.get("instructions")):
                 yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
 
-    def _note(self, record: Record, about: About) -> Iterator[Event]:
+    def _note(self, record: SourceRecord, about: About) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)
         if self._about is not None and about != _UNKNOWN:
             if about.model and about.model == self._about.model:
                 return
-            yield Noted(strand=MAIN, about=about)
+            yield MetadataUpdated(strand=MAIN, about=about)
             if about.model:
                 self._about = About(id=self._about.id, model=about.model)
 
-    def _item(self, record: Record, item: Mapping[str, object]) -> Iterator[Event]:
+    def _item(self, record: SourceRecord, item: Mapping[str, object]) -> Iterator[Event]:
         if string(item.get("type")) not in CONVERSATION:
             return
         failed = mapping(mapping(record.value).get("holdfast")).get("error")
@@ -233,20 +243,20 @@ class _Reader:
             yield from self.end()
         yield self._tell(record, message, string(item.get("id")))
 
-    def _tell(self, record: Record, message: Message, id: str = "") -> Told:  # noqa: A002
+    def _tell(self, record: SourceRecord, message: Message, id: str = "") -> MessageEvent:  # noqa: A002
         entry = mapping(record.value)
         note = mapping(entry.get("holdfast"))
         name = string(note.get("id")) or id
         key = self._keys.take(name, record.line)
         reply = self._replies.take(message, note.get("reply"))
         self._hear(message, key)
-        native = Native(
+        native = SourceMetadata(
             id=name,
             reply=reply,
             model=self._about.model if reply and self._about is not None else "",
             at=moment(note.get("at") or entry.get("timestamp")),
         )
-        return Told(strand=MAIN, line=record.line, key=key, message=message, native=native)
+        return MessageEvent(strand=MAIN, line=record.line, key=key, message=message, native=native)
 
     def _hear(self, message: Message, key: str) -> None:
         self._window.add(key, message)
@@ -255,7 +265,9 @@ class _Reader:
                 self._heard.setdefault(words, [])
             self._heard[hash(message.text.strip())].append(key)
 
-    def _event(self, record: Record, event: Mapping[str, object]) -> Iterator[Event | Spent]:
+    def _event(
+        self, record: SourceRecord, event: Mapping[str, object]
+    ) -> Iterator[Event | AnswerCost]:
         match event.get("type"):
             case "token_count":
                 yield from self._spent(record, mapping(event.get("info")))
@@ -274,17 +286,19 @@ class _Reader:
             case _:
                 return
 
-    def _shown(self, record: Record, text: str) -> Iterator[Event]:
+    def _shown(self, record: SourceRecord, text: str) -> Iterator[Event]:
         """Keep what the user wrote, unless it was told before; what was kept is told now."""
         if not text.strip() or hash(text.strip()) in self._heard:
             return
         yield from self.end()
         key = self._keys.take("", record.line)
-        native = Native(at=moment(mapping(record.value).get("timestamp")))
+        native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
         message = Message(Role.USER, (Text(text),))
-        self._prompt = Told(strand=MAIN, line=record.line, key=key, message=message, native=native)
+        self._prompt = MessageEvent(
+            strand=MAIN, line=record.line, key=key, message=message, native=native
+        )
 
-    def _spent(self, record: Record, counts: Mapping[str, object]) -> Iterator[Spent]:
+    def _spent(self, record: SourceRecord, counts: Mapping[str, object]) -> Iterator[AnswerCost]:
         # The counts are repeated whenever limits change; only a new total tells of an answer.
         total = mapping(counts.get("total_token_usage")).get("total_tokens")
         note = mapping(mapping(record.value).get("holdfast"))
@@ -294,9 +308,9 @@ class _Reader:
             self._replies.close()
             usage = spent_in(mapping(counts.get("last_token_usage")), note)
             if note or usage.prompt_tokens or usage.output_tokens:
-                yield Spent(usage)
+                yield AnswerCost(usage)
 
-    def _recorded(self, payload: Mapping[str, object]) -> Iterator[Spent]:
+    def _recorded(self, payload: Mapping[str, object]) -> Iterator[AnswerCost]:
         """Count an answer by its own record, which newer releases write beside the counts."""
         thread, known = string(payload.get("thread_id")), self._about or _UNKNOWN
         if thread and known.id and thread != known.id:
@@ -305,9 +319,9 @@ class _Reader:
         self._replies.close()
         usage = spent_in(mapping(payload.get("usage")), {})
         if usage.prompt_tokens or usage.output_tokens:
-            yield Spent(usage)
+            yield AnswerCost(usage)
 
-    def _thought(self, record: Record, text: str) -> Iterator[Event]:
+    def _thought(self, record: SourceRecord, text: str) -> Iterator[Event]:
         note = mapping(mapping(record.value).get("holdfast"))
         if "thought" in note:
             yield from self._begin(record, _UNKNOWN)
@@ -315,7 +329,7 @@ class _Reader:
             thinking = Thinking(text, seal if isinstance(seal, str) else None, extras)
             yield self._tell(record, Message(Role.ASSISTANT, (thinking,)))
 
-    def _rolled_back(self, record: Record, count: object) -> Iterator[Event]:
+    def _rolled_back(self, record: SourceRecord, count: object) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)
         yield from self.end()
         shows = self._window.without_turns(count if isinstance(count, int) else 0)
@@ -323,13 +337,13 @@ class _Reader:
             self._replies.close()
             self._window.show(shows)
             at = moment(mapping(record.value).get("timestamp"))
-            yield Rewound(strand=MAIN, line=record.line, shows=shows, at=at)
+            yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
 
-    def _compacted(self, record: Record, payload: Mapping[str, object]) -> Iterator[Event]:
+    def _compacted(self, record: SourceRecord, payload: Mapping[str, object]) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)
         yield from self.end()
         self._replies.close()
-        fold = Fold.of(record)
+        fold = CompactionLine.of(record)
         shows: list[str] = []
         for found in replacement(payload, fold, self._heard, self._window):
             match found:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import NOTED, about_of, is_prompt, texts_of
-from holdfast.formats.codex.window import Replies, Window
+from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
 from holdfast.formats.document import Style
 from holdfast.formats.documents.container import dump
 from holdfast.formats.events import About
 from holdfast.formats.json_access import iso
-from holdfast.formats.reader import Keys
+from holdfast.formats.reader import KeyAllocator
 from holdfast.formats.writer import derived_uuid, is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role
@@ -24,10 +24,10 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.codex.writer import Piece
+    from holdfast.formats.codex.writer import RolloutItem
     from holdfast.transcript import Message
 
-__all__ = ["Echo", "Page", "Turns"]
+__all__ = ["ReaderEcho", "RolloutWriter", "TurnWriter"]
 
 _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000
@@ -36,7 +36,7 @@ _STEP = 1000
 _NOTHING: Mapping[str, object] = {}
 
 
-class Page:
+class RolloutWriter:
     """Counts and dates lines while they are written."""
 
     def __init__(self) -> None:
@@ -121,14 +121,14 @@ def _missing(about: About, read: About) -> dict[str, object]:
     return missing
 
 
-class Echo:
+class ReaderEcho:
     """Names messages and answers as a reader does."""
 
     def __init__(self) -> None:
         """Begin with an empty file."""
-        self.window = Window()
-        self._keys = Keys()
-        self._replies = Replies()
+        self.window = RolloutWindow()
+        self._keys = KeyAllocator()
+        self._replies = AnswerTracker()
         self._answers: dict[str, str] = {}
         """The answers that were told, with the names that a reader gives them."""
         self._written: dict[str, list[tuple[str, Mapping[str, object] | None]]] = {}
@@ -142,7 +142,7 @@ class Echo:
         self.window.add(key, message)
         self._written[told] = [(key, None)]
 
-    def take(self, told: str, piece: Piece, line: int, answer: str) -> dict[str, object]:
+    def take(self, told: str, piece: RolloutItem, line: int, answer: str) -> dict[str, object]:
         """Take in one item, and return what has to be noted beside it.
 
         Args:
@@ -214,10 +214,10 @@ class _Turn:
     """What the model said last in it."""
 
 
-class Turns:
+class TurnWriter:
     """Opens and closes turns around what is written."""
 
-    def __init__(self, page: Page, echo: Echo) -> None:
+    def __init__(self, page: RolloutWriter, echo: ReaderEcho) -> None:
         """Write on a page, before the first turn."""
         self._page = page
         self._echo = echo

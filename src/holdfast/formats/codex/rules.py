@@ -16,7 +16,7 @@ from holdfast.formats.json_access import is_array, mapping, mappings, moment, st
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["violations"]
 
@@ -41,15 +41,15 @@ _NEAR = 4
 """How many items back the screen may repeat what one of them said."""
 
 
-def violations(records: Iterable[Record]) -> Iterator[Problem]:
+def violations(records: Iterable[SourceRecord]) -> Iterator[Problem]:
     """Return what in a rollout Codex would not have written so."""
-    inspector = _Inspector()
+    inspector = _Checker()
     for record in records:
         for reason in inspector.take(mapping(record.value)):
             yield Problem(record.line, reason, record.file)
 
 
-class _Inspector:
+class _Checker:
     """Looks at a file line by line."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from holdfast.errors import DecodeError
 from holdfast.formats.codex.items import is_prompt, message_of
 from holdfast.formats.content import summarized
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, Folded, Rewound
+from holdfast.formats.events import MAIN, CompactionEvent, RewindEvent
 from holdfast.formats.json_access import (
     count,
     is_array,
@@ -31,9 +31,9 @@ from holdfast.transcript import Message, Role, Thinking, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
-__all__ = ["Fold", "Replies", "Window", "replacement"]
+__all__ = ["AnswerTracker", "CompactionLine", "RolloutWindow", "replacement"]
 
 _PROMPT = "prompt"
 _CONTEXT = "context"
@@ -41,7 +41,7 @@ _ANSWER = "answer"
 _SILENT = (Thinking, ToolCall)
 
 
-class Window:
+class RolloutWindow:
     """The names of the messages that the model sees, in order."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class _Reply:
     has_calls: bool
 
 
-class Replies:
+class AnswerTracker:
     """Tells which messages are one answer: thoughts, words, and calls made together.
 
     An answer holds words once, because each spoken item has fields of its own.
@@ -162,7 +162,7 @@ def _speaks(parts: Sequence[object]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class NewMessage:
     """A message that first stands in a compaction."""
 
     message: Message
@@ -170,26 +170,26 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class CompactionLine:
     """A line that changes what the model sees."""
 
-    record: Record
+    record: SourceRecord
     note: Mapping[str, object]
 
     @staticmethod
-    def of(record: Record) -> Fold:
+    def of(record: SourceRecord) -> CompactionLine:
         """Return the compaction of a line."""
         note = mapping(mapping(record.value).get("holdfast"))
-        return Fold(record, mapping(note.get("fold")))
+        return CompactionLine(record, mapping(note.get("fold")))
 
-    def event(self, shows: tuple[str, ...]) -> Folded | Rewound:
+    def event(self, shows: tuple[str, ...]) -> CompactionEvent | RewindEvent:
         """Return the event, from what the model sees after it."""
         entry, note, line = mapping(self.record.value), self.note, self.record.line
         at = moment(entry.get("timestamp"))
         if note.get("rewound") is True:
-            return Rewound(strand=MAIN, line=line, shows=shows, at=at)
+            return RewindEvent(strand=MAIN, line=line, shows=shows, at=at)
         window = string(mapping(entry.get("payload")).get("window_id"))
-        return Folded(
+        return CompactionEvent(
             strand=MAIN,
             line=line,
             id=string(note.get("id")) or window or f"#{line}",
@@ -202,8 +202,11 @@ class Fold:
 
 
 def replacement(
-    payload: Mapping[str, object], fold: Fold, heard: Mapping[int, Sequence[str]], window: Window
-) -> Iterator[str | Given | Problem]:
+    payload: Mapping[str, object],
+    fold: CompactionLine,
+    heard: Mapping[int, Sequence[str]],
+    window: RolloutWindow,
+) -> Iterator[str | NewMessage | Problem]:
     """Return what the model sees after a compaction, in its order.
 
     Args:
@@ -221,10 +224,12 @@ def replacement(
         yield from _found(_read(mappings(items), said, fold), heard)
     elif said.strip():
         yield from window.without_answers()
-        yield Given(summarized(said, "codex"))
+        yield NewMessage(summarized(said, "codex"))
 
 
-def _noted(items: Sequence[Mapping[str, object]], fold: Fold) -> Iterator[str | Given | Problem]:
+def _noted(
+    items: Sequence[Mapping[str, object]], fold: CompactionLine
+) -> Iterator[str | NewMessage | Problem]:
     place = fold.note.get("summary")
     summary = items[place : place + 1] if isinstance(place, int) and place >= 0 else ()
     for key in sequence(fold.note.get("shows")):
@@ -235,10 +240,10 @@ def _noted(items: Sequence[Mapping[str, object]], fold: Fold) -> Iterator[str | 
 
 
 def _read(
-    items: Sequence[Mapping[str, object]], said: str, fold: Fold
-) -> Sequence[Given | Problem]:
+    items: Sequence[Mapping[str, object]], said: str, fold: CompactionLine
+) -> Sequence[NewMessage | Problem]:
     """Return the messages of a compaction, one of them its summary where it has one in words."""
-    found: list[Given | Problem] = []
+    found: list[NewMessage | Problem] = []
     for item in items:
         try:
             message = message_of(item)
@@ -247,28 +252,28 @@ def _read(
             found.append(Problem(fold.record.line, reason, fold.record.file))
             continue
         if message is not None and message.parts:
-            found.append(Given(message, string(item.get("id"))))
-    given = [each for each in found if isinstance(each, Given)]
+            found.append(NewMessage(message, string(item.get("id"))))
+    given = [each for each in found if isinstance(each, NewMessage)]
     if said.strip() and all(each.message.summary is None for each in given):
         _place_summary(found, said)
     return found
 
 
-def _place_summary(found: list[Given | Problem], said: str) -> None:
+def _place_summary(found: list[NewMessage | Problem], said: str) -> None:
     """Read the last message with the words of the summary as the summary."""
     for place in range(len(found) - 1, -1, -1):
         each = found[place]
-        if not isinstance(each, Given) or each.message.role is not Role.USER:
+        if not isinstance(each, NewMessage) or each.message.role is not Role.USER:
             continue
         if each.message.text.strip().endswith(said.strip()):
             found[place] = replace(each, message=summarized(said, "codex"))
             return
-    found.append(Given(summarized(said, "codex")))
+    found.append(NewMessage(summarized(said, "codex")))
 
 
 def _found(
-    given: Sequence[Given | Problem], heard: Mapping[int, Sequence[str]]
-) -> Iterator[str | Given | Problem]:
+    given: Sequence[NewMessage | Problem], heard: Mapping[int, Sequence[str]]
+) -> Iterator[str | NewMessage | Problem]:
     """Return the names of messages that were told before; of equal ones, the newest."""
     words = [_words(each) for each in given]
     counts = Counter(words)
@@ -277,7 +282,7 @@ def _found(
         yield next(known.get(said, iter(())), each)
 
 
-def _words(given: Given | Problem) -> int:
+def _words(given: NewMessage | Problem) -> int:
     if isinstance(given, Problem) or given.message.role not in (Role.USER, Role.SYSTEM):
         return 0
     return 0 if given.message.summary is not None else hash(given.message.text.strip())

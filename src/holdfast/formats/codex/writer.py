@@ -16,9 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import message_of
-from holdfast.formats.codex.rollout import Echo, Page, Turns
+from holdfast.formats.codex.rollout import ReaderEcho, RolloutWriter, TurnWriter
 from holdfast.formats.content import words
-from holdfast.formats.events import About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.json_access import mapping
 from holdfast.formats.writer import folds, with_lone_summaries
 from holdfast.transcript import (
@@ -40,14 +47,14 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
-__all__ = ["Piece", "write"]
+__all__ = ["RolloutItem", "write"]
 
 _DIALECT = "responses"
 _SPELLING = f"{_DIALECT}:message"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RolloutItem:
     """One item, and what a reader makes of it."""
 
     item: Mapping[str, object] | None
@@ -59,7 +66,7 @@ class Piece:
     """The native id of the message that begins with it."""
 
 
-def pieces(message: Message) -> Iterator[Piece]:
+def rollout_items(message: Message) -> Iterator[RolloutItem]:
     """Return the items of a message in order."""
     run: list[Part] = []
     carrier = replace(message, form="parts")
@@ -81,7 +88,7 @@ def _is_item(part: Part) -> bool:
     return isinstance(part, Thinking | ToolCall | ToolResult)
 
 
-def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[Piece]:
+def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[RolloutItem]:
     """Return words; those of the system are a developer's, where they were not told apart."""
     said = replace(carrier, parts=tuple(parts))
     is_system = carrier.role is Role.SYSTEM and _SPELLING not in carrier.extras
@@ -92,15 +99,15 @@ def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[Piece]:
         yield from _read({**typed, "role": "developer"} if is_system else typed)
 
 
-def _single(role: Role, part: Part) -> Iterator[Piece]:
+def _single(role: Role, part: Part) -> Iterator[RolloutItem]:
     match part:
         case Thinking(extras=extras):
             own = mapping(extras.get(_DIALECT))
             if own:
-                yield Piece(own, Message(Role.ASSISTANT, (part,)))
+                yield RolloutItem(own, Message(Role.ASSISTANT, (part,)))
             else:
                 note: dict[str, object] = {"thought": part.signature, "extras": dict(extras)}
-                yield Piece(None, Message(Role.ASSISTANT, (part,)), note)
+                yield RolloutItem(None, Message(Role.ASSISTANT, (part,)), note)
         case Opaque(value=value):
             yield from _read(value)
         case ToolResult(is_error=is_error):
@@ -114,10 +121,10 @@ def _single(role: Role, part: Part) -> Iterator[Piece]:
                 yield from _read(item)
 
 
-def _read(item: Mapping[str, object]) -> Iterator[Piece]:
+def _read(item: Mapping[str, object]) -> Iterator[RolloutItem]:
     message = message_of(item)
     if message is not None:
-        yield Piece(item, message)
+        yield RolloutItem(item, message)
 
 
 def write(events: Iterable[Event]) -> Iterator[str]:
@@ -126,14 +133,14 @@ def write(events: Iterable[Event]) -> Iterator[str]:
     strand: str | None = None
     for event in with_lone_summaries(events):
         match event:
-            case Begun(strand=name) if strand is None:
+            case StrandStarted(strand=name) if strand is None:
                 strand = name
                 writer.begin(event.about)
-            case Begun():
+            case StrandStarted():
                 continue
-            case Noted(about=about) if event.strand == strand:
+            case MetadataUpdated(about=about) if event.strand == strand:
                 yield from writer.note(about)
-            case Told() | Folded() | Rewound() if event.strand == strand:
+            case MessageEvent() | CompactionEvent() | RewindEvent() if event.strand == strand:
                 yield from writer.take(event)
             case _:
                 continue
@@ -144,12 +151,12 @@ class _Writer:
     """Writes a conversation line by line."""
 
     def __init__(self) -> None:
-        self._page = Page()
-        self._echo = Echo()
-        self._turns = Turns(self._page, self._echo)
+        self._page = RolloutWriter()
+        self._echo = ReaderEcho()
+        self._turns = TurnWriter(self._page, self._echo)
         self._free_calls: set[str] = set()
         """The ids of calls that carry free text; their results are items of another kind."""
-        self._summary: Told | None = None
+        self._summary: MessageEvent | None = None
         """A summary whose compaction may come next."""
 
     def begin(self, about: About) -> None:
@@ -161,9 +168,13 @@ class _Writer:
         yield from self._head(None)
         yield from self._turns.note(about)
 
-    def take(self, event: Told | Folded | Rewound) -> Iterator[str]:
+    def take(self, event: MessageEvent | CompactionEvent | RewindEvent) -> Iterator[str]:
         """Write one event."""
-        if isinstance(event, Told) and not self._page.count and _is_instructions(event.message):
+        if (
+            isinstance(event, MessageEvent)
+            and not self._page.count
+            and _is_instructions(event.message)
+        ):
             yield from self._head(event)
             return
         yield from self._head(None)
@@ -172,14 +183,14 @@ class _Writer:
             yield from self._told(held)
             held = None
         match event:
-            case Told():
+            case MessageEvent():
                 if _summary_item(event.message) is None:
                     yield from self._told(event)
                 else:
                     self._summary = event
-            case Folded():
+            case CompactionEvent():
                 yield from self._fold(event, held)
-            case Rewound():
+            case RewindEvent():
                 yield from self._rewind(event)
 
     def end(self) -> Iterator[str]:
@@ -189,7 +200,7 @@ class _Writer:
             yield from self._told(self._summary)
         yield from self._turns.end()
 
-    def _head(self, prompt: Told | None) -> Iterator[str]:
+    def _head(self, prompt: MessageEvent | None) -> Iterator[str]:
         """Write the first lines, with the prompt that stands beside every request."""
         if self._page.count:
             return
@@ -202,11 +213,11 @@ class _Writer:
             yield self._page.meta(prompt.message.text, native.at, note)
         yield from self._turns.note(self._page.about)
 
-    def _told(self, told: Told) -> Iterator[str]:
+    def _told(self, told: MessageEvent) -> Iterator[str]:
         """Write a message, each of its items on a line of its own."""
         native = told.native
         self._page.tick(native.at)
-        found = list(pieces(told.message))
+        found = list(rollout_items(told.message))
         answer = native.reply or (told.key if len(found) > 1 else "")
         for place, piece in enumerate(found):
             yield from self._turns.before(piece.message, native.model, answer)
@@ -229,14 +240,14 @@ class _Writer:
             return {**item, "type": "custom_tool_call_output"}
         return item
 
-    def _line(self, piece: Piece, note: Mapping[str, object]) -> str:
+    def _line(self, piece: RolloutItem, note: Mapping[str, object]) -> str:
         if piece.item is not None:
             return self._page.line("response_item", piece.item, note)
         thoughts = (part.text for part in piece.message.parts if isinstance(part, Thinking))
         payload = {"type": "agent_reasoning", "text": "".join(thoughts)}
         return self._page.line("event_msg", payload, note)
 
-    def _fold(self, fold: Folded, summary: Told | None) -> Iterator[str]:
+    def _fold(self, fold: CompactionEvent, summary: MessageEvent | None) -> Iterator[str]:
         note = {
             "id": "" if fold.id.startswith("#") else fold.id,
             "trigger": fold.trigger,
@@ -249,7 +260,7 @@ class _Writer:
         yield self._compacted(fold.shows, summary, known)
         yield self._page.line("event_msg", {"type": "context_compacted"})
 
-    def _rewind(self, rewound: Rewound) -> Iterator[str]:
+    def _rewind(self, rewound: RewindEvent) -> Iterator[str]:
         yield from self._turns.end()
         self._page.tick(rewound.at)
         shown = tuple(key for told in rewound.shows for key, _ in self._echo.written(told))
@@ -262,7 +273,7 @@ class _Writer:
             yield self._compacted(rewound.shows, None, {"rewound": True})
 
     def _compacted(
-        self, shows: Iterable[str], summary: Told | None, note: Mapping[str, object]
+        self, shows: Iterable[str], summary: MessageEvent | None, note: Mapping[str, object]
     ) -> str:
         """Return the line that says all that the model sees from here on."""
         beside: dict[str, object] = {}
@@ -270,7 +281,7 @@ class _Writer:
         if summary is not None:
             native = summary.native
             item = _summary_item(summary.message)
-            piece = Piece(item, summary.message, id=native.id)
+            piece = RolloutItem(item, summary.message, id=native.id)
             beside |= self._echo.take(summary.key, piece, self._page.count + 1, "")
             beside |= self._page.time_note(native.at)
             said = "" if item is None else words(item.get("content"))
@@ -299,8 +310,8 @@ def _summary_item(message: Message) -> Mapping[str, object] | None:
     """Return the item of a message that may stand for what was compacted."""
     if message.summary is None or message.role is not Role.USER:
         return None
-    match list(pieces(message)):
-        case [Piece(item=item)]:
+    match list(rollout_items(message)):
+        case [RolloutItem(item=item)]:
             return item
         case _:
             return None

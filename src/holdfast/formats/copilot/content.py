@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents
-from holdfast.formats.events import About, Native
+from holdfast.formats.events import About, SourceMetadata
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part
 
-__all__ = ["Assets", "Strand", "about_of", "message_of", "request_of"]
+__all__ = ["Assets", "ConversationState", "about_of", "message_of", "request_of"]
 
 _MORE = ("repository", "repositoryHost", "gitRoot", "headCommit")
 
@@ -116,7 +116,7 @@ def _result(event: Mapping[str, object], assets: Assets) -> ToolResult:
     )
 
 
-class Strand:
+class ConversationState:
     """The messages of a conversation, by name."""
 
     def __init__(self) -> None:
@@ -189,13 +189,13 @@ class Strand:
             self._is_thinking, self._parts = True, list(parts)
         return message if parts == message.parts else Message(message.role, parts)
 
-    def answered(self, native: Native, event: Mapping[str, object]) -> Native:
+    def answered(self, native: SourceMetadata, event: Mapping[str, object]) -> SourceMetadata:
         """Return what is known of an answer; its cost is told with the first of its messages."""
         is_thought = "reasoningId" in event
         reply = string(event.get("messageId")) or native.id
         wrote = 0 if is_thought or reply == self._reply else count(event.get("outputTokens"))
         self._reply = self._reply if is_thought else reply
-        return Native(
+        return SourceMetadata(
             id=native.id,
             at=native.at,
             reply=reply,

@@ -12,11 +12,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import summarized
-from holdfast.formats.copilot.content import Assets, Strand, about_of, message_of, request_of
+from holdfast.formats.copilot.content import (
+    Assets,
+    ConversationState,
+    about_of,
+    message_of,
+    request_of,
+)
 from holdfast.formats.document import Format
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import count, is_object, mapping, moment, string, usage_in
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 
@@ -24,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import ToolCall
 
 __all__ = ["COPILOT"]
@@ -35,7 +50,7 @@ _MAIN = "main"
 """What newer releases call the agent that the user speaks with."""
 
 
-class Totals:
+class UsageTotals:
     """Adds up what the conversations of a log cost."""
 
     def __init__(self) -> None:
@@ -128,7 +143,7 @@ _CHANGES = (
 _COUNTS = ("assistant.usage", "session.usage_record", "session.shutdown")
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -141,7 +156,7 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return likely
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     reader = _Reader()
     for record in records:
         entry = mapping(record.value)
@@ -152,8 +167,8 @@ class _Reader:
     """Tells a log event by event."""
 
     def __init__(self) -> None:
-        self._keys = Keys()
-        self._strands: dict[str, Strand] = {}
+        self._keys = KeyAllocator()
+        self._strands: dict[str, ConversationState] = {}
         self._callers: dict[str, str] = {}
         """Which strand made a tool call that may have started a sub-agent."""
         self._agents: dict[str, str] = {}
@@ -161,10 +176,10 @@ class _Reader:
         self._assets = Assets()
         self._started: dict[str, ToolCall] = {}
         """The calls that began and that no answer asked for."""
-        self._totals = Totals()
+        self._totals = UsageTotals()
 
     def take(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         """Tell one event."""
         match entry.get("type"):
@@ -188,7 +203,7 @@ class _Reader:
                 yield from self._say(record, entry, event)
 
     def _change(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         """Follow what changes the window otherwise than by one more message."""
         match entry.get("type"):
@@ -206,7 +221,7 @@ class _Reader:
             self._started[call.id] = call
 
     def _say(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         """Tell what an event says to the model or from it."""
         message = message_of(string(entry.get("type")), event, self._assets)
@@ -221,7 +236,7 @@ class _Reader:
         yield from self._tell(record, entry, event, message)
 
     def _account(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         name = self._name(entry, event)
         match entry.get("type"):
@@ -233,7 +248,7 @@ class _Reader:
                 spent = self._totals.request(name, event)
         for name, usage in spent:
             yield from self._begin(name, record.line, About())
-            yield Noted(strand=name, about=About(usage=usage))
+            yield MetadataUpdated(strand=name, about=About(usage=usage))
 
     def _name(self, entry: Mapping[str, object], event: Mapping[str, object]) -> str:
         """Return the strand of an event: the call that started its agent."""
@@ -244,12 +259,12 @@ class _Reader:
         if name in self._strands:
             return
         if name == MAIN:
-            self._strands[name] = Strand()
-            yield Begun(strand=MAIN, line=line, about=about)
+            self._strands[name] = ConversationState()
+            yield StrandStarted(strand=MAIN, line=line, about=about)
             return
         yield from self._begin(MAIN, line, About())
-        self._strands[name] = Strand()
-        yield Begun(
+        self._strands[name] = ConversationState()
+        yield StrandStarted(
             strand=name,
             line=line,
             about=About(title=about.title, model=about.model, more={"call": name}),
@@ -258,7 +273,7 @@ class _Reader:
         )
 
     def _start(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         agent = string(entry.get("agentId"))
         call = string(event.get("toolCallId")) or agent
@@ -269,7 +284,7 @@ class _Reader:
             about = About(title=title, model=string(event.get("model")))
             yield from self._begin(call, record.line, about)
 
-    def _note(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
+    def _note(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
         yield from self._begin(MAIN, record.line, About())
         known = about_of(event)
         about = About(
@@ -279,11 +294,11 @@ class _Reader:
             git_branch=known.git_branch,
         )
         if about != About():
-            yield Noted(strand=MAIN, about=about)
+            yield MetadataUpdated(strand=MAIN, about=about)
 
     def _tell(
         self,
-        record: Record,
+        record: SourceRecord,
         entry: Mapping[str, object],
         event: Mapping[str, object],
         message: Message,
@@ -298,16 +313,16 @@ class _Reader:
         key = self._keys.take(id, record.line)
         shows = strand.take(key, message)
         self._callers.update((call.id, name) for call in message.calls)
-        native = Native(id=id, at=moment(entry.get("timestamp")))
+        native = SourceMetadata(id=id, at=moment(entry.get("timestamp")))
         if message.role is Role.ASSISTANT:
             native = strand.answered(native, event)
             self._totals.answer(name, native.usage)
-        yield Told(strand=name, line=record.line, key=key, message=message, native=native)
+        yield MessageEvent(strand=name, line=record.line, key=key, message=message, native=native)
         if shows is not None:
-            yield Rewound(strand=name, line=record.line, shows=shows, at=native.at)
+            yield RewindEvent(strand=name, line=record.line, shows=shows, at=native.at)
 
     def _fold(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         """Tell a compaction: the model goes on with its instructions and what came meanwhile."""
         text = string(event.get("summaryContent"))
@@ -319,9 +334,9 @@ class _Reader:
         id, at = string(entry.get("id")), moment(entry.get("timestamp"))  # noqa: A001
         key = self._keys.take(id, record.line)
         summary = summarized(text, _ORIGIN)
-        native = Native(id=id, at=at)
-        yield Told(strand=name, line=record.line, key=key, message=summary, native=native)
-        yield Folded(
+        native = SourceMetadata(id=id, at=at)
+        yield MessageEvent(strand=name, line=record.line, key=key, message=summary, native=native)
+        yield CompactionEvent(
             strand=name,
             line=record.line,
             id=key,
@@ -333,7 +348,7 @@ class _Reader:
         )
 
     def _rewind(
-        self, record: Record, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
     ) -> Iterator[Event]:
         """Tell that what was said was cleared, or taken back from one event on."""
         name = self._name(entry, event)
@@ -346,7 +361,7 @@ class _Reader:
         if shows is None:
             return
         at = moment(entry.get("timestamp"))
-        yield Rewound(strand=name, line=record.line, shows=shows, at=at)
+        yield RewindEvent(strand=name, line=record.line, shows=shows, at=at)
         if first := string(event.get("initialMessage")):
             message = Message(Role.USER, (Text(first),))
             yield from self._tell(record, entry, event, message)

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from holdfast.formats.content import contents, speaker_of, thought
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import About, Begun, Native, Told
+from holdfast.formats.events import About, MessageEvent, SourceMetadata, StrandStarted
 from holdfast.formats.json_access import (
     as_json,
     is_object,
@@ -23,17 +23,17 @@ from holdfast.formats.json_access import (
     parsed,
     string,
 )
-from holdfast.formats.reader import LIKELY, DatabaseReader, Keys, Sign
+from holdfast.formats.reader import LIKELY, DatabaseReader, KeyAllocator, Sign
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Query, Tables
+    from holdfast.formats.reader import DatabaseQuery, Tables
     from holdfast.transcript import Part
 
-__all__ = ["CURSOR_CHAT", "Root", "root_of"]
+__all__ = ["CURSOR_CHAT", "ChatRoot", "root_of"]
 
 _MESSAGE = 1
 _FOLDER = 9
@@ -45,7 +45,7 @@ _LONGEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class ChatRoot:
     """What is known of a state."""
 
     messages: tuple[str, ...]
@@ -53,7 +53,7 @@ class Root:
     cwd: str
 
 
-def root_of(content: bytes) -> Root:
+def root_of(content: bytes) -> ChatRoot:
     """Return what a state says, as far as it can be read."""
     names: list[str] = []
     cwd = ""
@@ -63,7 +63,7 @@ def root_of(content: bytes) -> Root:
         elif field == _FOLDER and not cwd:
             text = value.decode("utf-8", "replace")
             cwd = unquote(text.removeprefix(_FILE)) if text.startswith(_FILE) else ""
-    return Root(tuple(names), cwd)
+    return ChatRoot(tuple(names), cwd)
 
 
 def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -107,7 +107,7 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: Query) -> Iterator[Event]:
+def _read(query: DatabaseQuery) -> Iterator[Event]:
     known = _known(query)
     own = string(known.get("agentId"))
     content = _blob(query, string(known.get("latestRootBlobId")))
@@ -122,8 +122,8 @@ def _read(query: Query) -> Iterator[Event]:
         cwd=root.cwd,
         started=moment(known.get("createdAt")),
     )
-    yield Begun(strand=own, line=1, about=about)
-    keys = Keys()
+    yield StrandStarted(strand=own, line=1, about=about)
+    keys = KeyAllocator()
     for place, name in enumerate(root.messages, 1):
         found = parsed(_blob(query, name))
         if not is_object(found):
@@ -132,11 +132,11 @@ def _read(query: Query) -> Iterator[Event]:
         message = _message(found)
         if message is not None and message.parts:
             key = keys.take(name, place)
-            native = Native(id=name, model=model if message.role is Role.ASSISTANT else "")
-            yield Told(strand=own, line=place, key=key, message=message, native=native)
+            native = SourceMetadata(id=name, model=model if message.role is Role.ASSISTANT else "")
+            yield MessageEvent(strand=own, line=place, key=key, message=message, native=native)
 
 
-def _known(query: Query) -> Mapping[str, object]:
+def _known(query: DatabaseQuery) -> Mapping[str, object]:
     """Return what is known of the chat: JSON, which is written as hexadecimal digits."""
     for row in query.rows("meta", ("key", "value"), order=("key",)):
         text = row.get("value")
@@ -149,7 +149,7 @@ def _known(query: Query) -> Mapping[str, object]:
     return {}
 
 
-def _blob(query: Query, name: str) -> bytes | None:
+def _blob(query: DatabaseQuery, name: str) -> bytes | None:
     for row in query.rows("blobs", ("data",), where={"id": name}):
         content = row.get("data")
         return content.encode() if isinstance(content, str) else _bytes(content)

@@ -13,11 +13,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, speaker_of, thought
-from holdfast.formats.cursor.stream import StreamDesk, is_streamed, sign_of
+from holdfast.formats.cursor.stream import CursorStreamReader, is_streamed, sign_of
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
 from holdfast.formats.json_access import as_json, is_array, is_object, mapping, sequence, string
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
 __all__ = ["CURSOR"]
@@ -35,7 +35,7 @@ _CALLS = frozenset(["tool_use", "tool-use", "tool_call", "tool-call"])
 _RESULTS = frozenset(["tool_result", "tool-result"])
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if (printed := sign_of(entry)) is not None:
@@ -50,9 +50,9 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desk, stream = _Desk(), StreamDesk()
-    printed: Record | None = None
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    desk, stream = _Reader(), CursorStreamReader()
+    printed: SourceRecord | None = None
     for record in records:
         # A file is one or the other: what it begins with says which.
         if desk.is_new and (printed is not None or is_streamed(mapping(record.value))):
@@ -60,7 +60,7 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
             yield from stream.take(record)
             continue
         if desk.is_new:
-            yield Begun(strand=MAIN, line=record.line, about=_about(record.file))
+            yield StrandStarted(strand=MAIN, line=record.line, about=_about(record.file))
         yield from desk.take(record)
     if printed is not None:
         yield from stream.end(printed)
@@ -79,17 +79,17 @@ def _about(file: str) -> About:
             return About()
 
 
-class _Desk:
+class _Reader:
     """Reads one line after the other, and knows which calls wait for a result."""
 
     def __init__(self) -> None:
         self.is_new = True
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._named: set[str] = set()
         self._nameless: deque[str] = deque()
         """The ids that calls without one were given, oldest first, while they wait."""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         self.is_new = False
         entry = mapping(record.value)
@@ -107,7 +107,9 @@ class _Desk:
                 parts += part
         yield from self._told(record.line, role, parts, string(entry.get("model")))
 
-    def _told(self, line: int, role: Role, parts: Sequence[Part], model: str) -> Iterator[Told]:
+    def _told(
+        self, line: int, role: Role, parts: Sequence[Part], model: str
+    ) -> Iterator[MessageEvent]:
         results = tuple(part for part in parts if isinstance(part, ToolResult))
         others = tuple(part for part in parts if not isinstance(part, ToolResult))
         role = speaker_of(others, role)
@@ -116,8 +118,8 @@ class _Desk:
             self._nameless.clear()
         for speaker, said in ((Role.TOOL, results), (role, others)):
             if said:
-                native = Native(model=model if speaker is Role.ASSISTANT else "")
-                yield Told(
+                native = SourceMetadata(model=model if speaker is Role.ASSISTANT else "")
+                yield MessageEvent(
                     strand=MAIN,
                     line=line,
                     key=self._keys.take("", line),

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, words
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Native, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     is_array,
@@ -27,7 +34,7 @@ from holdfast.formats.json_access import (
     usage_in,
     whole,
 )
-from holdfast.formats.reader import LIKELY, Keys, Sign
+from holdfast.formats.reader import LIKELY, KeyAllocator, Sign
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -35,10 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["StreamDesk", "is_streamed", "sign_of"]
+__all__ = ["CursorStreamReader", "is_streamed", "sign_of"]
 
 _SUFFIX = "ToolCall"
 _GOOD = frozenset(
@@ -74,7 +81,7 @@ _BAD_ENDS = ("Denied", "Error", "NotFound")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CursorCall:
     """A tool by its name, and what it was asked."""
 
     name: str
@@ -82,28 +89,28 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CursorResult:
     """What came of a call."""
 
     content: tuple[Text | Media, ...]
     failed: bool
 
 
-def call_of(entry: Mapping[str, object]) -> Call:
+def call_of(entry: Mapping[str, object]) -> CursorCall:
     """Return the call that an event is about."""
     name, fields = _tool(entry)
     asked = mapping(fields.get("args"))
     if name == "mcp" and (server := string(asked.get("providerIdentifier"))):
         tool = string(asked.get("toolName")) or string(asked.get("name"))
-        return Call(f"mcp__{server}__{tool}", as_json(asked.get("args")))
+        return CursorCall(f"mcp__{server}__{tool}", as_json(asked.get("args")))
     if name == "mcp":
-        return Call(string(asked.get("name")) or name, as_json(asked.get("args")))
+        return CursorCall(string(asked.get("name")) or name, as_json(asked.get("args")))
     if name == "function":
-        return Call(string(fields.get("name")), as_json(fields.get("arguments")))
-    return Call(name, as_json(fields.get("args")))
+        return CursorCall(string(fields.get("name")), as_json(fields.get("arguments")))
+    return CursorCall(name, as_json(fields.get("args")))
 
 
-def outcome_of(entry: Mapping[str, object]) -> Outcome:
+def outcome_of(entry: Mapping[str, object]) -> CursorResult:
     """Return what came of the call that an event is about."""
     _, fields = _tool(entry)
     result = fields.get("result")
@@ -115,7 +122,7 @@ def outcome_of(entry: Mapping[str, object]) -> Outcome:
             break
     body = mapping(result)
     failed = failed or bool(whole(body.get("exitCode"))) or body.get("isError") is True
-    return Outcome(_said(result), failed)
+    return CursorResult(_said(result), failed)
 
 
 def _tool(entry: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
@@ -205,12 +212,12 @@ class _Turn:
         return parts
 
 
-class StreamDesk:
+class CursorStreamReader:
     """Reads a stream event by event."""
 
     def __init__(self) -> None:
         """Know no session yet."""
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._turn = _Turn()
         self._begun: dict[str, str] = {}
         """The strands of the sessions that were told of, by their ids."""
@@ -219,7 +226,7 @@ class StreamDesk:
         self._spent: dict[str, Usage] = {}
         """What each strand cost so far."""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one event says."""
         entry = mapping(record.value)
         if not is_streamed(entry):
@@ -242,7 +249,7 @@ class StreamDesk:
             case _:
                 return
 
-    def end(self, record: Record) -> Iterator[Event]:
+    def end(self, record: SourceRecord) -> Iterator[Event]:
         """Tell the last words, unless they are half of something, which more lines would change."""
         turn = self._turn
         if turn.is_half or (turn.thought and not turn.text):
@@ -251,7 +258,7 @@ class StreamDesk:
         else:
             yield from self._flush(record)
 
-    def _flush(self, record: Record) -> Iterator[Event]:
+    def _flush(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what the model said and was not told yet."""
         yield from self._tell(record, Role.ASSISTANT, self._turn.parts())
 
@@ -269,7 +276,7 @@ class StreamDesk:
             cwd=string(entry.get("cwd")),
             started=moment(entry.get("timestamp_ms")),
         )
-        yield Begun(strand=self._strand, line=line, about=about)
+        yield StrandStarted(strand=self._strand, line=line, about=about)
 
     def _hear(self, entry: Mapping[str, object]) -> None:
         content = mapping(entry.get("message")).get("content")
@@ -282,7 +289,7 @@ class StreamDesk:
         is_piece = "timestamp_ms" in entry and "model_call_id" not in entry
         self._turn.say(text, is_piece=is_piece)
 
-    def _call(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _call(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         own = string(entry.get("call_id")) or f"#{record.line}"
         call = call_of(entry)
         if own not in self._turn.open:
@@ -297,7 +304,7 @@ class StreamDesk:
             result = ToolResult(own, outcome.content, is_error=outcome.failed, name=call.name)
             yield from self._tell(record, Role.TOOL, [result])
 
-    def _end(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _end(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         text = string(entry.get("result"))
         if entry.get("is_error") is True or entry.get("subtype") == "error":
             yield Problem(record.line, text or "the run failed", record.file)
@@ -307,18 +314,18 @@ class StreamDesk:
         if (usage := usage_in(mapping(entry.get("usage")), _USAGE)) is not None:
             spent = self._spent.get(self._strand, Usage()) + usage
             self._spent[self._strand] = spent
-            yield Noted(strand=self._strand, about=About(usage=spent))
+            yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
 
-    def _tell(self, record: Record, role: Role, parts: list[Part]) -> Iterator[Event]:
+    def _tell(self, record: SourceRecord, role: Role, parts: list[Part]) -> Iterator[Event]:
         if parts:
             entry = mapping(record.value)
             is_answer = role is Role.ASSISTANT
-            yield Told(
+            yield MessageEvent(
                 strand=self._strand,
                 line=record.line,
                 key=self._keys.take("", record.line),
                 message=Message(role, tuple(parts)),
-                native=Native(
+                native=SourceMetadata(
                     reply=string(entry.get("model_call_id")) if is_answer else "",
                     model=self._model if is_answer else "",
                     at=moment(entry.get("timestamp_ms")),

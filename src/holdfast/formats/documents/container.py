@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.formats.content import tokens_in
 from holdfast.formats.document import Aside, Document, Envelope, Style
-from holdfast.formats.events import Native, with_native
+from holdfast.formats.events import SourceMetadata, with_native
 from holdfast.formats.json_access import (
     is_array,
     is_object,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SYSTEM_KEYS",
-    "Place",
+    "ConversationPlace",
     "Verdict",
     "dialect_of",
     "dump",
-    "find",
+    "find_conversation",
     "is_message",
     "key_of",
     "read_list",
@@ -170,10 +170,10 @@ def items_of(answer: Mapping[str, object]) -> list[dict[str, object]]:
     return [item for item in sequence(answer.get("output")) if is_object(item)]
 
 
-def told_by(answer: Mapping[str, object]) -> Native:
+def answer_metadata(answer: Mapping[str, object]) -> SourceMetadata:
     """Return what an answer says about itself, and what mini-swe-agent wrote beside it."""
     extra, usage = mapping(answer.get("extra")), mapping(answer.get("usage"))
-    return Native(
+    return SourceMetadata(
         reply=string(answer.get("id")),
         model=string(answer.get("model")),
         usage=tokens_in(usage, extra.get("cost") or usage.get("cost")),
@@ -181,7 +181,9 @@ def told_by(answer: Mapping[str, object]) -> Native:
     )
 
 
-def with_answers(transcript: Transcript, natives: Mapping[int, Native], first: int) -> Transcript:
+def with_answers(
+    transcript: Transcript, natives: Mapping[int, SourceMetadata], first: int
+) -> Transcript:
     """Return messages with what the answers that they came from say.
 
     Args:
@@ -218,7 +220,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConversationPlace:
     """Where in an object its conversation is, and in which dialect."""
 
     key: str
@@ -234,7 +236,7 @@ class _Sorted:
 
     messages: list[dict[str, object]]
     asides: tuple[Aside, ...]
-    natives: Mapping[int, Native]
+    natives: Mapping[int, SourceMetadata]
     """What is known of messages that came from a whole answer, by their place."""
 
 
@@ -248,24 +250,26 @@ def key_of(entry: Mapping[str, object]) -> str:
     return _HISTORY if past and all("parts" in mapping(each) for each in past) else ""
 
 
-def find(entry: Mapping[str, object]) -> Place | None:
+def find_conversation(entry: Mapping[str, object]) -> ConversationPlace | None:
     """Return where the conversation of an object is, or None when it holds none."""
     key = key_of(entry)
     if not key:
         return None
     if key == _HISTORY:
         reason = "an object with `history`: messages have `parts`"
-        return Place(_HISTORY, "gemini", reason, _LIKELY)
+        return ConversationPlace(_HISTORY, "gemini", reason, _LIKELY)
     messages, known = sequence(entry[key]), _KEYS[key]
     reason = f"an object with `{key}`"
     if known and messages:
-        return Place(key, known, reason, _LIKELY)
+        return ConversationPlace(key, known, reason, _LIKELY)
     # Only `messages` has a system prompt of Anthropic's kind beside it.
     prompt = key == "messages" and entry.get("system") is not None
     verdict = dialect_of(messages, has_system=prompt)
     if known:
-        return Place(key, known, reason, verdict.confidence)
-    return Place(key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence)
+        return ConversationPlace(key, known, reason, verdict.confidence)
+    return ConversationPlace(
+        key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence
+    )
 
 
 def read_object(
@@ -347,7 +351,7 @@ def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
     """Separate messages from entries that only their owner understands."""
     messages: list[dict[str, object]] = []
     passed: list[tuple[int, Mapping[str, object]]] = []
-    natives: dict[int, Native] = {}
+    natives: dict[int, SourceMetadata] = {}
     # Only Hermes puts notes of its own among messages, and it writes OpenAI's.
     roles = _ROLES if dialect == "openai" else None
     for index, each in enumerate(entries):
@@ -355,7 +359,7 @@ def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
             where = f"{key}[{index}]"
             raise DecodeError(dialect, where, f"expected an object, found {kind_of(each)}")
         if dialect == "responses" and is_answer(each):
-            known = told_by(each)
+            known = answer_metadata(each)
             for item in items_of(each):
                 natives[len(messages)] = known
                 messages.append(item)

@@ -9,10 +9,10 @@ from holdfast.formats.content import answer_in, decoded, tokens_in
 from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
-    Folded,
-    Native,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    SourceMetadata,
+    StrandStarted,
     native_of,
     without_native,
 )
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
-__all__ = ["tell_document", "tell_window"]
+__all__ = ["document_events", "window_events"]
 
 _IDS = ("session_id", "conversation_id")
 _TIMES = ("session_start", "created_at", "created", "started_at", "timestamp")
@@ -40,10 +40,10 @@ _TOLD = frozenset(
 )
 _LONGEST = 200
 """The longest text beside the messages that is kept with the session."""
-_NOTHING = Native()
+_NOTHING = SourceMetadata()
 
 
-def tell_window(
+def window_events(
     messages: Iterable[Message], about: About, *, strand: str = MAIN
 ) -> Iterator[Event]:
     """Return the events that lead to a window.
@@ -53,7 +53,7 @@ def tell_window(
     return _tell((_apart(message) for message in messages), about, strand)
 
 
-def tell_document(
+def document_events(
     document: Document, *, strand: str = MAIN, line: int | None = None
 ) -> Iterator[Event]:
     """Return the events of a provider's document.
@@ -84,10 +84,13 @@ def tell_document(
 
 
 def _tell(
-    said: Iterable[tuple[Message, Native]], about: About, strand: str, line: int | None = None
+    said: Iterable[tuple[Message, SourceMetadata]],
+    about: About,
+    strand: str,
+    line: int | None = None,
 ) -> Iterator[Event]:
     """Return the events of messages, each with what its agent wrote about it."""
-    yield Begun(strand=strand, line=line or 1, about=about)
+    yield StrandStarted(strand=strand, line=line or 1, about=about)
     shown: list[str] = []
     keys: set[str] = set()
     for place, (message, native) in enumerate(said, 1):
@@ -98,25 +101,25 @@ def _tell(
             key = key if name in keys else name
         keys.add(key)
         shown.append(key)
-        yield Told(strand=strand, line=at, key=key, message=message, native=native)
+        yield MessageEvent(strand=strand, line=at, key=key, message=message, native=native)
         if message.summary is not None:
             fold, seen = f"{key}/fold", tuple(shown)
-            yield Folded(strand=strand, line=at, id=fold, shows=seen, at=native.at)
+            yield CompactionEvent(strand=strand, line=at, id=fold, shows=seen, at=native.at)
 
 
-def _apart(message: Message) -> tuple[Message, Native]:
+def _apart(message: Message) -> tuple[Message, SourceMetadata]:
     """Return a message, and what its agent wrote about it."""
     return (without_native(message), native_of(message)) if message.extras else (message, _NOTHING)
 
 
-def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, Native]]:
+def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, SourceMetadata]]:
     """Return the answer to a request that was logged with it."""
     response = mapping(rest.get("response"))
     answer = answer_in(response)
     found = decoded("openai", answer) if answer else ()
     if not found or isinstance(found, str):
         return ()
-    native = Native(
+    native = SourceMetadata(
         reply=string(response.get("id")),
         model=string(response.get("model")),
         usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
@@ -148,7 +151,7 @@ def _is_small(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def _dated(message: Message, dialect: str) -> tuple[Message, Native]:
+def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:
     """Return a message, and what its own fields say of its id, its time and its result."""
     bare, native = _apart(message)
     fields = mapping(message.extras.get(dialect))

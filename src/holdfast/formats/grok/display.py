@@ -24,17 +24,26 @@ from holdfast.formats.json_access import (
     string,
     whole,
 )
-from holdfast.formats.reader import Keys
+from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["ANSWERS", "Back", "Checkpoint", "Display", "Shown", "Step", "is_update", "item_message"]
+__all__ = [
+    "ANSWERS",
+    "CompactionStep",
+    "RewindStep",
+    "ScreenLog",
+    "ScreenMessage",
+    "ScreenStep",
+    "is_update",
+    "item_message",
+]
 
 ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 """The items that a model makes: those that stand together are one answer."""
@@ -119,7 +128,7 @@ _PIECES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ScreenMessage:
     """One message as the screen shows it."""
 
     line: int
@@ -133,7 +142,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class CompactionStep:
     """The history was replaced by a compacted one."""
 
     line: int
@@ -147,7 +156,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Back:
+class RewindStep:
     """The user went back to where a prompt was not said yet."""
 
     line: int
@@ -155,7 +164,7 @@ class Back:
     at: int | None
 
 
-Step: TypeAlias = Shown | Checkpoint | Back
+ScreenStep: TypeAlias = ScreenMessage | CompactionStep | RewindStep
 
 
 def is_update(entry: Mapping[str, object]) -> bool:
@@ -171,15 +180,15 @@ def update_of(entry: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(_params(entry).get("update"))
 
 
-class Display:
+class ScreenLog:
     """Puts the pieces of one stream together."""
 
     def __init__(self) -> None:
         """Have seen nothing."""
-        self.steps: list[Step] = []
+        self.steps: list[ScreenStep] = []
         self.failed: set[str] = set()
         """The calls whose tools failed."""
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._run = ""
         """The kind of the pieces that the last message is made of, while more may come."""
         self._places: dict[str, int] = {}
@@ -190,14 +199,14 @@ class Display:
     @property
     def started(self) -> int | None:
         """Return when the first message was shown."""
-        return next((step.at for step in self.steps if isinstance(step, Shown)), None)
+        return next((step.at for step in self.steps if isinstance(step, ScreenMessage)), None)
 
     @property
     def usage(self) -> Usage | None:
         """Return what all turns cost; a turn that is written twice counts once."""
         return sum(self._paid.values(), Usage()) if self._paid else None
 
-    def take(self, record: Record) -> None:
+    def take(self, record: SourceRecord) -> None:
         """Look at one line."""
         entry = mapping(record.value)
         update = update_of(entry)
@@ -215,36 +224,36 @@ class Display:
             case "rewind_marker" if (
                 target := whole(update.get("target_prompt_index"))
             ) is not None:
-                self.steps.append(Back(record.line, target, at))
+                self.steps.append(RewindStep(record.line, target, at))
                 self._turns.back(target)
             case "compaction_checkpoint":
                 prompt = count(update.get("prompt_index_at_compaction"))
                 own = string(update.get("checkpoint_id"))
-                self.steps.append(Checkpoint(record.line, own, at, prompt))
+                self.steps.append(CompactionStep(record.line, own, at, prompt))
             case "auto_compact_completed":
                 self._measure(update)
             case _:
                 return
 
-    def _piece(self, record: Record, update: Mapping[str, object], at: int | None) -> None:
+    def _piece(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
         kind = string(update.get("sessionUpdate"))
         prompt = whole(mapping(update.get("_meta")).get("promptIndex"))
         parts = _parts(kind, mapping(update.get("content")))
         if not parts:
             return
         last = self.steps[-1] if self.steps else None
-        is_more = self._run == kind and isinstance(last, Shown)
+        is_more = self._run == kind and isinstance(last, ScreenMessage)
         if kind == "user_message_chunk" and not (is_more and self._turns.goes_on(prompt)):
             is_more = False
             self._turns.begin(prompt)
-        if is_more and isinstance(last, Shown):
+        if is_more and isinstance(last, ScreenMessage):
             message = replace(last.message, parts=_joined((*last.message.parts, *parts)))
             self.steps[-1] = replace(last, message=message)
         else:
             self._show(record, Message(_PIECES[kind], parts), at, prompt)
         self._run = kind
 
-    def _tool(self, record: Record, update: Mapping[str, object], at: int | None) -> None:
+    def _tool(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
         call = string(update.get("toolCallId"))
         self._call(record, update, at)
         state = string(update.get("status"))
@@ -256,7 +265,7 @@ class Display:
         result = ToolResult(call, (Text(_output(update)),), is_error=state == "failed")
         self._show(record, Message(Role.TOOL, (result,)), at)
 
-    def _call(self, record: Record, update: Mapping[str, object], at: int | None) -> None:
+    def _call(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
         """Tell a call when it is first heard of; what it was called with may come later."""
         call = string(update.get("toolCallId"))
         tool = mapping(mapping(update.get("_meta")).get("x.ai/tool"))
@@ -269,16 +278,20 @@ class Display:
             self._show(record, Message(Role.ASSISTANT, (made,)), at)
             return
         known = self.steps[place]
-        if given is None or not isinstance(known, Shown) or known.message.calls[0].arguments:
+        if (
+            given is None
+            or not isinstance(known, ScreenMessage)
+            or known.message.calls[0].arguments
+        ):
             return
         made = replace(known.message.calls[0], arguments=as_json(given))
         self.steps[place] = replace(known, message=replace(known.message, parts=(made,)))
 
     def _show(
-        self, record: Record, message: Message, at: int | None, prompt: int | None = None
+        self, record: SourceRecord, message: Message, at: int | None, prompt: int | None = None
     ) -> None:
         key = f"{record.file}~{self._keys.take('', record.line)}"
-        self.steps.append(Shown(record.line, key, message, at, self._turns.number, prompt))
+        self.steps.append(ScreenMessage(record.line, key, message, at, self._turns.number, prompt))
 
     def _measure(self, update: Mapping[str, object]) -> None:
         place = next(
@@ -290,7 +303,7 @@ class Display:
             None,
         )
         known = None if place is None else self.steps[place]
-        if place is not None and isinstance(known, Checkpoint):
+        if place is not None and isinstance(known, CompactionStep):
             before = count(update.get("tokens_before")) or None
             after = count(update.get("tokens_after")) or None
             self.steps[place] = replace(known, before=before, after=after)
@@ -320,8 +333,8 @@ class _Turns:
         self.number = min(self.number, turn - 1)
 
 
-def _is_checkpoint(step: Step) -> bool:
-    return isinstance(step, Checkpoint)
+def _is_checkpoint(step: ScreenStep) -> bool:
+    return isinstance(step, CompactionStep)
 
 
 def _params(entry: Mapping[str, object]) -> Mapping[str, object]:

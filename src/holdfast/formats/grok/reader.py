@@ -16,13 +16,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.grok.display import (
     ANSWERS,
-    Back,
-    Checkpoint,
-    Display,
-    Shown,
+    CompactionStep,
+    RewindStep,
+    ScreenLog,
+    ScreenMessage,
     is_update,
     item_message,
 )
@@ -35,8 +43,8 @@ from holdfast.formats.json_access import (
     string,
     whole,
 )
-from holdfast.formats.reader import LIKELY, SURE, Keys, SessionReader, Sign, everywhere
-from holdfast.formats.source import Record
+from holdfast.formats.reader import LIKELY, SURE, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Thinking, ToolResult
 
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.grok.display import Step
+    from holdfast.formats.grok.display import ScreenStep
 
 __all__ = ["GROK"]
 
@@ -54,62 +62,62 @@ _KEPT = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pages:
+class SessionFiles:
     """The files of one session."""
 
     strand: str
-    chat: Sequence[Record]
+    chat: Sequence[SourceRecord]
     """What the model sees, one item a line."""
-    display: Display
-    kept: Mapping[str, Record] = field(default_factory=dict[str, Record])
+    display: ScreenLog
+    kept: Mapping[str, SourceRecord] = field(default_factory=dict[str, SourceRecord])
     """What compactions left, each by its name."""
 
 
-def tell_pages(pages: Pages) -> Iterator[Event]:
+def session_events(pages: SessionFiles) -> Iterator[Event]:
     """Tell a session that has begun."""
-    desk = _Desk(pages)
+    desk = _HistoryReader(pages)
     steps = pages.display.steps
     dead = _dead(steps)
-    last = max((n for n, step in enumerate(steps) if isinstance(step, Checkpoint)), default=-1)
-    changed = last >= 0 or any(isinstance(step, Back) for step in steps)
+    last = max((n for n, step in enumerate(steps) if isinstance(step, CompactionStep)), default=-1)
+    changed = last >= 0 or any(isinstance(step, RewindStep) for step in steps)
     for place, step in enumerate(steps) if changed or not pages.chat else ():
         is_newest = place == last and bool(pages.chat)
         match step:
-            case Checkpoint():
+            case CompactionStep():
                 yield from desk.fold(step, is_newest=is_newest)
-            case Back():
+            case RewindStep():
                 yield from desk.back(step)
-            case Shown() if place < last or place in dead or not pages.chat:
+            case ScreenMessage() if place < last or place in dead or not pages.chat:
                 yield from desk.show(step)
-            case Shown():
+            case ScreenMessage():
                 yield from desk.reach(step)
     yield from desk.finish()
 
 
-def _dead(steps: Sequence[Step]) -> set[int]:
+def _dead(steps: Sequence[ScreenStep]) -> set[int]:
     """Return the places of what was taken back."""
     live: list[int] = []
     dead: set[int] = set()
     for place, step in enumerate(steps):
-        if isinstance(step, Shown):
+        if isinstance(step, ScreenMessage):
             live.append(place)
-        elif isinstance(step, Back):
+        elif isinstance(step, RewindStep):
             gone = {n for n in live if _turn(steps[n]) >= step.turn}
             dead |= gone
             live = [n for n in live if n not in gone]
     return dead
 
 
-def _turn(step: Step) -> int:
-    return step.turn if isinstance(step, Shown) else -1
+def _turn(step: ScreenStep) -> int:
+    return step.turn if isinstance(step, ScreenMessage) else -1
 
 
-class _Desk:
+class _HistoryReader:
     """Tells a session piece by piece, and knows what its model sees."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: SessionFiles) -> None:
         self._pages = pages
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._next = 0
         """The first line of what the model sees that was not told yet."""
         self._reply = ""
@@ -117,11 +125,11 @@ class _Desk:
         """What the model sees, each with the turn that it belongs to."""
         self._hints = _Hints(pages.display)
 
-    def show(self, step: Shown) -> Iterator[Event]:
+    def show(self, step: ScreenMessage) -> Iterator[Event]:
         """Tell a message that only the screen still has."""
         self._window.append((step.turn, step.key))
-        native = Native(at=step.at)
-        yield Told(
+        native = SourceMetadata(at=step.at)
+        yield MessageEvent(
             strand=self._pages.strand,
             line=step.line,
             key=step.key,
@@ -129,32 +137,32 @@ class _Desk:
             native=native,
         )
 
-    def reach(self, step: Shown) -> Iterator[Event]:
+    def reach(self, step: ScreenMessage) -> Iterator[Event]:
         """Tell what the model sees up to a prompt and what belongs to it."""
         if step.prompt is not None:
             yield from self._until(step.prompt + 1)
 
-    def back(self, step: Back) -> Iterator[Event]:
+    def back(self, step: RewindStep) -> Iterator[Event]:
         """Take back what was said since a prompt."""
         self._window = [each for each in self._window if each[0] < step.turn]
         shows = tuple(key for _, key in self._window)
-        yield Rewound(strand=self._pages.strand, line=step.line, shows=shows, at=step.at)
+        yield RewindEvent(strand=self._pages.strand, line=step.line, shows=shows, at=step.at)
 
-    def fold(self, step: Checkpoint, *, is_newest: bool) -> Iterator[Event]:
+    def fold(self, step: CompactionStep, *, is_newest: bool) -> Iterator[Event]:
         """Tell what a compaction left: the newest left how the other file begins."""
         self._window = []
-        kept = self._pages.kept.get(step.id, Record(step.line, {}))
+        kept = self._pages.kept.get(step.id, SourceRecord(step.line, {}))
         items = mappings(mapping(kept.value).get("compacted_history"))
         if not is_newest:
             for item in items:
                 key = f"{kept.file}~{self._keys.take('', kept.line)}"
-                yield from self._item(Record(kept.line, item, kept.file), key)
+                yield from self._item(SourceRecord(kept.line, item, kept.file), key)
         elif items:
             yield from self._lines(min(len(items), len(self._pages.chat)))
         else:
             yield from self._until(step.prompt)
         if self._window:
-            yield Folded(
+            yield CompactionEvent(
                 strand=self._pages.strand,
                 line=step.line,
                 id=f"{step.id or step.line}/fold",
@@ -180,7 +188,7 @@ class _Desk:
             yield from self._item(record, key)
         self._next = max(self._next, end)
 
-    def _item(self, record: Record, key: str) -> Iterator[Event]:
+    def _item(self, record: SourceRecord, key: str) -> Iterator[Event]:
         entry = mapping(record.value)
         # A thought, an answer and what ran at the provider are one until somebody else speaks.
         self._reply = (self._reply or key) if string(entry.get("type")) in ANSWERS else ""
@@ -190,12 +198,12 @@ class _Desk:
         elif message is not None and message.parts:
             # Whatever the model still sees in the end was never taken back.
             self._window.append((_KEPT, key))
-            yield Told(
+            yield MessageEvent(
                 strand=self._pages.strand,
                 line=record.line,
                 key=key,
                 message=self._hints.completed(entry, message),
-                native=Native(
+                native=SourceMetadata(
                     id=string(entry.get("id")),
                     reply=self._reply,
                     model=string(entry.get("model_id")),
@@ -218,23 +226,23 @@ def _said(message: Message) -> list[str]:
     return [*names, f"words {message.text.strip()}"] if message.text else names
 
 
-def _number(record: Record) -> int | None:
+def _number(record: SourceRecord) -> int | None:
     return whole(mapping(record.value).get("prompt_index"))
 
 
 class _Hints:
     """What the screen knows about messages that the model sees."""
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: ScreenLog) -> None:
         self._failed = display.failed
-        self._prompts: dict[int, Shown] = {}
+        self._prompts: dict[int, ScreenMessage] = {}
         self._times: dict[str, int | None] = {}
         """By what was said, or by the call that it is about."""
         for step in display.steps:
-            if isinstance(step, Shown):
+            if isinstance(step, ScreenMessage):
                 self._remember(step)
 
-    def _remember(self, step: Shown) -> None:
+    def _remember(self, step: ScreenMessage) -> None:
         if step.prompt is not None:
             self._prompts[step.prompt] = step
         for call in step.message.calls:
@@ -277,7 +285,7 @@ _SUMMARY_FIELDS = ("session_kind", "agent_name", "reasoning_effort")
 _CHILD = "subagent"
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if _is_summary(entry):
@@ -312,7 +320,7 @@ def _is_checkpoint(entry: Mapping[str, object]) -> bool:
     return "checkpoint_id" in entry and is_array(entry.get("compacted_history"))
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     parents: dict[str, str] = {}
     held: list[_Folder] = []
     for record in records:
@@ -337,11 +345,11 @@ class _Folder:
     def __init__(self, name: str) -> None:
         self.name = name
         self._summaries: list[Mapping[str, object]] = []
-        self._transcripts: dict[str, list[Record]] = {}
-        self._displays: dict[str, Display] = {}
-        self._kept: dict[str, Record] = {}
+        self._transcripts: dict[str, list[SourceRecord]] = {}
+        self._displays: dict[str, ScreenLog] = {}
+        self._kept: dict[str, SourceRecord] = {}
 
-    def take(self, record: Record) -> None:
+    def take(self, record: SourceRecord) -> None:
         """Keep a line, or what it says about the session."""
         entry = mapping(record.value)
         if _is_summary(entry):
@@ -349,7 +357,7 @@ class _Folder:
         elif _is_checkpoint(entry):
             self._kept[string(entry.get("checkpoint_id"))] = record
         elif is_update(entry):
-            self._displays.setdefault(record.file, Display()).take(record)
+            self._displays.setdefault(record.file, ScreenLog()).take(record)
         else:
             self._transcripts.setdefault(record.file, []).append(record)
 
@@ -362,10 +370,10 @@ class _Folder:
             known = About(id=_named(file, self.name))
             if is_one and len(self._summaries) == 1:
                 known = _about(self._summaries[0])
-            pages = Pages(
+            pages = SessionFiles(
                 strand=file or MAIN,
                 chat=self._transcripts.get(file, ()),
-                display=screens[0] if len(screens) == 1 else self._displays.get(file, Display()),
+                display=screens[0] if len(screens) == 1 else self._displays.get(file, ScreenLog()),
                 kept=self._kept,
             )
             yield from _tell(pages, _related(known, self.name, parents))
@@ -386,8 +394,8 @@ def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
     return replace(about, fork=Fork.DELEGATION if is_child else Fork.BRANCH)
 
 
-def _tell(pages: Pages, about: About) -> Iterator[Event]:
-    told = list(tell_pages(pages))
+def _tell(pages: SessionFiles, about: About) -> Iterator[Event]:
+    told = list(session_events(pages))
     if not told:
         return
     is_child = about.fork is Fork.DELEGATION
@@ -396,7 +404,7 @@ def _tell(pages: Pages, about: About) -> Iterator[Event]:
     line = pages.chat[0].line if pages.chat else 1
     started = about.started or pages.display.started
     about = replace(about, usage=usage, started=started)
-    yield Begun(strand=pages.strand, line=line, about=about)
+    yield StrandStarted(strand=pages.strand, line=line, about=about)
     yield from told
 
 

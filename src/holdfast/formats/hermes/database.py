@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.formats.content import summarized
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import About, Begun, Native, Noted, Told
+from holdfast.formats.events import (
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.hermes.session import forks_marked, is_failure, settings_of, usage_of
-from holdfast.formats.hermes.window import Fate, Written, tell_rows
+from holdfast.formats.hermes.window import MessageRow, RowFate, row_events
 from holdfast.formats.json_access import is_array, is_object, moment, parsed, string
 from holdfast.formats.reader import SURE, DatabaseReader, Sign, parents_first
 from holdfast.session import Fork
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Query, Row, Tables
+    from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["COLUMNS", "HERMES_STATE", "fingerprint", "message_of", "native_of"]
 
@@ -102,12 +108,12 @@ def message_of(row: Row) -> tuple[Message, str]:
     return replace(message, parts=parts), ""
 
 
-def native_of(row: Row) -> Native:
+def native_of(row: Row) -> SourceMetadata:
     """Return what the row says besides the message."""
     more = {name: _plain(row[name]) for name in _MORE if row.get(name) not in (None, "")}
     if row.get("observed"):
         more["observed"] = True
-    return Native(id=str(row.get("id")), at=moment(row.get("timestamp")), more=more)
+    return SourceMetadata(id=str(row.get("id")), at=moment(row.get("timestamp")), more=more)
 
 
 def fingerprint(row: Row) -> int:
@@ -209,7 +215,7 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: Query) -> Iterator[Event]:
+def _read(query: DatabaseQuery) -> Iterator[Event]:
     kin = {
         string(row.get("id")): row
         for row in query.rows("sessions", _KIN, order=("started_at", "id"))
@@ -276,34 +282,34 @@ def _is_after(started: object, ended: object) -> bool:
     return begin is not None and end is not None and begin >= end
 
 
-def _session(query: Query, row: Row, about: About) -> Iterator[Event]:
+def _session(query: DatabaseQuery, row: Row, about: About) -> Iterator[Event]:
     strand = about.id
-    yield Begun(strand=strand, line=1, about=about)
+    yield StrandStarted(strand=strand, line=1, about=about)
     system: list[str] = []
     if prompt := _prompt(query, row):
         key = f"{strand}/system"
         system.append(key)
         message = Message(Role.SYSTEM, (Text(prompt),))
-        native = Native(at=about.started)
-        yield Told(strand=strand, line=1, key=key, message=message, native=native)
+        native = SourceMetadata(at=about.started)
+        yield MessageEvent(strand=strand, line=1, key=key, message=message, native=native)
     problems: list[Problem] = []
-    for event in tell_rows(_written(query, strand, problems), system):
+    for event in row_events(_written(query, strand, problems), system):
         yield event
         yield from problems
         problems.clear()
     yield from problems
     if (usage := usage_of(row)) is not None:
-        yield Noted(strand=strand, about=About(usage=usage))
+        yield MetadataUpdated(strand=strand, about=About(usage=usage))
 
 
-def _prompt(query: Query, row: Row) -> str:
+def _prompt(query: DatabaseQuery, row: Row) -> str:
     if mark := string(row.get("system_prompt_hash")):
         for found in query.rows("system_prompts", ("prompt",), where={"hash": mark}):
             return string(found.get("prompt"))
     return string(row.get("system_prompt"))
 
 
-def _written(query: Query, strand: str, problems: list[Problem]) -> Iterator[Written]:
+def _written(query: DatabaseQuery, strand: str, problems: list[Problem]) -> Iterator[MessageRow]:
     """Return the rows of a session; what is wrong with one goes to the problems."""
     rows = query.rows("messages", COLUMNS, where={"session_id": strand}, order=("id",))
     for row in rows:
@@ -319,18 +325,18 @@ def _written(query: Query, strand: str, problems: list[Problem]) -> Iterator[Wri
         if problem:
             reason = f"message {number} is told by its words only: {problem}"
             problems.append(Problem(line, reason))
-        told = Told(
+        told = MessageEvent(
             strand=strand, line=line, key=str(number), message=message, native=native_of(row)
         )
         seconds = row.get("timestamp")
         at = float(seconds) if isinstance(seconds, int | float) else 0.0
-        yield Written(told, fingerprint(row), at, _fate(row))
+        yield MessageRow(told, fingerprint(row), at, _fate(row))
 
 
-def _fate(row: Row) -> Fate:
+def _fate(row: Row) -> RowFate:
     if row.get("active", 1) != 0:
-        return Fate.LIVE
-    return Fate.FOLDED if row.get("compacted") == 1 else Fate.TAKEN_BACK
+        return RowFate.LIVE
+    return RowFate.FOLDED if row.get("compacted") == 1 else RowFate.TAKEN_BACK
 
 
 HERMES_STATE = DatabaseReader(

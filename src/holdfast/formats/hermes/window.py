@@ -18,20 +18,20 @@ from enum import Enum, auto
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from holdfast.formats.events import Folded, Rewound
+from holdfast.formats.events import CompactionEvent, RewindEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.events import Event, Told
+    from holdfast.formats.events import Event, MessageEvent
 
-__all__ = ["Fate", "Written", "tell_rows"]
+__all__ = ["MessageRow", "RowFate", "row_events"]
 
 TOGETHER = 5e-6
 """How many seconds apart rows of one transaction are, at most."""
 
 
-class Fate(Enum):
+class RowFate(Enum):
     """What became of a row."""
 
     LIVE = auto()
@@ -41,17 +41,17 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class MessageRow:
     """A row: what it tells, and what became of it."""
 
-    told: Told
+    told: MessageEvent
     print: int
     at: float
-    fate: Fate = Fate.LIVE
+    fate: RowFate = RowFate.LIVE
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WindowRow:
     """A message in the window."""
 
     key: str
@@ -59,25 +59,25 @@ class Shown:
     at: float
     """When its newest row was written: copies are made of copies."""
 
-    def written_again(self, row: Written) -> Shown:
+    def written_again(self, row: MessageRow) -> WindowRow:
         """Return the message as a row repeats it."""
         return replace(self, at=row.at)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RepeatedRow:
     """A row that repeats a message, and the place of that message in the window."""
 
-    row: Written
+    row: MessageRow
     place: int
 
 
-class Block:
+class CompactionBlock:
     """What one compaction wrote, while it is read."""
 
-    def __init__(self, summary: Written, before: Sequence[Shown], place: int) -> None:
+    def __init__(self, summary: MessageRow, before: Sequence[WindowRow], place: int) -> None:
         self.summary = summary
-        self.shows: list[Shown] = []
+        self.shows: list[WindowRow] = []
         self._before = before
         """The window that was compacted."""
         self._place = place
@@ -87,13 +87,13 @@ class Block:
         for index, shown in enumerate(before):
             self._places.setdefault(shown.print, []).append(index)
 
-    def holds(self, row: Written) -> bool:
+    def holds(self, row: MessageRow) -> bool:
         """Say whether the compaction wrote the row."""
         place = self._copied(row)
         is_copy = place is not None and self._before[place].at == row.at
         return is_copy or 0 < row.at - self._newest <= TOGETHER
 
-    def add(self, row: Written) -> bool:
+    def add(self, row: MessageRow) -> bool:
         """Show a row, and say whether it is a new message and no copy."""
         self._newest = max(self._newest, row.at)
         place = self._copied(row)
@@ -104,7 +104,7 @@ class Block:
         self.shows.append(self._before[place].written_again(row))
         return False
 
-    def _copied(self, row: Written) -> int | None:
+    def _copied(self, row: MessageRow) -> int | None:
         """Return the place of the message that a row repeats, if it follows those before it.
 
         Of several with the same words it is the one of the same time, else the first.
@@ -115,40 +115,40 @@ class Block:
         return next(exact, onward[0] if onward else None)
 
 
-def shown_of(row: Written) -> Shown:
+def shown_of(row: MessageRow) -> WindowRow:
     """Return a row as a message in the window."""
-    return Shown(row.told.key, row.print, row.at)
+    return WindowRow(row.told.key, row.print, row.at)
 
 
-def tell_rows(rows: Iterable[Written], system: Sequence[str]) -> Iterator[Event]:
+def row_events(rows: Iterable[MessageRow], system: Sequence[str]) -> Iterator[Event]:
     """Return the events of a session from its rows, in the order they were written.
 
     Args:
         rows: every row of the session.
         system: the keys that stand before every window.
     """
-    desk = _Desk(tuple(system))
+    desk = _RowReader(tuple(system))
     for row in rows:
         yield from desk.take(row)
     yield from desk.end()
 
 
-class _Desk:
+class _RowReader:
     """Knows the window, and the rows that may belong to a compaction."""
 
     def __init__(self, system: tuple[str, ...]) -> None:
         self._system = system
-        self._window: list[Shown] = []
-        self._heads: list[Head] = []
+        self._window: list[WindowRow] = []
+        self._heads: list[RepeatedRow] = []
         """Rows that repeat the beginning of the window; a summary after them proves it."""
-        self._block: Block | None = None
-        self._fates: dict[str, Fate] = {}
+        self._block: CompactionBlock | None = None
+        self._fates: dict[str, RowFate] = {}
         """Of each message, as its newest row has it, in the order of those rows."""
-        self._last: Written | None = None
+        self._last: MessageRow | None = None
         self._seen: set[tuple[int, float]] = set()
         """The words and the time of every row so far."""
 
-    def take(self, row: Written) -> Iterator[Event]:
+    def take(self, row: MessageRow) -> Iterator[Event]:
         """Tell one row, and what it shows about those before it."""
         block = self._block
         if block is not None and block.holds(row):
@@ -165,11 +165,11 @@ class _Desk:
                 yield from self._opened(row)
                 return
             yield from self._flushed()
-            if row.fate is not Fate.TAKEN_BACK and self._repeated(row) is None:
+            if row.fate is not RowFate.TAKEN_BACK and self._repeated(row) is None:
                 yield from self._rewound()
         place = self._repeated(row)
         if place is not None:
-            self._heads.append(Head(row, place))
+            self._heads.append(RepeatedRow(row, place))
         else:
             yield self._tell(row)
 
@@ -178,23 +178,23 @@ class _Desk:
         yield from self._closed()
         yield from self._flushed()
         yield from self._rewound()
-        live = [key for key, fate in self._fates.items() if fate is Fate.LIVE]
+        live = [key for key, fate in self._fates.items() if fate is RowFate.LIVE]
         shown = [shown.key for shown in self._window]
         if self._last is None or live == shown:
             return
         told = self._last.told
         shows = (*self._system, *live)
-        if any(self._fates[key] is Fate.FOLDED for key in shown):
+        if any(self._fates[key] is RowFate.FOLDED for key in shown):
             mark = f"{told.key}/fold"
-            yield Folded(strand=told.strand, line=told.line, id=mark, shows=shows)
+            yield CompactionEvent(strand=told.strand, line=told.line, id=mark, shows=shows)
         else:
-            yield Rewound(strand=told.strand, line=told.line, shows=shows)
+            yield RewindEvent(strand=told.strand, line=told.line, shows=shows)
 
-    def _goes_on(self, row: Written) -> bool:
+    def _goes_on(self, row: MessageRow) -> bool:
         """Say whether a row repeats the window further, and shows that those before it do."""
         return self._is_proved(row) and self._repeated(row) is not None
 
-    def _repeated(self, row: Written) -> int | None:
+    def _repeated(self, row: MessageRow) -> int | None:
         """Return the place of the message that a row may repeat, after those repeated so far.
 
         It is the first one with its words and its time, or else the next one if it has its words
@@ -212,7 +212,7 @@ class _Desk:
             return None
         return following if not self._heads or row.at > self._heads[-1].row.at else None
 
-    def _is_proved(self, following: Written) -> bool:
+    def _is_proved(self, following: MessageRow) -> bool:
         """Say whether the newest of the repeated rows is a copy, from the row that follows it."""
         if not self._heads:
             return True
@@ -221,7 +221,7 @@ class _Desk:
             return True
         return 0 < following.at - head.row.at <= TOGETHER
 
-    def _opened(self, row: Written) -> Iterator[Event]:
+    def _opened(self, row: MessageRow) -> Iterator[Event]:
         """Begin the block of a summary."""
         if not self._is_proved(row):
             yield from self._flushed()
@@ -230,10 +230,10 @@ class _Desk:
         kept = [
             shown
             for shown in self._window
-            if self._fates[shown.key] is Fate.LIVE and shown.key not in repeated
+            if self._fates[shown.key] is RowFate.LIVE and shown.key not in repeated
         ]
         following = heads[-1].place + 1 if heads else 0
-        block = self._block = Block(row, tuple(self._window), following)
+        block = self._block = CompactionBlock(row, tuple(self._window), following)
         for head in heads:
             shown = self._window[head.place]
             self._settle(shown.key, head.row)
@@ -249,7 +249,7 @@ class _Desk:
             return
         self._window = block.shows
         told = block.summary.told
-        yield Folded(
+        yield CompactionEvent(
             strand=told.strand,
             line=told.line,
             id=f"{told.key}/fold",
@@ -260,13 +260,13 @@ class _Desk:
     def _rewound(self) -> Iterator[Event]:
         """Take messages back, once a row shows that it was done before it was written."""
         last = self._last
-        if last is None or last.fate is not Fate.TAKEN_BACK:
+        if last is None or last.fate is not RowFate.TAKEN_BACK:
             return
-        kept = [each for each in self._window if self._fates[each.key] is not Fate.TAKEN_BACK]
+        kept = [each for each in self._window if self._fates[each.key] is not RowFate.TAKEN_BACK]
         if len(kept) < len(self._window):
             self._window = kept
             told = last.told
-            yield Rewound(strand=told.strand, line=told.line, shows=self._shows())
+            yield RewindEvent(strand=told.strand, line=told.line, shows=self._shows())
 
     def _flushed(self) -> Iterator[Event]:
         """Tell the repeated rows: no summary came after them."""
@@ -287,29 +287,29 @@ class _Desk:
             self._settle(shown.key, head.row)
         if len(before) > len(copies):
             told = heads[len(copies) - 1].row.told
-            yield Rewound(strand=told.strand, line=told.line, shows=self._shows())
+            yield RewindEvent(strand=told.strand, line=told.line, shows=self._shows())
         for head in heads[len(copies) :]:
             place = self._repeated(head.row)
             if place is not None:
-                self._heads.append(Head(head.row, place))
+                self._heads.append(RepeatedRow(head.row, place))
             else:
                 yield from self._told_after_all(head.row)
 
-    def _is_written_anew(self, head: Head) -> bool:
+    def _is_written_anew(self, head: RepeatedRow) -> bool:
         shown = self._window[head.place]
-        return shown.at == head.row.at and self._fates[shown.key] is Fate.TAKEN_BACK
+        return shown.at == head.row.at and self._fates[shown.key] is RowFate.TAKEN_BACK
 
-    def _told_after_all(self, row: Written) -> Iterator[Event]:
-        if row.fate is not Fate.TAKEN_BACK:
+    def _told_after_all(self, row: MessageRow) -> Iterator[Event]:
+        if row.fate is not RowFate.TAKEN_BACK:
             yield from self._rewound()
         yield self._tell(row)
 
-    def _tell(self, row: Written) -> Told:
+    def _tell(self, row: MessageRow) -> MessageEvent:
         self._window.append(shown_of(row))
         self._settle(row.told.key, row)
         return row.told
 
-    def _settle(self, key: str, row: Written) -> None:
+    def _settle(self, key: str, row: MessageRow) -> None:
         self._fates.pop(key, None)
         self._fates[key] = row.fate
         self._last = row

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, speaker_of, summarized, words
 from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -26,7 +35,7 @@ from holdfast.formats.json_access import (
     string,
     usage_in,
 )
-from holdfast.formats.reader import Keys
+from holdfast.formats.reader import KeyAllocator
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
@@ -36,14 +45,14 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
 __all__ = [
     "MARKS",
-    "Journal",
-    "Kept",
-    "Window",
+    "HistoryWindow",
+    "JournalReader",
+    "KeptMessages",
     "call_made",
     "content_of",
     "result_of",
@@ -143,7 +152,7 @@ def _either(fields: Mapping[str, object], first: str, second: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptMessages:
     """What a compaction says that it left."""
 
     compacted: int
@@ -166,7 +175,7 @@ class _Slot:
     """The id of the prompt that it was put before."""
 
 
-class Exchange:
+class PendingCalls:
     """Calls that wait for their results: what is said meanwhile comes after them.
 
     Kimi writes a message down when it is said and gives it to the model when every result is in, so
@@ -176,7 +185,7 @@ class Exchange:
     def __init__(self) -> None:
         """Wait for nothing."""
         self._open: set[str] = set()
-        self._held: list[tuple[Record, str]] = []
+        self._held: list[tuple[SourceRecord, str]] = []
 
     @property
     def is_open(self) -> bool:
@@ -191,11 +200,11 @@ class Exchange:
         """Have the result of a call."""
         self._open.discard(call)
 
-    def hold(self, record: Record, key: str) -> None:
+    def hold(self, record: SourceRecord, key: str) -> None:
         """Let a message wait."""
         self._held.append((record, key))
 
-    def release(self, *, at_once: bool = False) -> list[tuple[Record, str]]:
+    def release(self, *, at_once: bool = False) -> list[tuple[SourceRecord, str]]:
         """Return what waited long enough; all of it, where no result will come any more."""
         if at_once:
             self._open.clear()
@@ -205,7 +214,7 @@ class Exchange:
         return held
 
 
-class Window:
+class HistoryWindow:
     """Follows the history of one agent."""
 
     def __init__(self) -> None:
@@ -278,7 +287,7 @@ class Window:
         self._steps = {}
         return True
 
-    def fold(self, summary: str, kept: Kept) -> None:
+    def fold(self, summary: str, kept: KeptMessages) -> None:
         """Leave what a compaction left, with its summary."""
         slot = _Slot(is_prompt=False, keys=[summary])
         if kept.users is None:
@@ -302,7 +311,7 @@ _TYPED = frozenset(["user-slash", ""])
 _APART = "a picture is kept in a file of its own, which is not read"
 
 
-class Journal:
+class JournalReader:
     """Reads one journal line by line."""
 
     def __init__(self) -> None:
@@ -312,13 +321,13 @@ class Journal:
         """What is known of the session so far."""
         self._spent = {"step.end": Usage(), "usage.record": Usage()}
         """What was written as a cost so far; the same cost may be written as either or as both."""
-        self._window = Window()
-        self._exchange = Exchange()
-        self._keys = Keys()
+        self._window = HistoryWindow()
+        self._exchange = PendingCalls()
+        self._keys = KeyAllocator()
         self._key = ""
         """The name of what the line says, should it say anything."""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         entry = mapping(record.value)
         self._key = self._keys.take("", record.line)
@@ -350,7 +359,7 @@ class Journal:
         """Tell what still waits for results when the journal ends."""
         yield from self._release(at_once=True)
 
-    def _append(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _append(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         if self._exchange.is_open:
             self._exchange.hold(record, self._key)
         else:
@@ -363,18 +372,20 @@ class Journal:
             yield from self._message(record, mapping(mapping(record.value).get("message")))
         self._key = own
 
-    def _told(self, record: Record, message: Message, native: Native) -> Iterator[Event]:
+    def _told(
+        self, record: SourceRecord, message: Message, native: SourceMetadata
+    ) -> Iterator[Event]:
         """Tell a message, and the session before the first."""
         if not self._begun:
             self._begun = True
-            yield Begun(strand=MAIN, line=record.line, about=self._about)
+            yield StrandStarted(strand=MAIN, line=record.line, about=self._about)
         at = moment(mapping(record.value).get("time"))
-        yield Told(
+        yield MessageEvent(
             strand=MAIN,
             line=record.line,
             key=self._key,
             message=message,
-            native=Native(
+            native=SourceMetadata(
                 id=native.id,
                 reply=native.reply,
                 model=self._about.model if message.role is Role.ASSISTANT else "",
@@ -385,23 +396,23 @@ class Journal:
         if _is_apart(message.parts):
             yield Problem(record.line, _APART, record.file)
 
-    def _configure(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _configure(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         alias = string(entry.get("modelAlias")).rpartition("/")[2]
         model = string(entry.get("model")) or alias
         disclosed = mapping(entry.get("environmentDisclosure"))
         found = About(model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd")))
         known, self._about = self._about, merged(self._about, found)
         if self._begun and self._about != known:
-            yield Noted(strand=MAIN, about=found)
+            yield MetadataUpdated(strand=MAIN, about=found)
         yield from self._instruct(record, string(entry.get("systemPrompt")))
 
-    def _instruct(self, record: Record, prompt: str) -> Iterator[Event]:
+    def _instruct(self, record: SourceRecord, prompt: str) -> Iterator[Event]:
         """Tell the first system prompt; it is written again after each compaction."""
         if prompt and not self._window.is_instructed:
             self._window.instruct(self._key)
-            yield from self._told(record, Message(Role.SYSTEM, (Text(prompt),)), Native())
+            yield from self._told(record, Message(Role.SYSTEM, (Text(prompt),)), SourceMetadata())
 
-    def _message(self, record: Record, fields: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, fields: Mapping[str, object]) -> Iterator[Event]:
         message = spoken(fields)
         if not message.parts:
             return
@@ -414,12 +425,12 @@ class Journal:
             name=own,
             owner=string(source.get("ownerPromptId")),
         )
-        native = Native(id=own, more={"origin": origin} if origin else {})
+        native = SourceMetadata(id=own, more={"origin": origin} if origin else {})
         yield from self._told(record, message, native)
 
-    def _step(self, record: Record, event: Mapping[str, object]) -> Iterator[Event]:
+    def _step(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
         step = string(event.get("stepUuid"))
-        native = Native(id=string(event.get("uuid")), reply=step)
+        native = SourceMetadata(id=string(event.get("uuid")), reply=step)
         match string(event.get("type")):
             case "step.begin":
                 yield from self._release(at_once=True)
@@ -436,7 +447,9 @@ class Journal:
                 yield from self._told(record, Message(Role.ASSISTANT, (call_of(event),)), native)
             case "tool.result":
                 self._window.add(self._key)
-                yield from self._told(record, Message(Role.TOOL, (result_of(event),)), Native())
+                yield from self._told(
+                    record, Message(Role.TOOL, (result_of(event),)), SourceMetadata()
+                )
                 self._exchange.answer(string(event.get("toolCallId")))
                 yield from self._release()
             case _:
@@ -448,20 +461,20 @@ class Journal:
         found = About(usage=max(self._spent.values(), key=lambda spent: spent.calls))
         known, self._about = self._about, merged(self._about, found)
         if self._begun and self._about != known:
-            yield Noted(strand=MAIN, about=found)
+            yield MetadataUpdated(strand=MAIN, about=found)
 
-    def _fold(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _fold(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         summary = summarized(_summary(entry), "kimi")
         key = self._key
         users = None if entry.get("legacyTail") is True else entry.get("keptUserMessageCount")
-        kept = Kept(
+        kept = KeptMessages(
             compacted=count(entry.get("compactedCount")) or count(entry.get("count")),
             users=None if users is None else count(users),
             first=count(entry.get("keptHeadUserMessageCount")),
         )
         self._window.fold(key, kept)
-        yield from self._told(record, summary, Native())
-        yield Folded(
+        yield from self._told(record, summary, SourceMetadata())
+        yield CompactionEvent(
             strand=MAIN,
             line=record.line,
             id=f"{key}/fold",
@@ -472,16 +485,16 @@ class Journal:
             tokens_after=count(entry.get("tokensAfter")) or None,
         )
 
-    def _rewind(self, record: Record, kind: str, prompts: int) -> Iterator[Event]:
+    def _rewind(self, record: SourceRecord, kind: str, prompts: int) -> Iterator[Event]:
         if kind == "context.clear":
             self._window.clear()
         elif not self._window.undo(prompts):
             return
         if self._begun:
             at = moment(mapping(record.value).get("time"))
-            yield Rewound(strand=MAIN, line=record.line, shows=self._window.shows, at=at)
+            yield RewindEvent(strand=MAIN, line=record.line, shows=self._window.shows, at=at)
 
-    def _line(self, record: Record, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _line(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         """Tell a line of Kimi CLI."""
         if entry.get("role") == "_system_prompt":
             yield from self._instruct(record, string(entry.get("content")))

@@ -15,10 +15,17 @@ from re import fullmatch
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Noted, Told, named
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    StrandStarted,
+    prefixed,
+)
 from holdfast.formats.json_access import is_array, is_object, mapping, mappings, string
-from holdfast.formats.kimi.journal import MARKS, Journal
-from holdfast.formats.kimi.screen import Screen, is_shown
+from holdfast.formats.kimi.journal import MARKS, JournalReader
+from holdfast.formats.kimi.screen import ScreenReader, is_shown
 from holdfast.formats.reader import LIKELY, SURE, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.session import Usage
 
 __all__ = ["KIMI"]
@@ -38,7 +45,7 @@ _CLI_STATE = frozenset(["custom_title", "title_generated"])
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JournalPlace:
     """Where a file lies."""
 
     folder: str
@@ -49,27 +56,27 @@ class Place:
     """What the path says."""
 
 
-def place_of(file: str) -> Place:
+def place_of(file: str) -> JournalPlace:
     """Return what the path of a file says about it, where it is known."""
     match file.replace("\\", "/").split("/"):
         case [*above, session, "agents" | "subagents", agent, _]:
             folder = "/".join([*above, session])
             if agent == MAIN_AGENT:
-                return Place(folder, agent, About(id=session))
+                return JournalPlace(folder, agent, About(id=session))
             about = About(id=f"{session}/{agent}", parent=session, fork=Fork.DELEGATION)
-            return Place(folder, agent, about)
+            return JournalPlace(folder, agent, about)
         case [*above, session, "context.jsonl" | "wire.jsonl" | "state.json" | "metadata.json"]:
-            return Place("/".join([*above, session]), MAIN_AGENT, About(id=session))
+            return JournalPlace("/".join([*above, session]), MAIN_AGENT, About(id=session))
         case [*above, session, name] if aside := fullmatch(
             r"(context(_sub)?(?:_\d+)?)\.jsonl", name
         ):
             fork = Fork.DELEGATION if aside[2] else Fork.BRANCH
             about = About(id=f"{session}/{aside[1]}", parent=session, fork=fork)
-            return Place("/".join([*above, session]), aside[1], about)
+            return JournalPlace("/".join([*above, session]), aside[1], about)
         case [*_, "sessions", _, name] if name.endswith(".jsonl"):
-            return Place(file, MAIN_AGENT, About(id=name.removesuffix(".jsonl")))
+            return JournalPlace(file, MAIN_AGENT, About(id=name.removesuffix(".jsonl")))
         case _:
-            return Place(file, MAIN_AGENT, About())
+            return JournalPlace(file, MAIN_AGENT, About())
 
 
 def unit_of(file: str) -> str:
@@ -97,7 +104,7 @@ def homes_in(entry: Mapping[str, object]) -> dict[str, str]:
     return {md5(path.encode(), usedforsecurity=False).hexdigest(): path for path in paths if path}
 
 
-def stated(state: Mapping[str, object], place: Place) -> About:
+def stated(state: Mapping[str, object], place: JournalPlace) -> About:
     """Return what a state says about one agent of its session."""
     custom = string(mapping(state.get("custom")).get("cwd"))
     cwd = string(state.get("workDir")) or string(state.get("cwd")) or custom
@@ -120,7 +127,7 @@ def stated(state: Mapping[str, object], place: Place) -> About:
 _SHOWN = frozenset(["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart", "ToolResult"])
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if entry.get("type") == "metadata" and isinstance(entry.get("protocol_version"), str):
@@ -139,30 +146,30 @@ def _recognize(records: Sequence[Record]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    shelf = _Shelf()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    shelf = _FolderReader()
     for record in records:
         yield from shelf.take(record)
     yield from shelf.close()
 
 
-class _Shelf:
+class _FolderReader:
     """Reads one file after the other, each into a strand of its own."""
 
     def __init__(self) -> None:
         self._file: str | None = None
-        self._desk = _Desk(place_of(""), MAIN, is_shown=True)
+        self._desk = _FileReader(place_of(""), MAIN, is_shown=True)
         self._known: dict[str, Mapping[str, object]] = {}
         """What is known of sessions, by their folders."""
         self._homes: dict[str, str] = {}
-        self._begun: dict[str, list[tuple[Place, str]]] = {}
+        self._begun: dict[str, list[tuple[JournalPlace, str]]] = {}
         """What has begun in each folder, and in which strand."""
         self._taken: set[str] = set()
         """The strands that have begun."""
         self._silent: set[str] = set()
         """Those that the file at hand tells once more."""
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         entry = mapping(record.value)
         # A line of a journal has a type, and most lines are of journals.
@@ -183,7 +190,7 @@ class _Shelf:
         usage, place = self._desk.usage, self._desk.place
         for known, strand in self._begun.get(place.folder, ()) if usage is not None else ():
             if known.agent == place.agent:
-                yield Noted(strand=strand, about=About(usage=usage))
+                yield MetadataUpdated(strand=strand, about=About(usage=usage))
 
     def _open(self, file: str) -> None:
         place = place_of(file)
@@ -191,26 +198,26 @@ class _Shelf:
         is_new = all(known.agent != place.agent for known, _ in begun)
         strand = place.about.id or file
         own = strand if is_new and strand not in self._taken else file
-        self._desk = _Desk(place, own, is_shown=is_new)
+        self._desk = _FileReader(place, own, is_shown=is_new)
         self._file = file
         self._silent = set()
 
     def _heard(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             strand = "" if isinstance(event, Problem) else event.strand
-            if isinstance(event, Told) and not self._silent:
+            if isinstance(event, MessageEvent) and not self._silent:
                 yield event
-            elif isinstance(event, Begun) and strand in self._taken:
+            elif isinstance(event, StrandStarted) and strand in self._taken:
                 self._silent.add(strand)
             elif strand in self._silent:
                 continue
-            elif isinstance(event, Begun):
+            elif isinstance(event, StrandStarted):
                 self._taken.add(strand)
                 yield self._introduced(event)
             else:
                 yield event
 
-    def _introduced(self, event: Begun) -> Begun:
+    def _introduced(self, event: StrandStarted) -> StrandStarted:
         """Return a beginning with what is known beside it."""
         place = self._desk.place
         if event.strand != self._desk.strand:
@@ -224,26 +231,26 @@ class _Shelf:
         self._known[folder] = entry
         for place, strand in self._begun.get(folder, ()):
             if (about := stated(entry, place)) != About():
-                yield Noted(strand=strand, about=about)
+                yield MetadataUpdated(strand=strand, about=about)
 
 
-class _Desk:
+class _FileReader:
     """Reads one file, whichever it is."""
 
-    def __init__(self, place: Place, strand: str, *, is_shown: bool) -> None:
+    def __init__(self, place: JournalPlace, strand: str, *, is_shown: bool) -> None:
         self.place = place
         self.strand = strand
         self._is_shown = is_shown
         """Whether what was on the screen is told."""
-        self._journal = Journal()
-        self._screen = Screen()
+        self._journal = JournalReader()
+        self._screen = ScreenReader()
 
     @property
     def usage(self) -> Usage | None:
         """Return what the screen says that the session cost."""
         return self._screen.usage
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         if not is_shown(mapping(record.value)):
             for event in self._journal.take(record):
@@ -260,12 +267,12 @@ class _Desk:
 
     def _named(self, event: Event) -> Event:
         """Give an event the names that it has among those of other files."""
-        if isinstance(event, Begun):
+        if isinstance(event, StrandStarted):
             known = About(id=self.strand + event.strand) if event.strand else self.place.about
             if event.strand and event.of is None:
                 known = replace(known, parent=self.place.about.id, fork=Fork.DELEGATION)
             event = replace(event, about=merged(event.about, known))
-        return named(event, self.strand)
+        return prefixed(event, self.strand)
 
 
 KIMI = SessionReader(

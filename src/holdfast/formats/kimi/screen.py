@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.events import MAIN, About, Begun, Native, Told
+from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
 from holdfast.formats.json_access import is_object, mapping, moment, string, usage_in
 from holdfast.formats.kimi.journal import call_made, content_of, shown_of
-from holdfast.formats.reader import Keys
+from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
-__all__ = ["Screen", "is_shown"]
+__all__ = ["ScreenReader", "is_shown"]
 
 _USAGE = ("input_other", "output", "input_cache_read", "input_cache_creation")
 
@@ -35,17 +35,17 @@ def is_shown(entry: Mapping[str, object]) -> bool:
     return isinstance(event.get("type"), str) and is_object(event.get("payload"))
 
 
-class Screen:
+class ScreenReader:
     """Reads one such file line by line."""
 
     def __init__(self) -> None:
         """Have seen nothing."""
         self.usage: Usage | None = None
         """What the steps of its own agent cost so far."""
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._lanes: dict[str, _Lane] = {}
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: SourceRecord) -> Iterator[Event]:
         """Tell what one line says."""
         event = mapping(mapping(record.value).get("message"))
         yield from self._event(record, event, MAIN)
@@ -55,7 +55,9 @@ class Screen:
         for lane in self._lanes.values():
             yield from lane.flush()
 
-    def _event(self, record: Record, event: Mapping[str, object], lane: str) -> Iterator[Event]:
+    def _event(
+        self, record: SourceRecord, event: Mapping[str, object], lane: str
+    ) -> Iterator[Event]:
         payload = mapping(event.get("payload"))
         kind = string(event.get("type"))
         if kind == "StatusUpdate" and lane == MAIN:
@@ -76,16 +78,16 @@ class Screen:
 class _Lane:
     """The events of one agent."""
 
-    def __init__(self, name: str, keys: Keys) -> None:
+    def __init__(self, name: str, keys: KeyAllocator) -> None:
         self.has_begun = False
         self._name = name
         self._keys = keys
         self._reply = ""
-        self._call: tuple[Record, ToolCall] | None = None
+        self._call: tuple[SourceRecord, ToolCall] | None = None
         """A call whose arguments may still go on."""
 
     def take(
-        self, record: Record, kind: str, payload: Mapping[str, object], of: str | None
+        self, record: SourceRecord, kind: str, payload: Mapping[str, object], of: str | None
     ) -> Iterator[Event]:
         """Tell an event, and the session before the first that says something."""
         if kind == "ToolCallPart" and self._call is not None:
@@ -113,21 +115,23 @@ class _Lane:
             self._call = None
             yield self._told(record, Message(Role.ASSISTANT, (call,)))
 
-    def _begin(self, record: Record, of: str | None) -> Iterator[Event]:
+    def _begin(self, record: SourceRecord, of: str | None) -> Iterator[Event]:
         if not self.has_begun:
             self.has_begun = True
             started = moment(mapping(record.value).get("timestamp"))
             fork = Fork.DELEGATION if of is not None else None
             about = About(started=started)
-            yield Begun(strand=self._name, line=record.line, about=about, of=of, fork=fork)
+            yield StrandStarted(strand=self._name, line=record.line, about=about, of=of, fork=fork)
 
-    def _told(self, record: Record, message: Message) -> Told:
-        native = Native(
+    def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
+        native = SourceMetadata(
             reply=self._reply if message.role is Role.ASSISTANT else "",
             at=moment(mapping(record.value).get("timestamp")),
         )
         key = self._keys.take("", record.line)
-        return Told(strand=self._name, line=record.line, key=key, message=message, native=native)
+        return MessageEvent(
+            strand=self._name, line=record.line, key=key, message=message, native=native
+        )
 
 
 def _message(kind: str, payload: Mapping[str, object]) -> Message | None:

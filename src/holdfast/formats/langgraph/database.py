@@ -19,17 +19,24 @@ from typing import TYPE_CHECKING
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import About
 from holdfast.formats.json_access import count, is_array, mapping, moment, sequence, string
-from holdfast.formats.langgraph.lines import Checkpoint, Lines
+from holdfast.formats.langgraph.lines import CheckpointLines, GraphCheckpoint
 from holdfast.formats.langgraph.messages import REMOVAL, ROLES, entry_of, message_of
-from holdfast.formats.langgraph.values import Packed, Unreadable, built, decode, members, unpacked
+from holdfast.formats.langgraph.values import (
+    PackedObject,
+    UnreadableValue,
+    built,
+    decode,
+    members,
+    unpacked,
+)
 from holdfast.formats.reader import SURE, DatabaseReader, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.langgraph.messages import Entry
-    from holdfast.formats.reader import Query, Row, Tables
+    from holdfast.formats.langgraph.messages import ChannelMessage
+    from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["LANGGRAPH"]
 
@@ -41,7 +48,7 @@ _VIEWS = ("llm_input_messages", "summarized_messages")
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedView:
     """What the model sees in the place of older messages."""
 
     summary: str = ""
@@ -72,7 +79,7 @@ def messages_in(value: object) -> object:
     return inner if is_array(inner) else found
 
 
-def reduced_in(values: Mapping[str, object], entries: Sequence[Entry]) -> Reduced:
+def reduced_in(values: Mapping[str, object], entries: Sequence[ChannelMessage]) -> ReducedView:
     """Return the summary that the model sees.
 
     Raises:
@@ -83,7 +90,7 @@ def reduced_in(values: Mapping[str, object], entries: Sequence[Entry]) -> Reduce
     kept = built(mapping(values.get("context")).get("running_summary"))
     if kept is not None and (text := string(kept.fields.get("summary"))):
         return _running(text, kept.fields, entries)
-    return Reduced(string(values.get("summary")))
+    return ReducedView(string(values.get("summary")))
 
 
 def surroundings(blob: object) -> About:
@@ -93,7 +100,7 @@ def surroundings(blob: object) -> About:
     """
     try:
         noted = mapping(decode("", blob))
-    except Unreadable:
+    except UnreadableValue:
         return About()
     name = string(noted.get("agent_name"))
     return About(
@@ -111,7 +118,7 @@ def _size(value: object) -> int:
         found = messages_in(value)
         several = sequence(found) if is_array(found) else (found,)
         return len(several) if all(map(_is_message, several)) else 0
-    except Unreadable:
+    except UnreadableValue:
         return 0
 
 
@@ -120,21 +127,23 @@ def _is_message(value: object) -> bool:
     return entry is not None and entry.kind != REMOVAL and "content" in entry.fields
 
 
-def _deep_agent(event: Mapping[str, object]) -> Reduced:
+def _deep_agent(event: Mapping[str, object]) -> ReducedView:
     """Return the summary of a deep agent, which stands for the messages up to some place."""
     entry = entry_of(event.get("summary_message"))
     if entry is None or entry.kind == REMOVAL:
-        return Reduced()
+        return ReducedView()
     message = message_of(entry)
     text = message.summary.text if message.summary is not None else message.text
-    return Reduced(text, frozenset(range(count(event.get("cutoff_index")))))
+    return ReducedView(text, frozenset(range(count(event.get("cutoff_index")))))
 
 
-def _running(text: str, fields: Mapping[str, object], entries: Sequence[Entry]) -> Reduced:
+def _running(
+    text: str, fields: Mapping[str, object], entries: Sequence[ChannelMessage]
+) -> ReducedView:
     """Return the summary of LangMem, which names the messages that it stands for."""
     names = set(map(string, members(fields.get("summarized_message_ids"))))
     hidden = (place for place, entry in enumerate(entries) if entry.id and entry.id in names)
-    return Reduced(text, frozenset(hidden))
+    return ReducedView(text, frozenset(hidden))
 
 
 _COLUMNS = (
@@ -165,33 +174,33 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: Query) -> Iterator[Event]:
+def _read(query: DatabaseQuery) -> Iterator[Event]:
     rows = query.rows("checkpoints", (*_COLUMNS, *_OLDEST), order=(*_KEY, "thread_ts"))
     if "thread_ts" in query.tables.get("checkpoints", ()):
         rows = ({_OLDEST.get(name, name): value for name, value in row.items()} for row in rows)
     for thread, several in groupby(enumerate(rows, 1), lambda row: string(row[1]["thread_id"])):
-        yield from _Thread(query, thread).tell(several)
+        yield from _ThreadReader(query, thread).tell(several)
 
 
 @dataclass(frozen=True, slots=True)
 class _Write:
     """What one step of a graph wrote into the channel."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ChannelMessage, ...]
     replaces: bool = False
     """Whether everything before it is gone."""
 
 
-class _Thread:
+class _ThreadReader:
     """One conversation with a graph, and the graphs inside it."""
 
-    def __init__(self, query: Query, thread: str) -> None:
+    def __init__(self, query: DatabaseQuery, thread: str) -> None:
         self._query = query
         self._thread = thread
-        self._entries: dict[Packed, Entry | None] = {}
+        self._entries: dict[PackedObject, ChannelMessage | None] = {}
         """Each message is packed again in each checkpoint, mostly byte for byte the same."""
         self._complaints: set[str] = set()
-        self._spaces: dict[str, Lines] = {}
+        self._spaces: dict[str, CheckpointLines] = {}
         self._channels: dict[str, str] = {}
         """Which channel is the conversation of a graph: the first that is one."""
 
@@ -199,11 +208,11 @@ class _Thread:
         """Tell the checkpoints of the graph, then those of the graphs inside it."""
         for space, several in groupby(rows, lambda row: string(row[1].get("checkpoint_ns"))):
             around = [self._spaces[each] for each in _around(space) if each in self._spaces]
-            lines = self._spaces[space] = Lines(_about(self._thread, space), around)
+            lines = self._spaces[space] = CheckpointLines(_about(self._thread, space), around)
             for line, row in several:
                 yield from self._checkpoint(lines, line, row)
 
-    def _checkpoint(self, lines: Lines, line: int, row: Row) -> Iterator[Event]:
+    def _checkpoint(self, lines: CheckpointLines, line: int, row: Row) -> Iterator[Event]:
         id_ = string(row.get("checkpoint_id"))
         parent = string(row.get("parent_checkpoint_id"))
         try:
@@ -211,11 +220,11 @@ class _Thread:
             values = mapping(state.get("channel_values"))
             entries = self._held(lines, row, state)
             reduced = reduced_in(values, entries)
-        except Unreadable as error:
+        except UnreadableValue as error:
             yield from self._complain(line, f"checkpoint {id_} cannot be read: {error}")
             lines.skip(id_, parent)
             return
-        checkpoint = Checkpoint(
+        checkpoint = GraphCheckpoint(
             id=id_,
             parent=parent,
             line=line,
@@ -228,7 +237,7 @@ class _Thread:
         )
         yield from lines.take(checkpoint)
 
-    def _held(self, lines: Lines, row: Row, state: object) -> Sequence[Entry]:
+    def _held(self, lines: CheckpointLines, row: Row, state: object) -> Sequence[ChannelMessage]:
         """Return the messages that the graph holds at a checkpoint."""
         fields = mapping(state)
         values = mapping(fields.get("channel_values"))
@@ -260,13 +269,13 @@ class _Thread:
             replaces, value = _overwritten(value)
             yield _Write(self._messages(_passed_in(value)), replaces)
 
-    def _messages(self, value: object) -> tuple[Entry, ...]:
+    def _messages(self, value: object) -> tuple[ChannelMessage, ...]:
         several = sequence(value) if is_array(value) and not _is_pair(value) else (value,)
         found = (self._entry(each) for each in several)
         return tuple(entry for entry in found if entry is not None)
 
-    def _entry(self, value: object) -> Entry | None:
-        if not isinstance(value, Packed):
+    def _entry(self, value: object) -> ChannelMessage | None:
+        if not isinstance(value, PackedObject):
             if _is_pair(value):
                 role, content = sequence(value)
                 value = {"type": _KINDS.get(string(role), role), "content": content}
@@ -331,7 +340,7 @@ def _overwritten(value: object) -> tuple[bool, object]:
     return False, value
 
 
-def _reduced(held: Sequence[Entry], write: _Write) -> Sequence[Entry]:
+def _reduced(held: Sequence[ChannelMessage], write: _Write) -> Sequence[ChannelMessage]:
     """Return the messages after a write, as LangGraph's own reducer adds them."""
     kept = (
         {}

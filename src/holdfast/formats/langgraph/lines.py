@@ -11,7 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.formats.content import summarized
-from holdfast.formats.events import About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.langgraph.messages import ORIGIN, REMOVAL, is_summary, message_of, native_of
 from holdfast.session import Fork
 
@@ -19,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.langgraph.messages import Entry
+    from holdfast.formats.langgraph.messages import ChannelMessage
 
-__all__ = ["Checkpoint", "Lines"]
+__all__ = ["CheckpointLines", "GraphCheckpoint"]
 
 Identity: TypeAlias = "tuple[str, bytes]"
 """A message is the same one as long as neither its id nor its words change."""
@@ -29,25 +37,25 @@ NAMELESS = "~"
 """How the identity of a message without an id begins; the count of its words follows."""
 
 
-class Line:
+class CheckpointLine:
     """One way through the checkpoints: the conversation, or a branch of it."""
 
-    def __init__(self, base: Line | None = None) -> None:
+    def __init__(self, base: CheckpointLine | None = None) -> None:
         self.strand = ""
         """Empty until there is something to tell."""
         self.base = base
-        self.path: list[tuple[str, Entry | None]] = []
+        self.path: list[tuple[str, ChannelMessage | None]] = []
         """The keys of everything told, with what they were told of; a summary is of no entry."""
         self.keys: dict[Identity, str] = {}
         self.shown: list[str] = []
-        self.held: Sequence[Entry] = ()
+        self.held: Sequence[ChannelMessage] = ()
         """What its newest checkpoint holds."""
         self.summary: tuple[str, str] = ("", "")
         """The words of the summary, and its key."""
 
-    def branch(self, length: int) -> Line:
+    def branch(self, length: int) -> CheckpointLine:
         """Return a line that shares what was told up to some checkpoint."""
-        line = Line(self if self.strand else self.base)
+        line = CheckpointLine(self if self.strand else self.base)
         line.path = self.path[:length]
         shared = {key for key, _ in line.path}
         line.keys = {identity: key for identity, key in self.keys.items() if key in shared}
@@ -56,7 +64,7 @@ class Line:
         return line
 
 
-def known_again(line: Line, entries: Mapping[Identity, Entry]) -> None:
+def known_again(line: CheckpointLine, entries: Mapping[Identity, ChannelMessage]) -> None:
     """Know messages again that had no id when they were written, and have one since."""
     taken: set[str] | None = None
     for identity in entries:
@@ -75,7 +83,7 @@ def known_again(line: Line, entries: Mapping[Identity, Entry]) -> None:
 
 
 def is_folded(
-    was: Sequence[str], shows: Sequence[str], line: Line, fresh: Sequence[Identity]
+    was: Sequence[str], shows: Sequence[str], line: CheckpointLine, fresh: Sequence[Identity]
 ) -> bool:
     """Say whether what is gone from a window was folded, and not taken back."""
     added = {line.keys[identity] for identity in fresh}
@@ -90,14 +98,14 @@ def is_folded(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class GraphCheckpoint:
     """The state of a graph after one step."""
 
     id: str
     parent: str
     line: int
     at: int | None
-    entries: Sequence[Entry]
+    entries: Sequence[ChannelMessage]
     summary: str = ""
     hidden: frozenset[int] = frozenset()
     """The places of the entries that the summary stands for, though the graph holds them."""
@@ -116,10 +124,10 @@ class _Change:
     is_summarized: bool
 
 
-class Lines:
+class CheckpointLines:
     """Every line of one graph."""
 
-    def __init__(self, about: About, around: Sequence[Lines]) -> None:
+    def __init__(self, about: About, around: Sequence[CheckpointLines]) -> None:
         """Begin without any.
 
         Args:
@@ -128,11 +136,11 @@ class Lines:
         """
         self._about = about
         self._around = around
-        self._homes: dict[str, tuple[Line, int]] = {}
+        self._homes: dict[str, tuple[CheckpointLine, int]] = {}
         """The line of each checkpoint, and how much was told when it was over."""
         self._tips: dict[int, str] = {}
         """The newest checkpoint of each line."""
-        self._newest = Line()
+        self._newest = CheckpointLine()
         self._names: set[str] = set()
         self._known: set[Identity] = set()
 
@@ -149,7 +157,7 @@ class Lines:
         """Say whether a message of this id was told here, in whichever words."""
         return f"{self._about.id}/{name}" in self._names
 
-    def held(self, checkpoint: str) -> Sequence[Entry]:
+    def held(self, checkpoint: str) -> Sequence[ChannelMessage]:
         """Return the messages that the graph held at a checkpoint, as far as it is known."""
         home = self._homes.get(checkpoint)
         if home is None:
@@ -163,7 +171,7 @@ class Lines:
         """Follow a checkpoint whose content is not known."""
         self._settle(checkpoint, self._line_after(parent))
 
-    def take(self, checkpoint: Checkpoint) -> Iterator[Event]:
+    def take(self, checkpoint: GraphCheckpoint) -> Iterator[Event]:
         """Tell what a checkpoint has that its parent had not."""
         yield from self._entitled(checkpoint.title)
         line = self._line_after(checkpoint.parent)
@@ -193,9 +201,11 @@ class Lines:
             return
         self._about = replace(self._about, title=title)
         if self.strand:
-            yield Noted(strand=self.strand, about=About(title=title))
+            yield MetadataUpdated(strand=self.strand, about=About(title=title))
 
-    def _own(self, entries: Sequence[Entry]) -> Iterator[tuple[int, Identity, Entry]]:
+    def _own(
+        self, entries: Sequence[ChannelMessage]
+    ) -> Iterator[tuple[int, Identity, ChannelMessage]]:
         """Return the messages that are told here, each with its place and its identity."""
         counts: dict[bytes, int] = {}
         for place, entry in enumerate(entries):
@@ -206,7 +216,7 @@ class Lines:
             if not any(lines.knows(identity) for lines in self._around):
                 yield place, identity, entry
 
-    def _line_after(self, parent: str) -> Line:
+    def _line_after(self, parent: str) -> CheckpointLine:
         home = self._homes.get(parent)
         if home is None:
             # Older checkpoints may have been deleted; what is left goes on.
@@ -214,14 +224,17 @@ class Lines:
         line, length = home
         return line if self._tips[id(line)] == parent else line.branch(length)
 
-    def _settle(self, checkpoint: str, line: Line) -> None:
+    def _settle(self, checkpoint: str, line: CheckpointLine) -> None:
         self._homes[checkpoint] = line, len(line.path)
         self._tips[id(line)] = checkpoint
         self._newest = line
 
     def _begun(
-        self, line: Line, checkpoint: Checkpoint, entries: Mapping[Identity, Entry]
-    ) -> Begun:
+        self,
+        line: CheckpointLine,
+        checkpoint: GraphCheckpoint,
+        entries: Mapping[Identity, ChannelMessage],
+    ) -> StrandStarted:
         name = self._about.id
         line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
         self._names.add(line.strand)
@@ -229,7 +242,7 @@ class Lines:
             return self._branched(line, line.base, checkpoint, entries)
         strands = [lines.strand for lines in self._around if lines.strand]
         of = strands[-1] if strands else ""
-        return Begun(
+        return StrandStarted(
             strand=line.strand,
             line=checkpoint.line,
             about=replace(
@@ -244,8 +257,12 @@ class Lines:
         )
 
     def _branched(
-        self, line: Line, base: Line, checkpoint: Checkpoint, entries: Mapping[Identity, Entry]
-    ) -> Begun:
+        self,
+        line: CheckpointLine,
+        base: CheckpointLine,
+        checkpoint: GraphCheckpoint,
+        entries: Mapping[Identity, ChannelMessage],
+    ) -> StrandStarted:
         kept = {line.keys[identity] for identity in entries if identity in line.keys}
         shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
         line.path = line.path[: max(shared, default=0)]
@@ -255,7 +272,7 @@ class Lines:
         # What a branch sees at first is what its base shows up to there, or everything.
         shown = base.shown
         line.shown = shown[: shown.index(after) + 1] if after in shown else told
-        return Begun(
+        return StrandStarted(
             strand=line.strand,
             line=checkpoint.line,
             about=replace(checkpoint.about, title="", started=checkpoint.at),
@@ -264,7 +281,13 @@ class Lines:
             after=after,
         )
 
-    def _told(self, line: Line, checkpoint: Checkpoint, identity: Identity, entry: Entry) -> Told:
+    def _told(
+        self,
+        line: CheckpointLine,
+        checkpoint: GraphCheckpoint,
+        identity: Identity,
+        entry: ChannelMessage,
+    ) -> MessageEvent:
         native = native_of(entry, checkpoint.at)
         if entry.id and any(lines.tells(entry.id) for lines in (self, *self._around)):
             # An answer that was edited, or is held by two graphs, was given once.
@@ -274,7 +297,7 @@ class Lines:
         line.path.append((key, entry))
         line.shown.append(key)
         self._known.add(identity)
-        return Told(
+        return MessageEvent(
             strand=line.strand,
             line=checkpoint.line,
             key=key,
@@ -282,20 +305,22 @@ class Lines:
             native=native,
         )
 
-    def _summed_up(self, line: Line, checkpoint: Checkpoint) -> Told:
+    def _summed_up(self, line: CheckpointLine, checkpoint: GraphCheckpoint) -> MessageEvent:
         key = self._key(f"{checkpoint.id}/summary")
         line.summary = checkpoint.summary, key
         line.path.append((key, None))
         line.shown.append(key)
-        return Told(
+        return MessageEvent(
             strand=line.strand,
             line=checkpoint.line,
             key=key,
             message=summarized(checkpoint.summary, ORIGIN),
-            native=Native(at=checkpoint.at),
+            native=SourceMetadata(at=checkpoint.at),
         )
 
-    def _changed(self, line: Line, checkpoint: Checkpoint, change: _Change) -> Iterator[Event]:
+    def _changed(
+        self, line: CheckpointLine, checkpoint: GraphCheckpoint, change: _Change
+    ) -> Iterator[Event]:
         before = [line.summary[1]] if checkpoint.summary else []
         shows = [*before, *(line.keys[identity] for identity in change.shown)]
         was, line.shown = line.shown, shows
@@ -304,9 +329,9 @@ class Lines:
         place, strand, at = checkpoint.line, line.strand, checkpoint.at
         if change.is_summarized or is_folded(was, shows, line, change.fresh):
             mark = f"{strand}/{checkpoint.id}"
-            yield Folded(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
+            yield CompactionEvent(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
         else:
-            yield Rewound(strand=strand, line=place, shows=tuple(shows), at=at)
+            yield RewindEvent(strand=strand, line=place, shows=tuple(shows), at=at)
 
     def _key(self, name: str) -> str:
         key, count = f"{self._about.id}/{name}", 1

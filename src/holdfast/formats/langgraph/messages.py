@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.content import summarized, tokens_in
-from holdfast.formats.events import Native
+from holdfast.formats.events import SourceMetadata
 from holdfast.formats.json_access import (
     as_json,
     is_array,
@@ -49,7 +49,7 @@ __all__ = [
     "ORIGIN",
     "REMOVAL",
     "ROLES",
-    "Entry",
+    "ChannelMessage",
     "entry_of",
     "is_summary",
     "message_of",
@@ -236,7 +236,7 @@ _SEALS = "__gemini_function_call_thought_signatures__"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChannelMessage:
     """A message in a channel: what it is known by, and what it was made of."""
 
     id: str
@@ -245,7 +245,7 @@ class Entry:
     fields: Mapping[str, object]
 
 
-def entry_of(value: object) -> Entry | None:
+def entry_of(value: object) -> ChannelMessage | None:
     """Return the message that a value of a channel is; None when it is none.
 
     Raises:
@@ -263,10 +263,10 @@ def entry_of(value: object) -> Entry | None:
         return None
     values = json.dumps([kind, *(fields.get(each) for each in _SAME)], default=str, sort_keys=True)
     mark = blake2b(values.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return Entry(string(fields.get("id")), kind, mark, fields)
+    return ChannelMessage(string(fields.get("id")), kind, mark, fields)
 
 
-def message_of(entry: Entry) -> Message:
+def message_of(entry: ChannelMessage) -> Message:
     """Return the message itself."""
     fields = entry.fields
     role = ROLES[entry.kind]
@@ -282,7 +282,7 @@ def message_of(entry: Entry) -> Message:
     return Message(role, parts)
 
 
-def _result(entry: Entry, parts: Sequence[Part]) -> ToolResult:
+def _result(entry: ChannelMessage, parts: Sequence[Part]) -> ToolResult:
     fields = entry.fields
     content: tuple[Content, ...] = tuple(
         part for part in parts if isinstance(part, Text | Media | Opaque)
@@ -302,21 +302,21 @@ def _thoughts(fields: Mapping[str, object], speaker: Speaker) -> Iterator[Part]:
     yield from reasoning_of(mapping(extra.get("reasoning")), speaker)
 
 
-def is_summary(entry: Entry) -> bool:
+def is_summary(entry: ChannelMessage) -> bool:
     """Say whether LangChain's own middleware wrote the message in place of older ones."""
     return mapping(entry.fields.get("additional_kwargs")).get("lc_source") == "summarization"
 
 
-def native_of(entry: Entry, at: int | None) -> Native:
+def native_of(entry: ChannelMessage, at: int | None) -> SourceMetadata:
     """Return what is known of a message besides its words."""
     fields = entry.fields
     name = string(fields.get("name"))
     if ROLES[entry.kind] is not Role.ASSISTANT:
         is_person = name and ROLES[entry.kind] is not Role.TOOL
-        return Native(id=entry.id, at=at, more={"name": name} if is_person else NO_EXTRAS)
+        return SourceMetadata(id=entry.id, at=at, more={"name": name} if is_person else NO_EXTRAS)
     answer = mapping(fields.get("response_metadata"))
     models = (string(answer.get(each)) for each in ("model_name", "model", "model_id"))
-    return Native(
+    return SourceMetadata(
         id=entry.id,
         model=next(filter(None, models), ""),
         usage=_usage(fields, answer),

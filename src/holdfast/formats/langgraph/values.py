@@ -17,7 +17,15 @@ from holdfast.formats.json_access import is_array, mapping, sequence, string
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Built", "Packed", "Unreadable", "built", "decode", "members", "unpacked"]
+__all__ = [
+    "PackedObject",
+    "StoredObject",
+    "UnreadableValue",
+    "built",
+    "decode",
+    "members",
+    "unpacked",
+]
 
 _SNAPSHOT = 7
 """The extension that holds a value of a channel as it is, and no object."""
@@ -26,12 +34,12 @@ _PICKLED = b"\x80"
 """How the oldest checkpoints begin."""
 
 
-class Unreadable(Exception):
+class UnreadableValue(Exception):
     """A value cannot be unpacked; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedObject:
     """An object that is still packed: most of them were seen before and stay so."""
 
     code: int
@@ -39,7 +47,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Built:
+class StoredObject:
     """An object: the name of its class, and what it was made of."""
 
     name: str
@@ -64,31 +72,31 @@ def decode(kind: str, blob: object) -> object:
         case ("msgpack", bytes()):
             return _from_msgpack(blob)
         case ("json" | "" | "msgpack", _):
-            raise Unreadable("the column holds a number")
+            raise UnreadableValue("the column holds a number")
         case _:
-            raise Unreadable(f"it is packed as {kind!r}, which is not read")
+            raise UnreadableValue(f"it is packed as {kind!r}, which is not read")
 
 
 def unpacked(value: object) -> object:
     """Return the value of a channel: one that was stored as a snapshot is taken out of it."""
-    if isinstance(value, Packed) and value.code == _SNAPSHOT:
+    if isinstance(value, PackedObject) and value.code == _SNAPSHOT:
         return _from_msgpack(value.payload)
     return value
 
 
-def built(value: object) -> Built | None:
+def built(value: object) -> StoredObject | None:
     """Return an object in whichever way it was packed; None for any other value.
 
     Raises:
         Unreadable: when it is damaged.
     """
-    if isinstance(value, Packed):
+    if isinstance(value, PackedObject):
         return _from_payload(value)
     fields = mapping(value)
     if fields.get("type") == "constructor" and "lc" in fields:
         path = sequence(fields.get("id"))
         name = string(path[-1]) if path else ""
-        return Built(name, mapping(fields.get("kwargs")))
+        return StoredObject(name, mapping(fields.get("kwargs")))
     return None
 
 
@@ -98,29 +106,29 @@ def members(value: object) -> Sequence[object]:
     Raises:
         Unreadable: when it is damaged.
     """
-    if isinstance(value, Packed):
+    if isinstance(value, PackedObject):
         parts = _from_msgpack(value.payload)
         return sequence(parts[2]) if is_array(parts) and len(parts) >= _SHORTEST else ()
     arguments = sequence(mapping(value).get("args"))
     return sequence(arguments[0]) if arguments else sequence(value)
 
 
-def _from_payload(packed: Packed) -> Built | None:
+def _from_payload(packed: PackedObject) -> StoredObject | None:
     parts = _from_msgpack(packed.payload)
     if not is_array(parts) or len(parts) < _SHORTEST:
         return None
-    return Built(string(parts[1]), mapping(parts[2]))
+    return StoredObject(string(parts[1]), mapping(parts[2]))
 
 
 def _from_json(blob: str | bytes) -> object:
     if isinstance(blob, bytes) and blob.startswith(_PICKLED):
-        raise Unreadable("it is packed as 'pickle', which is not read")
+        raise UnreadableValue("it is packed as 'pickle', which is not read")
     try:
         return json.loads(blob)
     except ValueError as error:
-        raise Unreadable(f"it is not JSON: {error}") from error
+        raise UnreadableValue(f"it is not JSON: {error}") from error
     except RecursionError:
-        raise Unreadable("its values are nested too deeply") from None
+        raise UnreadableValue("its values are nested too deeply") from None
 
 
 def _from_msgpack(blob: bytes) -> object:
@@ -128,9 +136,9 @@ def _from_msgpack(blob: bytes) -> object:
     try:
         return unpack(blob)
     except refusals as error:
-        raise Unreadable(f"it is not MessagePack: {error}") from error
+        raise UnreadableValue(f"it is not MessagePack: {error}") from error
     except RecursionError:
-        raise Unreadable("its values are nested too deeply") from None
+        raise UnreadableValue("its values are nested too deeply") from None
 
 
 @cache
@@ -139,8 +147,8 @@ def _unpacking() -> tuple[Callable[[bytes], object], tuple[type[Exception], ...]
     from msgspec import DecodeError
     from msgspec.msgpack import Decoder
 
-    def keep(code: int, payload: memoryview) -> Packed:
-        return Packed(code, bytes(payload))
+    def keep(code: int, payload: memoryview) -> PackedObject:
+        return PackedObject(code, bytes(payload))
 
     unpack = cast("Callable[[bytes], object]", Decoder(ext_hook=keep).decode)
     return unpack, (DecodeError, UnicodeDecodeError)

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from holdfast.formats.content import words
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.json_access import count, is_object, mapping, mappings, parsed, string
-from holdfast.formats.opencode.session import Entry, callers_first, tell
-from holdfast.formats.reader import DatabaseReader, Keys, Sign
+from holdfast.formats.opencode.session import StoredMessage, callers_first, session_events
+from holdfast.formats.reader import DatabaseReader, KeyAllocator, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Query, Row, Tables
+    from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["OPENCODE_DATABASE"]
 
 _SPOKEN = frozenset(["user", "synthetic", "system"])
 
 
-def entry_of(kind: str, fields: Mapping[str, object]) -> Entry | None:
+def entry_of(kind: str, fields: Mapping[str, object]) -> StoredMessage | None:
     """Return a message and its parts; None for one that says nothing to a model.
 
     Args:
@@ -39,11 +39,11 @@ def entry_of(kind: str, fields: Mapping[str, object]) -> Entry | None:
             model = mapping(fields.get("model"))
             named = string(model.get("id")) or string(model.get("modelID"))
             parts = [_part(each) for each in mappings(fields.get("content"))]
-            return Entry({**fields, "role": "assistant", "modelID": named}, parts)
+            return StoredMessage({**fields, "role": "assistant", "modelID": named}, parts)
         case "compaction":
             told = (string(fields.get("summary")), string(fields.get("recent")))
             said = {"type": "text", "text": "\n\n".join(filter(None, told))}
-            return Entry({**fields, "role": "assistant", "summary": True}, [said])
+            return StoredMessage({**fields, "role": "assistant", "summary": True}, [said])
         case "shell":
             state = {
                 "status": "completed",
@@ -52,11 +52,11 @@ def entry_of(kind: str, fields: Mapping[str, object]) -> Entry | None:
                 "time": _span(fields),
             }
             run = {"type": "tool", "tool": "shell", "callID": fields.get("callID"), "state": state}
-            return Entry({**fields, "role": "assistant"}, [run])
+            return StoredMessage({**fields, "role": "assistant"}, [run])
         case _ if kind in _SPOKEN:
             files = [_file(each) for each in mappings(fields.get("files"))]
             said = {"type": "text", "text": fields.get("text")}
-            return Entry({**fields, "role": "user"}, [said, *files])
+            return StoredMessage({**fields, "role": "user"}, [said, *files])
         case _:
             return None
 
@@ -118,14 +118,14 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: Query) -> Iterator[Event]:
-    keys = Keys()
+def _read(query: DatabaseQuery) -> Iterator[Event]:
+    keys = KeyAllocator()
     order = ("time_created", "id")
     rows = query.rows("session", _SESSION, order=order)
     for session in callers_first([_session(row) for row in rows]):
         problems: list[Problem] = []
         entries = _entries(query, string(session.get("id")), problems)
-        yield from tell(session, entries, keys)
+        yield from session_events(session, entries, keys)
         yield from problems
 
 
@@ -144,7 +144,7 @@ def _session(row: Row) -> Mapping[str, object]:
     }
 
 
-def _entries(query: Query, session: str, problems: list[Problem]) -> list[Entry]:
+def _entries(query: DatabaseQuery, session: str, problems: list[Problem]) -> list[StoredMessage]:
     where = {"session_id": session}
     parts: dict[str, list[Mapping[str, object]]] = {}
     for row in query.rows("part", ("id", "message_id", "data"), where=where, order=("id",)):
@@ -153,12 +153,13 @@ def _entries(query: Query, session: str, problems: list[Problem]) -> list[Entry]
     order = ("time_created", "id")
     messages = query.rows("message", ("id", "data"), where=where, order=order)
     found = [
-        Entry(_fields(row, problems), parts.get(string(row.get("id")), [])) for row in messages
+        StoredMessage(_fields(row, problems), parts.get(string(row.get("id")), []))
+        for row in messages
     ]
     return found or _sequence(query, session, problems)
 
 
-def _sequence(query: Query, session: str, problems: list[Problem]) -> list[Entry]:
+def _sequence(query: DatabaseQuery, session: str, problems: list[Problem]) -> list[StoredMessage]:
     """Return the messages of a session that is stored in the second schema alone."""
     columns = ("id", "type", "seq", "time_created", "data")
     rows = query.rows("session_message", columns, where={"session_id": session})

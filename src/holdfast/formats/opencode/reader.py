@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Format, Problem
 from holdfast.formats.json_access import is_array, mapping, mappings, moment, sequence, string
-from holdfast.formats.opencode.session import KINDS, Entry, callers_first, tell
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
+from holdfast.formats.opencode.session import KINDS, StoredMessage, callers_first, session_events
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["OPENCODE"]
 
@@ -36,7 +36,7 @@ _MADE = re.compile(r"prt_[0-9a-f]{12}")
 _ROLES = frozenset(["user", "assistant"])
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if _is_export(entry):
@@ -70,14 +70,14 @@ def _is_part(entry: Mapping[str, object]) -> bool:
     return "messageID" in entry or "start" in mapping(entry.get("time"))
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     storage = _Storage()
     for record in records:
         yield from storage.take(record)
     yield from storage.strays()
-    keys = Keys()
+    keys = KeyAllocator()
     for session in storage.sessions():
-        yield from tell(session, storage.entries(string(session.get("id"))), keys)
+        yield from session_events(session, storage.entries(string(session.get("id"))), keys)
 
 
 class _Storage:
@@ -88,11 +88,11 @@ class _Storage:
         self._messages: dict[str, Mapping[str, object]] = {}
         self._parts: dict[str, list[Mapping[str, object]]] = {}
         """The parts of each message."""
-        self._homes: dict[str, Record] = {}
+        self._homes: dict[str, SourceRecord] = {}
         """One part of each message, to say where it stood."""
         self._in_session: dict[str, list[str]] = {}
 
-    def take(self, record: Record) -> Iterator[Problem]:
+    def take(self, record: SourceRecord) -> Iterator[Problem]:
         """Put one file where it belongs; a part that does not say where is a problem."""
         entry = mapping(record.value)
         own = string(entry.get("id"))
@@ -128,11 +128,11 @@ class _Storage:
         ordered = sorted(named.values(), key=lambda each: (_created(each), string(each["id"])))
         return callers_first(ordered)
 
-    def entries(self, session: str) -> list[Entry]:
+    def entries(self, session: str) -> list[StoredMessage]:
         """Return the messages of a session in their order."""
         messages = [self._messages[own] for own in self._in_session.get(session, ())]
         messages.sort(key=lambda each: (_created(each), string(each.get("id"))))
-        return [Entry(each, self._ordered(string(each.get("id")))) for each in messages]
+        return [StoredMessage(each, self._ordered(string(each.get("id")))) for each in messages]
 
     def _ordered(self, message: str) -> list[Mapping[str, object]]:
         parts = self._parts.get(message, [])

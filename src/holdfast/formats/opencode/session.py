@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, summarized
-from holdfast.formats.events import About, Begun, Folded, Native, Rewound, Told
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string, usage_in
 from holdfast.formats.reader import parents_first
 from holdfast.session import Fork
@@ -23,18 +30,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Keys
+    from holdfast.formats.reader import KeyAllocator
     from holdfast.session import Usage
     from holdfast.transcript import Content, Part
 
 __all__ = [
     "KINDS",
-    "Entry",
+    "StoredMessage",
     "callers_first",
     "is_settled",
     "pieces",
     "said",
-    "tell",
+    "session_events",
     "usage_of",
     "words_of",
 ]
@@ -133,7 +140,7 @@ _SPEECH = frozenset(["text", "reasoning"])
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredMessage:
     """A message and its parts, in their order."""
 
     fields: Mapping[str, object]
@@ -186,11 +193,13 @@ def _about(session: Mapping[str, object]) -> About:
     )
 
 
-def tell(session: Mapping[str, object], entries: Sequence[Entry], keys: Keys) -> Iterator[Event]:
+def session_events(
+    session: Mapping[str, object], entries: Sequence[StoredMessage], keys: KeyAllocator
+) -> Iterator[Event]:
     """Tell one session, its messages being in their order."""
     known = _about(session)
-    desk = _Desk(known.id, keys)
-    yield Begun(strand=known.id, line=1, about=known)
+    desk = _SessionReader(known.id, keys)
+    yield StrandStarted(strand=known.id, line=1, about=known)
     for place, entry in enumerate(entries):
         yield from desk.take(entry, is_newest=place + 1 == len(entries))
     yield from desk.rewind(string(mapping(session.get("revert")).get("messageID")), entries)
@@ -203,10 +212,10 @@ def callers_first(sessions: Iterable[Mapping[str, object]]) -> Iterator[Mapping[
     return (named[own] for own in parents_first(parents))
 
 
-class _Desk:
+class _SessionReader:
     """Follows one session, and what its model sees."""
 
-    def __init__(self, strand: str, keys: Keys) -> None:
+    def __init__(self, strand: str, keys: KeyAllocator) -> None:
         self._strand = strand
         self._keys = keys
         self._window: list[tuple[str, str]] = []
@@ -214,7 +223,7 @@ class _Desk:
         self._asked: dict[str, Mapping[str, object]] = {}
         """The compactions that were asked for, by the message that did."""
 
-    def take(self, entry: Entry, *, is_newest: bool) -> Iterator[Event]:
+    def take(self, entry: StoredMessage, *, is_newest: bool) -> Iterator[Event]:
         """Tell a message."""
         for part in entry.parts:
             if part.get("type") == "compaction":
@@ -225,22 +234,24 @@ class _Desk:
             yield from self._answer(entry, is_open=is_newest and not entry.is_finished)
         elif parts := said(entry.parts):
             message = Message(Role.USER, parts)
-            yield self._told(entry, entry.id, message, Native(id=entry.id, at=entry.at))
+            yield self._told(entry, entry.id, message, SourceMetadata(id=entry.id, at=entry.at))
 
-    def rewind(self, message: str, entries: Sequence[Entry]) -> Iterator[Event]:
+    def rewind(self, message: str, entries: Sequence[StoredMessage]) -> Iterator[Event]:
         """Tell that the session was taken back to before a message."""
         order = {entry.id: place for place, entry in enumerate(entries)}
         if message in order:
             end = order[message]
             shows = tuple(key for own, key in self._window if order[own] < end)
-            yield Rewound(strand=self._strand, line=1, shows=shows)
+            yield RewindEvent(strand=self._strand, line=1, shows=shows)
 
-    def _told(self, entry: Entry, key: str, message: Message, native: Native) -> Told:
+    def _told(
+        self, entry: StoredMessage, key: str, message: Message, native: SourceMetadata
+    ) -> MessageEvent:
         key = self._keys.take(key, len(self._window))
         self._window.append((entry.id, key))
-        return Told(strand=self._strand, line=1, key=key, message=message, native=native)
+        return MessageEvent(strand=self._strand, line=1, key=key, message=message, native=native)
 
-    def _answer(self, entry: Entry, *, is_open: bool) -> Iterator[Event]:
+    def _answer(self, entry: StoredMessage, *, is_open: bool) -> Iterator[Event]:
         costs = _costs(entry)
         for place, (reply, part) in enumerate(zip(_steps(entry), entry.parts, strict=True)):
             if is_open and not is_settled(part):
@@ -248,7 +259,7 @@ class _Desk:
             own = string(part.get("id")) or f"{entry.id}/{place}"
             for suffix, at, message in pieces(part):
                 is_answer = message.role is Role.ASSISTANT
-                native = Native(
+                native = SourceMetadata(
                     id=own,
                     reply=reply if is_answer else "",
                     model=entry.model if is_answer else "",
@@ -257,7 +268,7 @@ class _Desk:
                 )
                 yield self._told(entry, f"{own}{suffix}", message, native)
 
-    def _fold(self, entry: Entry, text: str) -> Iterator[Event]:
+    def _fold(self, entry: StoredMessage, text: str) -> Iterator[Event]:
         request = string(entry.fields.get("parentID"))
         asked = self._asked.get(request, {})
         tail = string(asked.get("tail_start_id"))
@@ -267,11 +278,11 @@ class _Desk:
                 kept.append((own, key))
         self._window = []
         usage = usage_of(entry.fields)
-        native = Native(id=entry.id, model=entry.model, usage=usage, at=entry.at)
+        native = SourceMetadata(id=entry.id, model=entry.model, usage=usage, at=entry.at)
         told = self._told(entry, entry.id, summarized(text, "opencode"), native)
         yield told
         self._window += kept
-        yield Folded(
+        yield CompactionEvent(
             strand=self._strand,
             line=1,
             id=f"{told.key}/fold",
@@ -281,7 +292,7 @@ class _Desk:
         )
 
 
-def _steps(entry: Entry) -> Iterator[str]:
+def _steps(entry: StoredMessage) -> Iterator[str]:
     """Return the name of the step that each part belongs to.
 
     Without marks among the parts, a step ends where the model speaks after a tool answered.
@@ -296,7 +307,7 @@ def _steps(entry: Entry) -> Iterator[str]:
         yield step
 
 
-def _costs(entry: Entry) -> dict[str, Usage | None]:
+def _costs(entry: StoredMessage) -> dict[str, Usage | None]:
     """Return what each step cost, by its name; what an answer without steps cost, by its own."""
     costs = {
         step: usage_of(part)

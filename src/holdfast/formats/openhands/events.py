@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, summarized, thoughts, words
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     is_object,
@@ -25,8 +33,8 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.openhands.reader import View, total_of
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
+from holdfast.formats.openhands.reader import EventWindow, total_of
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
 __all__ = ["OPENHANDS_EVENTS"]
@@ -43,7 +51,7 @@ __all__ = ["OPENHANDS_EVENTS"]
 _OVER = frozenset(["completed", "failed"])
 
 
-class Errands:
+class AcpToolCalls:
     """Knows which calls were told, and which of them were answered."""
 
     def __init__(self) -> None:
@@ -101,7 +109,7 @@ _SIGNS = frozenset(
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if string(entry.get("kind")) in _SIGNS and "source" in entry:
@@ -115,9 +123,9 @@ def _is_state(entry: Mapping[str, object]) -> bool:
     return {"id", "agent", "workspace", "execution_status"} <= entry.keys()
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    desks: dict[str, _Desk] = {}
-    keys = Keys()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    desks: dict[str, _ConversationReader] = {}
+    keys = KeyAllocator()
     for record in records:
         if not is_object(record.value):
             reason = f"expected an event, found {kind_of(record.value)}"
@@ -125,7 +133,7 @@ def _read(records: Iterable[Record]) -> Iterator[Event]:
             continue
         strand = _conversation(record.file)
         if strand not in desks:
-            desks[strand] = _Desk(strand, keys)
+            desks[strand] = _ConversationReader(strand, keys)
         yield from desks[strand].take(record.value, record.line)
 
 
@@ -137,18 +145,18 @@ def _conversation(file: str) -> str:
     return folder.removesuffix("/events") if name.startswith("event-") else file
 
 
-class _Desk:
+class _ConversationReader:
     """Tells one conversation."""
 
-    def __init__(self, strand: str, keys: Keys) -> None:
+    def __init__(self, strand: str, keys: KeyAllocator) -> None:
         self._strand = strand or MAIN
         self._keys = keys
-        self._view = View()
+        self._view = EventWindow()
         self._model = ""
         self._replies: set[str] = set()
         """The answers that a part was told of."""
         self._is_begun = False
-        self._errands = Errands()
+        self._errands = AcpToolCalls()
 
     def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
         """Tell one event."""
@@ -158,9 +166,9 @@ class _Desk:
             self._is_begun = True
             started = moment(event.get("timestamp"))
             known = About(id=self._strand.rpartition("/")[2], started=started)
-            yield Begun(strand=self._strand, line=line, about=merged(known, about))
+            yield StrandStarted(strand=self._strand, line=line, about=merged(known, about))
         elif about != About():
-            yield Noted(strand=self._strand, about=about)
+            yield MetadataUpdated(strand=self._strand, about=about)
         if event.get("kind") == "Condensation":
             yield from self._condense(event, line)
             return
@@ -179,10 +187,10 @@ class _Desk:
             self._view.add(string(event.get("id")), told.key)
             yield told
 
-    def _tell(self, event: Mapping[str, object], message: Message, line: int) -> Told:
+    def _tell(self, event: Mapping[str, object], message: Message, line: int) -> MessageEvent:
         name, reply = string(event.get("id")), string(event.get("llm_response_id"))
         is_answer = message.role is Role.ASSISTANT
-        native = Native(
+        native = SourceMetadata(
             id=name,
             reply=reply if is_answer else "",
             model=self._model if is_answer else "",
@@ -191,7 +199,7 @@ class _Desk:
         if is_answer and reply:
             self._replies.add(reply)
         key = self._keys.take(name, line)
-        return Told(strand=self._strand, line=line, key=key, message=message, native=native)
+        return MessageEvent(strand=self._strand, line=line, key=key, message=message, native=native)
 
     def _condense(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
         ids = sequence(event.get("forgotten_event_ids"))
@@ -207,7 +215,7 @@ class _Desk:
             key = self._keys.take(key, line)
         at = moment(event.get("timestamp"))
         shows, fold = self._view.shows, f"{key}/fold"
-        yield Folded(strand=self._strand, line=line, id=fold, shows=shows, at=at)
+        yield CompactionEvent(strand=self._strand, line=line, id=fold, shows=shows, at=at)
 
 
 def _about(event: Mapping[str, object]) -> About:

@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import answer_in, contents, summarized, thoughts, tokens_in
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -35,7 +42,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign, everywhere
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
@@ -43,13 +50,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "View", "total_of"]
+__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "EventWindow", "total_of"]
 
 
-class View:
+class EventWindow:
     """The events that a model sees, by their native ids; it holds names only."""
 
     def __init__(self) -> None:
@@ -93,7 +100,7 @@ _ABOUT = frozenset(
 )
 
 
-def _recognize(records: Sequence[Record]) -> Sign | None:
+def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         past = _events(mapping(record.value))
         is_known = all("action" in each or "observation" in each for each in past)
@@ -110,14 +117,14 @@ def is_telling(event: Mapping[str, object]) -> bool:
     return is_placed and isinstance(event.get("args"), dict)
 
 
-def _read(records: Iterable[Record]) -> Iterator[Event]:
-    keys = Keys()
+def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    keys = KeyAllocator()
     for number, record in enumerate(records):
         strand = str(number) if number else MAIN
         entry = mapping(record.value)
         past = _events(entry)
-        yield Begun(strand=strand, line=record.line, about=_about(entry, past))
-        desk = Desk(strand, record.line, keys)
+        yield StrandStarted(strand=strand, line=record.line, about=_about(entry, past))
+        desk = TaskReader(strand, record.line, keys)
         for event in past:
             yield from desk.take(event)
 
@@ -153,10 +160,10 @@ def undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | Non
     return None if whole == Usage() else whole
 
 
-class Desk:
+class TaskReader:
     """Tells the events of one task."""
 
-    def __init__(self, strand: str, line: int, keys: Keys) -> None:
+    def __init__(self, strand: str, line: int, keys: KeyAllocator) -> None:
         """Begin with no event.
 
         Args:
@@ -169,7 +176,7 @@ class Desk:
         self._replies: set[str] = set()
         """The answers that a part was told of."""
         self._calls = _Calls()
-        self._view = View()
+        self._view = EventWindow()
         self._number = 0
         self._summary = ""
 
@@ -178,7 +185,7 @@ class Desk:
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
         if "observation" in event and name not in _QUIET:
-            yield from self._tell(event, self._observed(event), Native(at=_time(event)))
+            yield from self._tell(event, self._observed(event), SourceMetadata(at=_time(event)))
         elif name == "condensation":
             yield from self._condense(event, _arguments(event))
         elif name not in _QUIET:
@@ -186,21 +193,25 @@ class Desk:
         elif name not in _STATE:
             self._view.add(self._id(event))
 
-    def _act(self, event: Mapping[str, object]) -> Iterator[Told]:
+    def _act(self, event: Mapping[str, object]) -> Iterator[MessageEvent]:
         arguments = _arguments(event)
         content = contents(arguments.get("content"))
         match event.get("action"):
             case "system":
-                return self._tell(event, Message(Role.SYSTEM, content), Native(at=_time(event)))
+                return self._tell(
+                    event, Message(Role.SYSTEM, content), SourceMetadata(at=_time(event))
+                )
             case "message" if self._is_users(event):
-                return self._tell(event, Message(Role.USER, content), Native(at=_time(event)))
+                return self._tell(
+                    event, Message(Role.USER, content), SourceMetadata(at=_time(event))
+                )
             case "message":
                 parts: Sequence[Part] = content
             case _:
                 parts = tuple(self._called(event, arguments))
         response = _response(event)
         reply, usage = string(response.get("id")), mapping(response.get("usage"))
-        native = Native(
+        native = SourceMetadata(
             reply=reply,
             model=string(response.get("model")),
             usage=None if reply in self._replies else tokens_in(usage),
@@ -242,17 +253,19 @@ class Desk:
         at, text = _time(event), string(arguments.get("summary"))
         if text:
             self._view.forget(lambda event: event == self._summary)
-            summary = self._message(event, summarized(text, "openhands"), Native(at=at))
+            summary = self._message(event, summarized(text, "openhands"), SourceMetadata(at=at))
             yield summary
             self._summary = summary.key
             self._view.put(self._summary, summary.key, arguments.get("summary_offset"))
         key = self._summary if text else self._keys.take("", self._place[1])
         strand, line = self._place
-        yield Folded(strand=strand, line=line, id=f"{key}/fold", shows=self._view.shows, at=at)
+        yield CompactionEvent(
+            strand=strand, line=line, id=f"{key}/fold", shows=self._view.shows, at=at
+        )
 
     def _tell(
-        self, event: Mapping[str, object], message: Message, native: Native
-    ) -> Iterator[Told]:
+        self, event: Mapping[str, object], message: Message, native: SourceMetadata
+    ) -> Iterator[MessageEvent]:
         if not message.parts:
             self._view.add(self._id(event))
             return
@@ -260,12 +273,14 @@ class Desk:
         self._view.add(self._id(event), told.key)
         yield told
 
-    def _message(self, event: Mapping[str, object], message: Message, native: Native) -> Told:
+    def _message(
+        self, event: Mapping[str, object], message: Message, native: SourceMetadata
+    ) -> MessageEvent:
         strand, line = self._place
         key = self._keys.take(f"{strand}#{self._id(event)}", line)
         own = event.get("id")
         native = replace(native, id=str(own) if isinstance(own, int) else "")
-        return Told(strand=strand, line=line, key=key, message=message, native=native)
+        return MessageEvent(strand=strand, line=line, key=key, message=message, native=native)
 
     def _id(self, event: Mapping[str, object]) -> object:
         found = event.get("id")
@@ -349,7 +364,7 @@ OPENHANDS = SessionReader(
 _FOLDERS = frozenset(["events", "event_cache"])
 
 
-def _recognize_folder(records: Sequence[Record]) -> Sign | None:
+def _recognize_folder(records: Sequence[SourceRecord]) -> Sign | None:
     for record in records:
         entry = mapping(record.value)
         if _is_event(entry):
@@ -367,8 +382,8 @@ def _is_metadata(entry: Mapping[str, object]) -> bool:
     return {"conversation_id", "selected_repository", "title"} <= entry.keys()
 
 
-def _read_folder(records: Iterable[Record]) -> Iterator[Event]:
-    keys = Keys()
+def _read_folder(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    keys = KeyAllocator()
     for place, group in groupby(records, lambda record: _conversation(record.file)):
         yield from _tell(place, group, keys)
 
@@ -382,7 +397,7 @@ def _conversation(file: str) -> str:
     return folder if name == "metadata.json" else file
 
 
-def _tell(place: str, records: Iterable[Record], keys: Keys) -> Iterator[Event]:
+def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> Iterator[Event]:
     """Tell one conversation, once all of it is there."""
     metadata: Mapping[str, object] = {}
     events: dict[int, Mapping[str, object]] = {}
@@ -403,8 +418,8 @@ def _tell(place: str, records: Iterable[Record], keys: Keys) -> Iterator[Event]:
         past = [events[number] for number in sorted(events)]
         strand = place or MAIN
         name = "" if place == file else place.rpartition("/")[2]
-        yield Begun(strand=strand, line=first, about=_about_folder(name, metadata, past))
-        desk = Desk(strand, first, keys)
+        yield StrandStarted(strand=strand, line=first, about=_about_folder(name, metadata, past))
+        desk = TaskReader(strand, first, keys)
         for event in past:
             yield from desk.take(event)
 

@@ -35,7 +35,7 @@ __all__ = [
     "SUMMARY",
     "SYSTEM",
     "WINDOW",
-    "Spoken",
+    "EntryMessage",
     "is_heard",
     "is_known",
     "ran_note",
@@ -77,7 +77,7 @@ _RAN = ("exitCode", "cancelled", "truncated", "fullOutputPath")
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class EntryMessage:
     """What one entry says."""
 
     message: Message
@@ -93,7 +93,7 @@ def time_of(entry: Mapping[str, object]) -> int | None:
     return moment(entry.get("timestamp")) or moment(mapping(entry.get("message")).get("timestamp"))
 
 
-def spoken(entry: Mapping[str, object]) -> Spoken | None:
+def spoken(entry: Mapping[str, object]) -> EntryMessage | None:
     """Return what an entry says to the model; None for what no model ever sees.
 
     That is a command that the user ran for himself, what OpenClaw marks as kept from the model,
@@ -103,12 +103,12 @@ def spoken(entry: Mapping[str, object]) -> Spoken | None:
         case "branch_summary" if summary := string(entry.get("summary")):
             more = {"entry": "branch_summary", "fromId": string(entry.get("fromId"))}
             message = Message(Role.USER, (Text(summary),))
-            return Spoken(message, usage=usage_of(entry), more=more)
+            return EntryMessage(message, usage=usage_of(entry), more=more)
         case "custom" if entry.get("customType") == SYSTEM:
             content = mapping(entry.get("data")).get("content")
-            return Spoken(Message(Role.SYSTEM, tuple(read_blocks(content))))
+            return EntryMessage(Message(Role.SYSTEM, tuple(read_blocks(content))))
         case "custom_message" if entry.get("customType") == SUMMARY:
-            return Spoken(summarized(words(entry.get("content")), ORIGIN))
+            return EntryMessage(summarized(words(entry.get("content")), ORIGIN))
         case "custom_message":
             return _custom(entry, {"entry": "custom_message"})
         case "message":
@@ -131,27 +131,27 @@ def is_known(entry: Mapping[str, object]) -> bool:
     )
 
 
-def _said(message: Mapping[str, object]) -> Spoken | None:
+def _said(message: Mapping[str, object]) -> EntryMessage | None:
     if message.get("excludeFromContext") is True:
         return None
     content = message.get("content")
     match message.get("role"):
         case "user":
-            return Spoken(Message(Role.USER, tuple(read_blocks(content))))
+            return EntryMessage(Message(Role.USER, tuple(read_blocks(content))))
         case "custom" | "hookMessage":
             return _custom(message, {"role": "custom"})
         case "system" | "developer":
-            return Spoken(Message(Role.SYSTEM, tuple(_instructions(message))))
+            return EntryMessage(Message(Role.SYSTEM, tuple(_instructions(message))))
         case "assistant":
             return _answer(message)
         case "toolResult":
-            return Spoken(Message(Role.TOOL, (_result(message),)), usage=usage_of(message))
+            return EntryMessage(Message(Role.TOOL, (_result(message),)), usage=usage_of(message))
         case "bashExecution":
             return _command(message)
         case "branchSummary":
-            return Spoken(Message(Role.USER, (Text(string(message.get("summary"))),)))
+            return EntryMessage(Message(Role.USER, (Text(string(message.get("summary"))),)))
         case "compactionSummary":
-            return Spoken(summarized(string(message.get("summary")), ORIGIN))
+            return EntryMessage(summarized(string(message.get("summary")), ORIGIN))
         case _:
             return None
 
@@ -164,19 +164,19 @@ def _instructions(message: Mapping[str, object]) -> Iterator[Text | Media]:
         yield from read_blocks(section)
 
 
-def _custom(fields: Mapping[str, object], more: dict[str, object]) -> Spoken:
+def _custom(fields: Mapping[str, object], more: dict[str, object]) -> EntryMessage:
     """Return what an extension told the model, which reads it as the user's words."""
     more |= {key: fields[key] for key in ("customType", "display") if key in fields}
-    return Spoken(Message(Role.USER, tuple(read_blocks(fields.get("content")))), more=more)
+    return EntryMessage(Message(Role.USER, tuple(read_blocks(fields.get("content")))), more=more)
 
 
-def _answer(message: Mapping[str, object]) -> Spoken | None:
+def _answer(message: Mapping[str, object]) -> EntryMessage | None:
     model = string(message.get("model"))
     if model in _MIRRORS:
         return None
     api = string(message.get("api"))
     parts = tuple(_parts(message.get("content"), api))
-    return Spoken(
+    return EntryMessage(
         Message(Role.ASSISTANT, parts),
         model,
         string(message.get("responseId")),
@@ -253,7 +253,7 @@ def _result(message: Mapping[str, object]) -> ToolResult:
     )
 
 
-def _command(message: Mapping[str, object]) -> Spoken:
+def _command(message: Mapping[str, object]) -> EntryMessage:
     """Return a command that the user ran in the chat; the model reads it as the user's words."""
     more = {key: message[key] for key in _RAN if message.get(key) not in (None, False)}
     more["role"] = "bashExecution"
@@ -261,7 +261,7 @@ def _command(message: Mapping[str, object]) -> Spoken:
     output = Text(words(message.get("output")))
     note = ran_note(more)
     parts = (asked, output, Text(note)) if note else (asked, output)
-    return Spoken(Message(Role.USER, parts), more=more)
+    return EntryMessage(Message(Role.USER, parts), more=more)
 
 
 def ran_note(more: Mapping[str, object]) -> str:

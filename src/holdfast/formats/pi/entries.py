@@ -30,13 +30,13 @@ from holdfast.wire.arguments import as_object, written
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
-    from holdfast.formats.events import About, Native, Told
+    from holdfast.formats.events import About, MessageEvent, SourceMetadata
     from holdfast.transcript import Message, Part
 
 __all__ = [
-    "Content",
-    "Names",
-    "Written",
+    "EntryContent",
+    "EntryNames",
+    "WrittenEntries",
     "contents_of",
     "copied",
     "header",
@@ -59,7 +59,7 @@ def user(message: Message, at: int) -> dict[str, object]:
     return {"role": "user", "content": list(blocks(message.parts)), "timestamp": at}
 
 
-def answer(message: Message, native: Native, at: int) -> dict[str, object]:
+def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, object]:
     """Return an answer of the model, with all that Pi expects to know of one."""
     more = native.more
     api, provider = _api(message)
@@ -184,14 +184,14 @@ _SOUND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class EntryContent:
     """An entry without its place."""
 
     kind: str
     fields: Mapping[str, object]
 
 
-class Names:
+class EntryNames:
     """Gives every entry a name and a time, the same whenever the session is written."""
 
     def __init__(self, about: About) -> None:
@@ -221,11 +221,11 @@ class Names:
         return self._now
 
 
-class Written:
+class WrittenEntries:
     """Knows which entries messages became, and what those say."""
 
     def __init__(self) -> None:
-        self.contents: dict[str, Content] = {}
+        self.contents: dict[str, EntryContent] = {}
         self.copies: dict[str, str] = {}
         """The newest copies of entries."""
         self._names: dict[str, tuple[str, ...]] = {}
@@ -254,7 +254,7 @@ class Written:
         return None if name is None else self.copies.get(name, name)
 
 
-def header(about: About, names: Names) -> dict[str, object]:
+def header(about: About, names: EntryNames) -> dict[str, object]:
     """Return the first line of a file."""
     started = _START if about.started is None else about.started
     found: dict[str, object] = {
@@ -270,25 +270,25 @@ def header(about: About, names: Names) -> dict[str, object]:
     return found
 
 
-def notes(about: About) -> Iterator[Content]:
+def notes(about: About) -> Iterator[EntryContent]:
     """Return what is known of a session besides what was said in it."""
     more = about.more
     if about.title:
-        yield Content("session_info", {"name": about.title})
+        yield EntryContent("session_info", {"name": about.title})
     if about.model:
         provider = string(more.get("provider")) or "unknown"
-        yield Content("model_change", {"provider": provider, "modelId": about.model})
+        yield EntryContent("model_change", {"provider": provider, "modelId": about.model})
     if level := string(more.get("thinkingLevel")):
-        yield Content("thinking_level_change", {"thinkingLevel": level})
+        yield EntryContent("thinking_level_change", {"thinkingLevel": level})
 
 
-def contents_of(told: Told, calls: dict[str, str], at: int) -> Iterator[Content]:
+def contents_of(told: MessageEvent, calls: dict[str, str], at: int) -> Iterator[EntryContent]:
     """Return the entries of a message; `calls` learns which tool each call asked for."""
     message = told.message
     match message.role:
         case Role.SYSTEM:
             data = {"content": list(blocks(message.parts))}
-            yield Content("custom", {"customType": SYSTEM, "data": data})
+            yield EntryContent("custom", {"customType": SYSTEM, "data": data})
         case Role.ASSISTANT:
             calls.update((call.id, call.name) for call in message.calls)
             yield _message(answer(message, told.native, at))
@@ -305,12 +305,12 @@ def contents_of(told: Told, calls: dict[str, str], at: int) -> Iterator[Content]
             yield _of_user(told, at)
 
 
-def summary_content(text: str) -> Content:
+def summary_content(text: str) -> EntryContent:
     """Return a summary that stands among the messages."""
-    return Content("custom_message", {"customType": SUMMARY, "content": text, "display": True})
+    return EntryContent("custom_message", {"customType": SUMMARY, "content": text, "display": True})
 
 
-def copied(content: Content, hidden: Container[str]) -> Content:
+def copied(content: EntryContent, hidden: Container[str]) -> EntryContent:
     """Return an entry to be written again: it costs nothing, and its hidden calls are left out."""
     message = mapping(content.fields.get("message"))
     if message.get("role") != "assistant":
@@ -321,11 +321,11 @@ def copied(content: Content, hidden: Container[str]) -> Content:
     return _message({**message, "content": kept, "usage": usage_of(None)})
 
 
-def _message(fields: Mapping[str, object]) -> Content:
-    return Content("message", {"message": fields})
+def _message(fields: Mapping[str, object]) -> EntryContent:
+    return EntryContent("message", {"message": fields})
 
 
-def _of_user(told: Told, at: int) -> Content:
+def _of_user(told: MessageEvent, at: int) -> EntryContent:
     message, more = told.message, mapping(told.native.more)
     content = list(blocks(message.parts))
     custom: dict[str, object] = {
@@ -341,9 +341,9 @@ def _of_user(told: Told, at: int) -> Content:
             fields: dict[str, object] = {"fromId": origin, "summary": message.text}
             if told.native.usage is not None:
                 fields["usage"] = usage_of(told.native.usage)
-            return Content("branch_summary", fields)
+            return EntryContent("branch_summary", fields)
         case ("custom_message", _):
-            return Content("custom_message", custom)
+            return EntryContent("custom_message", custom)
         case (_, "custom"):
             return _message({"role": "custom", **custom, "timestamp": at})
         case (_, "bashExecution"):

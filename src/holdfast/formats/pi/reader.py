@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import summarized
 from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, Begun, Folded, Native, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import is_array, is_object, kind_of, mapping, string, whole
 from holdfast.formats.pi.content import (
     ORIGIN,
@@ -30,9 +39,9 @@ from holdfast.formats.pi.content import (
     time_of,
     usage_of,
 )
-from holdfast.formats.pi.tree import Tree
+from holdfast.formats.pi.tree import EntryTree
 from holdfast.formats.pi.writer import write_pi
-from holdfast.formats.reader import LIKELY, Keys, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -40,8 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.pi.tree import Node
-    from holdfast.formats.source import Record
+    from holdfast.formats.pi.tree import TreeNode
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["PI", "read_pi", "recognize_pi"]
 
@@ -122,9 +131,9 @@ def _session_of(path: str) -> str:
 _FILES = ("readFiles", "modifiedFiles")
 
 
-def read_pi(records: Iterable[Record]) -> Iterator[Event]:
+def read_pi(records: Iterable[SourceRecord]) -> Iterator[Event]:
     """Return the events of a file."""
-    desk = _Desk()
+    desk = _Reader()
     for record in records:
         value = record.value
         if is_object(value):
@@ -137,14 +146,14 @@ def read_pi(records: Iterable[Record]) -> Iterator[Event]:
     yield from desk.end()
 
 
-class _Desk:
+class _Reader:
     """Follows one file."""
 
     def __init__(self) -> None:
-        self._tree = Tree()
-        self._order: list[Node | None] = []
+        self._tree = EntryTree()
+        self._order: list[TreeNode | None] = []
         """Every entry by its place, because version 1 counts them."""
-        self._keys = Keys()
+        self._keys = KeyAllocator()
         self._labels: dict[str, str] = {}
         self._line = 0
         self._about: About | None = None
@@ -173,7 +182,7 @@ class _Desk:
             self._tree.move(string(entry.get("id")), left)
         self._order.append(self._tree.newest)
 
-    def _tell(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _tell(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         original = mapping(entry.get("holdfast")).get("copy")
         if isinstance(original, str) and self._tells(original):
             copy = self._tree.copy(above, _strand_of(above), original)
@@ -196,20 +205,20 @@ class _Desk:
     def end(self) -> Iterator[Event]:
         """Tell what is known only when the file ends: the marks that the user left in it."""
         if self._labels:
-            yield Noted(strand=MAIN, about=About(more={"labels": self._labels}))
+            yield MetadataUpdated(strand=MAIN, about=About(more={"labels": self._labels}))
 
-    def _begin(self, about: About) -> Begun:
+    def _begin(self, about: About) -> StrandStarted:
         self._about = about
-        return Begun(strand=MAIN, line=self._line, about=about)
+        return StrandStarted(strand=MAIN, line=self._line, about=about)
 
     def _header(self, entry: Mapping[str, object]) -> Iterator[Event]:
         if self._about not in (None, About()):
             return
         about = opened(entry)
         known, begun = self._about, self._begin(about)
-        yield begun if known is None else Noted(strand=MAIN, about=about)
+        yield begun if known is None else MetadataUpdated(strand=MAIN, about=about)
 
-    def _say(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _say(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         found = spoken(entry)
         if found is None or not found.message.parts:
             if not is_known(entry):
@@ -219,7 +228,7 @@ class _Desk:
             return
         key = self._key(entry)
         strand = yield from self._follow(above, key)
-        native = Native(
+        native = SourceMetadata(
             id=string(entry.get("id")),
             parent=string(entry.get("parentId")) if strand == key else "",
             reply=self._reply(found.reply),
@@ -228,23 +237,25 @@ class _Desk:
             at=time_of(entry),
             more=found.more,
         )
-        yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
+        yield MessageEvent(
+            strand=strand, line=self._line, key=key, message=found.message, native=native
+        )
         node = self._tree.below(above, strand, key)
         if found.message.role is Role.SYSTEM:
             node = replace(node, prompt=key)
         self._tree.add(string(entry.get("id")), node)
 
-    def _reset(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _reset(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         """Follow a conversation that its user began anew, with what was kept of it."""
         strand = _strand_of(above)
         shows = self._tree.kept(above, self._first_kept(entry))
         if above is not None and self._tree.goes_on(above) is not None:
-            yield Rewound(strand=strand, line=self._line, shows=shows, at=time_of(entry))
+            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
         node = replace(self._tree.below(above, strand), window=shows, forks=False)
         self._tree.add(string(entry.get("id")), node)
         self._tree.is_reset = True
 
-    def _compaction(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _compaction(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         details = mapping(entry.get("details"))
         own = mapping(details.get("holdfast"))
         key, at = self._key(entry), time_of(entry)
@@ -254,10 +265,14 @@ class _Desk:
         prompt = yield from self._prompt(entry, prompts, strand)
         if told:
             more = {name: details[name] for name in _FILES if name in details}
-            native = Native(id=string(entry.get("id")), usage=usage_of(entry), at=at, more=more)
+            native = SourceMetadata(
+                id=string(entry.get("id")), usage=usage_of(entry), at=at, more=more
+            )
             origin = string(own.get("origin")) or ORIGIN
             message = summarized(string(entry.get("summary")), origin)
-            yield Told(strand=strand, line=self._line, key=key, message=message, native=native)
+            yield MessageEvent(
+                strand=strand, line=self._line, key=key, message=message, native=native
+            )
         shows = self._shown(own, told)
         if shows is None:
             tail = entry.get("retainedTail")
@@ -267,7 +282,7 @@ class _Desk:
                 kept = self._tree.kept(above, self._first_kept(entry))
             rest = [each for each in kept if not prompt or each not in prompts]
             shows = tuple(filter(None, (prompt, told, *rest)))
-        yield Folded(
+        yield CompactionEvent(
             strand=strand,
             line=self._line,
             id=f"{key}/fold",
@@ -293,11 +308,13 @@ class _Desk:
         if found is None or not found.message.parts or len(known) == 1:
             return known[0] if known else ""
         key = self._keys.take(f"{string(entry.get('id'))}/system", self._line)
-        native = Native(at=time_of(entry))
-        yield Told(strand=strand, line=self._line, key=key, message=found.message, native=native)
+        native = SourceMetadata(at=time_of(entry))
+        yield MessageEvent(
+            strand=strand, line=self._line, key=key, message=found.message, native=native
+        )
         return key
 
-    def _window(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _window(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         """Follow an entry of our own: the user took something back, or a branch sees less."""
         own = mapping(entry.get("data"))
         shows = self._shown(own) or ()
@@ -308,7 +325,7 @@ class _Desk:
             return
         wanted = string(own.get("strand"))
         strand = wanted if self._tree.has_strand(wanted) else strand
-        yield Rewound(strand=strand, line=self._line, shows=shows, at=time_of(entry))
+        yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
         node = replace(
             self._tree.below(above, strand),
             last=self._tree.end_of(strand),
@@ -317,22 +334,22 @@ class _Desk:
         )
         self._tree.add(name, node)
 
-    def _note(self, entry: Mapping[str, object], above: Node | None) -> Iterator[Event]:
+    def _note(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         strand = self._pass(entry, above).strand
         if (about := noted(entry)) is not None:
-            yield Noted(strand=strand, about=about)
+            yield MetadataUpdated(strand=strand, about=about)
             return
         target, label = string(entry.get("targetId")), string(entry.get("label"))
         self._labels.pop(target, None)
         if label:
             self._labels[target] = label
 
-    def _follow(self, above: Node | None, key: str) -> Generator[Event, None, str]:
+    def _follow(self, above: TreeNode | None, key: str) -> Generator[Event, None, str]:
         """Return the strand of an entry that tells something, and begin it where it is new."""
         strand = self._tree.goes_on(above)
         if strand is not None:
             return strand
-        yield Begun(
+        yield StrandStarted(
             strand=key,
             line=self._line,
             about=About(),
@@ -342,10 +359,10 @@ class _Desk:
         )
         seen = self._tree.unusual_at(above)
         if seen is not None:
-            yield Rewound(strand=key, line=self._line, shows=seen)
+            yield RewindEvent(strand=key, line=self._line, shows=seen)
         return key
 
-    def _pass(self, entry: Mapping[str, object], above: Node | None) -> Node:
+    def _pass(self, entry: Mapping[str, object], above: TreeNode | None) -> TreeNode:
         node = self._tree.below(above, _strand_of(above))
         return self._tree.add(string(entry.get("id")), node)
 
@@ -359,7 +376,7 @@ class _Desk:
         self._replies.add(reply)
         return reply
 
-    def _first_kept(self, entry: Mapping[str, object]) -> Node | None:
+    def _first_kept(self, entry: Mapping[str, object]) -> TreeNode | None:
         index = entry.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self._order):
             return self._order[index]
@@ -378,14 +395,14 @@ class _Desk:
         return node is not None and node.key == name
 
 
-def _strand_of(node: Node | None) -> str:
+def _strand_of(node: TreeNode | None) -> str:
     return MAIN if node is None else node.strand
 
 
 _ROLES = frozenset(["toolResult", "bashExecution", "compactionSummary", "branchSummary"])
 
 
-def recognize_pi(records: Sequence[Record]) -> Sign | None:
+def recognize_pi(records: Sequence[SourceRecord]) -> Sign | None:
     """Say why records are from Pi; None when they are not."""
     for record in records:
         entry = mapping(record.value)

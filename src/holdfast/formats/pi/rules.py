@@ -13,7 +13,7 @@ from holdfast.formats.json_access import mapping, mappings, moment, string
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from holdfast.formats.source import Record
+    from holdfast.formats.source import SourceRecord
 
 __all__ = ["violations"]
 
@@ -65,7 +65,7 @@ _USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 _REASONS = frozenset(["stop", "length", "toolUse", "error", "aborted"])
 
 
-def violations(records: Iterable[Record]) -> Iterator[Problem]:
+def violations(records: Iterable[SourceRecord]) -> Iterator[Problem]:
     """Return where a file is not one that Pi writes."""
     ids: set[str] = set()
     calls: set[str] = set()

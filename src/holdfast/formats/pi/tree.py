@@ -14,14 +14,14 @@ from holdfast.formats.events import MAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Node", "Tree"]
+__all__ = ["EntryTree", "TreeNode"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Node:
+class TreeNode:
     """One entry of a session, without its content."""
 
-    parent: Node | None
+    parent: TreeNode | None
     strand: str
     depth: int
     last: str
@@ -40,35 +40,35 @@ class Node:
     """Whether copies of all that the window shows follow."""
 
 
-class Tree:
+class EntryTree:
     """Follows the entries of one file; it holds their names, never their content."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
-        self._ends: dict[str, Node] = {}
+        self._nodes: dict[str, TreeNode] = {}
+        self._ends: dict[str, TreeNode] = {}
         """The newest entry of each strand that told something or changed what is seen."""
-        self._newest: Node | None = None
+        self._newest: TreeNode | None = None
         self._is_folded = False
         self.is_reset = False
         """Whether the conversation was begun anew."""
 
     @property
-    def newest(self) -> Node | None:
+    def newest(self) -> TreeNode | None:
         """Return the entry that was added last."""
         return self._newest
 
-    def find(self, name: object) -> Node | None:
+    def find(self, name: object) -> TreeNode | None:
         """Return the entry of that name."""
         return self._nodes.get(name) if isinstance(name, str) else None
 
-    def above(self, entry: Mapping[str, object]) -> Node | None:
+    def above(self, entry: Mapping[str, object]) -> TreeNode | None:
         """Return what an entry that comes now is below."""
         # Below a reset there is nothing to go back to.
         if "parentId" in entry and entry["parentId"] is None and not self.is_reset:
             return None
         return self.find(entry.get("parentId")) or self._newest
 
-    def target(self, entry: Mapping[str, object], above: Node | None) -> Node | None:
+    def target(self, entry: Mapping[str, object], above: TreeNode | None) -> TreeNode | None:
         """Return where the user went; where that is not in the file, nowhere."""
         target = entry.get("targetId")
         return None if target is None else self.find(target) or above
@@ -82,14 +82,14 @@ class Tree:
         end = self._ends.get(strand)
         return "" if end is None else end.last
 
-    def goes_on(self, above: Node | None) -> str | None:
+    def goes_on(self, above: TreeNode | None) -> str | None:
         """Return the strand that an entry below this one goes on; None when it begins a branch."""
         strand, last = (MAIN, "") if above is None else (above.strand, above.last)
         if above is not None and above.forks:
             return None
         return strand if last == self.end_of(strand) else None
 
-    def add(self, name: str, node: Node) -> Node:
+    def add(self, name: str, node: TreeNode) -> TreeNode:
         """Add an entry; a name that was used before means the newer entry from here on."""
         if name:
             self._nodes[name] = node
@@ -99,19 +99,19 @@ class Tree:
         self._is_folded = self._is_folded or node.window is not None
         return node
 
-    def move(self, name: str, to: Node | None) -> None:
+    def move(self, name: str, to: TreeNode | None) -> None:
         """Go to an entry, or before the first one: what comes next is below it."""
-        node = to or Node(parent=None, strand=MAIN, depth=0, last="")
+        node = to or TreeNode(parent=None, strand=MAIN, depth=0, last="")
         if name:
             self._nodes[name] = node
         self._newest = node
 
-    def below(self, above: Node | None, strand: str, key: str = "") -> Node:
+    def below(self, above: TreeNode | None, strand: str, key: str = "") -> TreeNode:
         """Return an entry below another, not yet added."""
         depth, last, forks = (
             (0, "", False) if above is None else (above.depth, above.last, above.forks)
         )
-        return Node(
+        return TreeNode(
             parent=above,
             strand=strand,
             depth=depth + 1,
@@ -120,11 +120,11 @@ class Tree:
             forks=forks and not key,
         )
 
-    def copy(self, above: Node | None, strand: str, original: str) -> Node:
+    def copy(self, above: TreeNode | None, strand: str, original: str) -> TreeNode:
         """Return an entry that stands for one that was told before, not yet added."""
         return replace(self.below(above, strand), last=original, copies=original)
 
-    def window_at(self, node: Node | None) -> tuple[str, ...]:
+    def window_at(self, node: TreeNode | None) -> tuple[str, ...]:
         """Return what the model sees when an entry is the newest of its conversation."""
         later: list[str] = []
         copied: set[str] = set()
@@ -138,7 +138,7 @@ class Tree:
                 later.append(each.key)
         return tuple(reversed(later))
 
-    def kept(self, above: Node | None, first: Node | None) -> tuple[str, ...]:
+    def kept(self, above: TreeNode | None, first: TreeNode | None) -> tuple[str, ...]:
         """Return what a compaction below `above` leaves when `first` is the first that it keeps.
 
         Summaries of earlier compactions are never kept. An entry that is not on the way to the
@@ -158,7 +158,7 @@ class Tree:
             return ()
         return tuple(reversed(found))
 
-    def prompts(self, above: Node | None) -> tuple[str, ...]:
+    def prompts(self, above: TreeNode | None) -> tuple[str, ...]:
         """Return the system prompts that are in force at an entry, the oldest first."""
         found: list[str] = []
         for each in _upwards(above):
@@ -168,7 +168,7 @@ class Tree:
                     break
         return tuple(reversed(found))
 
-    def newest_of(self, above: Node | None, count: int) -> tuple[str, ...]:
+    def newest_of(self, above: TreeNode | None, count: int) -> tuple[str, ...]:
         """Return the newest messages on the way to an entry, without summaries."""
         found: list[str] = []
         for each in _upwards(above):
@@ -178,9 +178,9 @@ class Tree:
                 found.append(name)
         return tuple(reversed(found))
 
-    def first_kept(self, above: Node | None, shows: frozenset[str]) -> Node | None:
+    def first_kept(self, above: TreeNode | None, shows: frozenset[str]) -> TreeNode | None:
         """Return where the longest end of the way to `above` begins that is shown as it was."""
-        first: Node | None = None
+        first: TreeNode | None = None
         for each in _upwards(above):
             if each.copies:
                 # From here on the file holds what is shown twice.
@@ -191,7 +191,7 @@ class Tree:
                 first = each
         return first
 
-    def usual_at(self, above: Node | None) -> tuple[str, ...]:
+    def usual_at(self, above: TreeNode | None) -> tuple[str, ...]:
         """Return what a branch below an entry is taken to see when nothing else is said.
 
         That is the window of the strand that it leaves up to the message that both share, or
@@ -204,7 +204,7 @@ class Tree:
             return left[: left.index(above.last) + 1]
         return tuple(each.key for each in reversed(list(_upwards(above))) if each.key)
 
-    def unusual_at(self, above: Node | None) -> tuple[str, ...] | None:
+    def unusual_at(self, above: TreeNode | None) -> tuple[str, ...] | None:
         """Return what a branch below an entry sees, where that is not the usual."""
         if not self._is_folded:
             return None
@@ -212,7 +212,7 @@ class Tree:
         return None if seen == self.usual_at(above) else seen
 
 
-def _upwards(node: Node | None) -> Iterator[Node]:
+def _upwards(node: TreeNode | None) -> Iterator[TreeNode]:
     while node is not None:
         yield node
         node = node.parent

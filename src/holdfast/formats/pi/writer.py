@@ -18,13 +18,21 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.formats.document import Problem, Style
 from holdfast.formats.documents.container import dump
-from holdfast.formats.events import MAIN, About, Begun, Folded, Noted, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.json_access import iso, mapping, string
 from holdfast.formats.pi.content import ORIGIN, WINDOW
 from holdfast.formats.pi.entries import (
-    Content,
-    Names,
-    Written,
+    EntryContent,
+    EntryNames,
+    WrittenEntries,
     contents_of,
     copied,
     header,
@@ -32,7 +40,7 @@ from holdfast.formats.pi.entries import (
     summary_content,
     usage_of,
 )
-from holdfast.formats.pi.tree import Tree
+from holdfast.formats.pi.tree import EntryTree
 from holdfast.formats.writer import folds, with_lone_summaries
 from holdfast.session import Fork
 from holdfast.transcript import Role
@@ -41,46 +49,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.pi.tree import Node
+    from holdfast.formats.pi.tree import TreeNode
 
 __all__ = ["write_openclaw", "write_pi"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WholeAnswer:
     """An answer of the model, whole."""
 
-    told: Told
+    told: MessageEvent
     pieces: tuple[str, ...]
     """The keys of the messages that it was told in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class SummaryCompaction:
     """A summary with the compaction that it belongs to."""
 
-    told: Told
-    folded: Folded
+    told: MessageEvent
+    folded: CompactionEvent
 
 
-Gathered: TypeAlias = Begun | Noted | Told | Folded | Rewound | Answer | Compaction
+Gathered: TypeAlias = (
+    StrandStarted
+    | MetadataUpdated
+    | MessageEvent
+    | CompactionEvent
+    | RewindEvent
+    | WholeAnswer
+    | SummaryCompaction
+)
 
 
 def gathered(events: Iterable[Event]) -> Iterator[Gathered]:
     """Return the events of the first conversation, its branches among them, put together."""
-    desk = _Desk()
+    desk = _Gathering()
     for event in _of_one(with_lone_summaries(events)):
         yield from desk.take(event)
     yield from desk.flush()
 
 
-def _of_one(events: Iterable[Event]) -> Iterator[Begun | Noted | Told | Folded | Rewound]:
+def _of_one(
+    events: Iterable[Event],
+) -> Iterator[StrandStarted | MetadataUpdated | MessageEvent | CompactionEvent | RewindEvent]:
     """Leave out sub-agents and other conversations, which have no place in one file of Pi's."""
     strands: set[str] = set()
     for event in events:
         if isinstance(event, Problem):
             continue
-        if isinstance(event, Begun):
+        if isinstance(event, StrandStarted):
             is_branch = event.fork is Fork.BRANCH and event.of in strands
             if is_branch or not strands:
                 strands.add(event.strand)
@@ -88,30 +106,32 @@ def _of_one(events: Iterable[Event]) -> Iterator[Begun | Noted | Told | Folded |
             yield event
 
 
-class _Desk:
+class _Gathering:
     """Holds the answer or the summary at hand."""
 
     def __init__(self) -> None:
-        self._summary: Told | None = None
-        self._answer: Answer | None = None
-        self._results: list[Told] = []
+        self._summary: MessageEvent | None = None
+        self._answer: WholeAnswer | None = None
+        self._results: list[MessageEvent] = []
 
-    def take(self, event: Begun | Noted | Told | Folded | Rewound) -> Iterator[Gathered]:
+    def take(
+        self, event: StrandStarted | MetadataUpdated | MessageEvent | CompactionEvent | RewindEvent
+    ) -> Iterator[Gathered]:
         """Return what is complete now."""
         summary = self._summary
         if summary is not None and folds(event, summary):
             self._summary = None
-            yield Compaction(summary, event)
+            yield SummaryCompaction(summary, event)
             return
         match event:
-            case Told() if self._goes_on(event):
+            case MessageEvent() if self._goes_on(event):
                 self._add(event)
-            case Told():
+            case MessageEvent():
                 yield from self.flush()
                 if event.message.summary is not None:
                     self._summary = event
                 elif event.message.role is Role.ASSISTANT:
-                    self._answer = Answer(event, (event.key,))
+                    self._answer = WholeAnswer(event, (event.key,))
                 else:
                     yield event
             case _:
@@ -124,7 +144,7 @@ class _Desk:
         self._summary, self._answer, self._results = None, None, []
         yield from (each for each in held if each is not None)
 
-    def _goes_on(self, event: Told) -> bool:
+    def _goes_on(self, event: MessageEvent) -> bool:
         answer = self._answer
         if answer is None or answer.told.strand != event.strand:
             return False
@@ -134,7 +154,7 @@ class _Desk:
         is_piece = event.message.role is Role.ASSISTANT and reply == event.native.reply
         return is_piece and bool(reply)
 
-    def _add(self, event: Told) -> None:
+    def _add(self, event: MessageEvent) -> None:
         answer = self._answer
         if answer is None or event.message.role is Role.TOOL:
             self._results.append(event)
@@ -148,11 +168,11 @@ class _Desk:
             message=replace(told.message, parts=parts),
             native=replace(told.native, usage=usage),
         )
-        self._answer = Answer(whole, (*answer.pieces, event.key))
+        self._answer = WholeAnswer(whole, (*answer.pieces, event.key))
 
 
 _STYLE = Style(None, compact=True)
-_MARK = Content("custom", {"customType": "openclaw:holdfast", "data": {}})
+_MARK = EntryContent("custom", {"customType": "openclaw:holdfast", "data": {}})
 """The entry by which a file without any other mark is known as OpenClaw's."""
 _LEFT_OUT = "Earlier messages were left out here."
 
@@ -167,8 +187,8 @@ def write_openclaw(events: Iterable[Event]) -> Iterator[str]:
     return _write(events, (_MARK,))
 
 
-def _write(events: Iterable[Event], marks: Sequence[Content]) -> Iterator[str]:
-    scribe = _Scribe(marks)
+def _write(events: Iterable[Event], marks: Sequence[EntryContent]) -> Iterator[str]:
+    scribe = _Writer(marks)
     for each in gathered(events):
         for entry in scribe.take(each):
             yield dump(entry, _STYLE)
@@ -179,7 +199,7 @@ def _write(events: Iterable[Event], marks: Sequence[Content]) -> Iterator[str]:
 class _Tip:
     """Where a strand stands."""
 
-    def __init__(self, node: Node | None, id: str | None, strand: str | None = None) -> None:  # noqa: A002
+    def __init__(self, node: TreeNode | None, id: str | None, strand: str | None = None) -> None:  # noqa: A002
         self.node = node
         self.id = id
         """The entry that the next one follows."""
@@ -187,37 +207,37 @@ class _Tip:
         """What a reader will call the strand; None before its first message."""
 
 
-class _Scribe:
+class _Writer:
     """Writes entries one after the other, and follows the tree that a reader will see in them."""
 
-    def __init__(self, marks: Sequence[Content]) -> None:
+    def __init__(self, marks: Sequence[EntryContent]) -> None:
         self._marks = marks
-        self._names = Names(About())
-        self._tree = Tree()
+        self._names = EntryNames(About())
+        self._tree = EntryTree()
         self._tips: dict[str, _Tip] = {}
-        self._written = Written()
+        self._written = WrittenEntries()
         self._calls: dict[str, str] = {}
         self._labels: dict[str, str] = {}
 
     def take(self, each: Gathered) -> Iterator[dict[str, object]]:
         """Return the entries that say this."""
         match each:
-            case Begun(of=None):
+            case StrandStarted(of=None):
                 yield from self._begin(each)
-            case Begun():
+            case StrandStarted():
                 place = self._written.newest((None, *self._written.names((each.after,)))[-1])
                 self._tips[each.strand] = _Tip(self._tree.find(place), place)
-            case Noted():
+            case MetadataUpdated():
                 yield from self._note(self._tips[each.strand], each.about)
-            case Answer(told=told, pieces=pieces):
+            case WholeAnswer(told=told, pieces=pieces):
                 yield from self._tell(told, pieces)
-            case Told():
+            case MessageEvent():
                 yield from self._tell(each, (each.key,))
-            case Compaction(told=told, folded=folded):
+            case SummaryCompaction(told=told, folded=folded):
                 yield from self._fold(folded, told)
-            case Folded():
+            case CompactionEvent():
                 yield from self._fold(each, None)
-            case Rewound():
+            case RewindEvent():
                 yield from self._rewind(each)
 
     def end(self) -> Iterator[dict[str, object]]:
@@ -229,10 +249,10 @@ class _Scribe:
         tip = next((each for each in self._tips.values() if each.node is newest), None)
         for target, label in self._labels.items():
             if tip is not None and self._names.has(target):
-                yield self._aside(tip, Content("label", {"targetId": target, "label": label}))
+                yield self._aside(tip, EntryContent("label", {"targetId": target, "label": label}))
 
-    def _begin(self, begun: Begun) -> Iterator[dict[str, object]]:
-        self._names = Names(begun.about)
+    def _begin(self, begun: StrandStarted) -> Iterator[dict[str, object]]:
+        self._names = EntryNames(begun.about)
         tip = self._tips[begun.strand] = _Tip(None, None, MAIN)
         yield header(begun.about, self._names)
         for mark in self._marks:
@@ -245,7 +265,7 @@ class _Scribe:
         for content in notes(about):
             yield self._aside(tip, content)
 
-    def _tell(self, told: Told, pieces: Sequence[str]) -> Iterator[dict[str, object]]:
+    def _tell(self, told: MessageEvent, pieces: Sequence[str]) -> Iterator[dict[str, object]]:
         tip = self._tips[told.strand]
         yield from self._open(tip, None)
         at = self._names.time(told.native.at)
@@ -260,7 +280,9 @@ class _Scribe:
             names.append(name)
         self._written.enter(pieces, names)
 
-    def _fold(self, folded: Folded, told: Told | None) -> Iterator[dict[str, object]]:
+    def _fold(
+        self, folded: CompactionEvent, told: MessageEvent | None
+    ) -> Iterator[dict[str, object]]:
         """Write a compaction; one without a summary shows Pi that something is missing."""
         tip = self._tips[folded.strand]
         yield from self._open(tip, None)
@@ -292,7 +314,7 @@ class _Scribe:
         tip.strand = name if tip.strand is None else tip.strand
         node = self._tree.below(tip.node, tip.strand, "" if told is None else name)
         tip.node = self._tree.add(name, replace(node, window=shows, forks=False, again=again))
-        yield self._entry(tip, Content("compaction", fields), name, at)
+        yield self._entry(tip, EntryContent("compaction", fields), name, at)
         self._written.contents[name] = summary_content(_summary_of(told))
         if again:
             yield from self._copies(tip, [each for each in shows if each != name], at)
@@ -311,7 +333,7 @@ class _Scribe:
             content = copied(self._written.contents[original], hidden)
             yield self._entry(tip, content, name, at) | {"holdfast": {"copy": original}}
 
-    def _rewind(self, rewound: Rewound) -> Iterator[dict[str, object]]:
+    def _rewind(self, rewound: RewindEvent) -> Iterator[dict[str, object]]:
         """Write what the user went back to, so that Pi goes on from there as well."""
         tip, shows = self._tips[rewound.strand], self._written.names(rewound.shows)
         if tip.strand is None:
@@ -319,7 +341,7 @@ class _Scribe:
             return
         tip.id = self._end_of(shows)
         tip.node = self._tree.find(tip.id)
-        content = Content(
+        content = EntryContent(
             "custom",
             {"customType": WINDOW, "data": {"shows": list(shows), "strand": tip.strand}},
         )
@@ -340,18 +362,20 @@ class _Scribe:
         if is_plain and shows == self._tree.window_at(tip.node):
             return
         seen_there = {"shows": list(shows), "branch": True}
-        content = Content("custom", {"customType": WINDOW, "data": seen_there})
+        content = EntryContent("custom", {"customType": WINDOW, "data": seen_there})
         name = self._names.name("", f"{tip.id}\nbranch")
         node = self._tree.below(tip.node, _strand_at(tip))
         tip.node = self._tree.add(name, replace(node, window=shows, forks=True))
         yield self._entry(tip, content, name, None)
 
-    def _entry(self, tip: _Tip, content: Content, name: str, at: int | None) -> dict[str, object]:
+    def _entry(
+        self, tip: _Tip, content: EntryContent, name: str, at: int | None
+    ) -> dict[str, object]:
         above, tip.id = tip.id, name
         place = {"id": name, "parentId": above, "timestamp": iso(self._names.time(at))}
         return {"type": content.kind, **place, **content.fields}
 
-    def _aside(self, tip: _Tip, content: Content) -> dict[str, object]:
+    def _aside(self, tip: _Tip, content: EntryContent) -> dict[str, object]:
         """Return an entry that tells no message."""
         name = self._names.name("", f"{tip.id}\n{content.kind}")
         tip.node = self._tree.add(name, self._tree.below(tip.node, _strand_at(tip)))
@@ -372,7 +396,7 @@ def _strand_at(tip: _Tip) -> str:
     return MAIN if tip.node is None else tip.node.strand
 
 
-def _own(folded: Folded, told: Told | None, at: int) -> dict[str, object]:
+def _own(folded: CompactionEvent, told: MessageEvent | None, at: int) -> dict[str, object]:
     """Return what a compaction says that Pi's have no field for."""
     summary = None if told is None else told.message.summary
     origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
@@ -386,6 +410,6 @@ def _own(folded: Folded, told: Told | None, at: int) -> dict[str, object]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _summary_of(told: Told | None) -> str:
+def _summary_of(told: MessageEvent | None) -> str:
     summary = None if told is None else told.message.summary
     return "" if summary is None else summary.text
