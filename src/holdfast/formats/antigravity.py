@@ -65,7 +65,8 @@ _TOOLS = {
 _OWN = frozenset(tool for tools in _TOOLS.values() for tool in tools)
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Antigravity's command line; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         kind = string(entry.get("type"))
@@ -74,7 +75,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Antigravity's command line."""
     conversation, copies = "", dict[str, _TranscriptCopy]()
     desks: dict[str, _TranscriptReader] = {}
     strands: list[str] = []
@@ -265,7 +267,7 @@ def _arguments(args: object) -> str:
 
 ANTIGRAVITY = SessionReader(
     format=Format("antigravity", "Antigravity CLI transcript, JSONL", "gemini", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=_folder,
 )

@@ -187,7 +187,8 @@ _KNOWN = ("owner", "sessionTitle", "callingToolUseId", "forkedAtMessageId")
 """What else a header says that its own agent may want back."""
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Droid; None when they are not."""
     weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -209,7 +210,8 @@ def _is_settings(entry: Mapping[str, object]) -> bool:
     return "tokenUsage" in entry and not _SETTINGS.isdisjoint(entry)
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Droid."""
     shelf = _FolderReader()
     for record in records:
         yield from shelf.take(record)
@@ -411,7 +413,7 @@ def _about(entry: Mapping[str, object]) -> About:
 
 DROID = SessionReader(
     format=Format("droid", "Droid (Factory) session or event stream", "anthropic", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=_stem,
 )

@@ -210,7 +210,8 @@ _SPEAKERS = frozenset(["user", "gemini", "model"])
 _MORE = ("projectHash", "kind")
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Gemini CLI; None when they are not."""
     likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -232,7 +233,8 @@ def _is_oldest(message: Mapping[str, object]) -> bool:
     return message.get("role") == "gemini" and "parts" in message
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Gemini CLI."""
     reader = _Reader()
     for record in records:
         reader.file = record.file
@@ -412,6 +414,6 @@ def _parent(file: str) -> str:
 
 GEMINI_CLI = SessionReader(
     format=Format("gemini-cli", "Gemini CLI chat, JSON or JSONL", "gemini", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

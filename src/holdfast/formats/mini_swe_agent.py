@@ -159,7 +159,8 @@ class _Line:
     text: str
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from mini-swe-agent; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if entry.keys() >= _FIELDS and string(entry.get("input")).startswith("[Message 0] "):
@@ -167,7 +168,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of mini-swe-agent."""
     desk = _LogReader()
     for record in records:
         yield from desk.take(mapping(record.value), record)
@@ -253,6 +255,6 @@ MINI_SWE_AGENT_LOG = SessionReader(
     format=Format(
         "mini-swe-agent-log", "mini-swe-agent compression log, JSONL", "openai", writable=False
     ),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -178,7 +178,8 @@ _OUTSIDE = "lie in files of the folder sessions/cold, which are imported by them
 _SEALED = "is packed with zstd: install 'holdfast[zstd]' and import it again"
 
 
-def _recognize_openclaw(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize_openclaw(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from OpenClaw; None when they are not."""
     if any(is_cold_header(mapping(record.value)) for record in records):
         return Sign("a session that OpenClaw laid aside")
     sign = recognize_pi(records)
@@ -193,14 +194,16 @@ def _recognize_openclaw(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _recognize(tables: Tables) -> Sign | None:
+def recognize(tables: Tables) -> Sign | None:
+    """Say why tables are those of OpenClaw; None when they are not."""
     has_sessions = any(tables.get(name, frozenset()) >= _WINDOW for name in WINDOWS)
     if has_sessions and tables.get(_EVENTS, frozenset()) >= _EVENT:
         return Sign("the tables of an agent of OpenClaw")
     return None
 
 
-def _read(query: DatabaseQuery) -> Iterator[Event]:
+def read(query: DatabaseQuery) -> Iterator[Event]:
+    """Return the events of a database of OpenClaw."""
     known = dict(abouts(query))
     living = {string(row.get("session_id")) for row in query.rows(_EVENTS, ("session_id",))}
     cold = {
@@ -330,12 +333,12 @@ OPENCLAW_DATABASE = DatabaseReader(
         writable=False,
         agent="openclaw",
     ),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )
 OPENCLAW = SessionReader(
     format=Format("openclaw", "OpenClaw session, JSONL", "anthropic", writable=True),
-    recognize=_recognize_openclaw,
+    recognize=recognize_openclaw,
     read=read_openclaw,
     write=write_openclaw,
 )

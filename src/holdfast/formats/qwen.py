@@ -255,7 +255,8 @@ _UNSEEN = frozenset(["realtime_message", "code_mode_tool_result"])
 _MANAGED = "what a managed session says is kept in other files, which are not read"
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Qwen Code; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if not {"uuid", "sessionId", "parentUuid"} <= entry.keys():
@@ -268,7 +269,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Qwen Code."""
     desk = _Reader()
     for record in records:
         yield from desk.take(record)
@@ -422,6 +424,6 @@ def _usage(fields: Mapping[str, object]) -> Usage | None:
 
 QWEN = SessionReader(
     format=Format("qwen", "Qwen Code session, JSONL", "gemini", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

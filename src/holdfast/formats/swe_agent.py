@@ -60,7 +60,8 @@ class _Run:
     """Which attempt it is, where there are several."""
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from SWE-agent; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if _is_run(entry):
@@ -76,7 +77,8 @@ def _is_run(entry: Mapping[str, object]) -> bool:
     return bool(past) and "trajectory" in entry and all("role" in each for each in past)
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of SWE-agent."""
     for number, record in enumerate(records):
         for run in _runs(mapping(record.value), str(number) if number else MAIN):
             yield from _told(record, run)
@@ -210,6 +212,6 @@ def _calls(entry: Mapping[str, object]) -> tuple[ToolCall, ...]:
 
 SWE_AGENT = SessionReader(
     format=Format("swe-agent", "SWE-agent trajectory, JSON", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -156,7 +156,8 @@ _OF_A_STREAM = frozenset(["type", "subtype", "session_id", "cwd", "tools"])
 """What the first line has that Claude Code prints."""
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Claude Code; None when they are not."""
     weak: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -175,7 +176,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return weak
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Claude Code."""
     desk, stream = _Reader(), StreamConverter()
     for record in records:
         if is_streamed(record.value):
@@ -375,7 +377,7 @@ def _most(one: Usage, other: Usage) -> Usage:
 
 CLAUDE_CODE = SessionReader(
     format=Format(SYSTEM, "Claude Code session, JSONL", "anthropic", writable=True),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     write=write,
 )

@@ -124,7 +124,8 @@ _RECORDED = object()
 """Stands for the total of a file that has a record of what each answer cost."""
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Codex."""
     return with_costs(_told(records))
 
 
@@ -363,6 +364,6 @@ class _Reader:
 CODEX = SessionReader(
     format=Format("codex", "Codex rollout, JSONL", "responses", writable=True),
     recognize=recognize,
-    read=_read,
+    read=read,
     write=write,
 )

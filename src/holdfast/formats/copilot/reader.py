@@ -143,7 +143,8 @@ _CHANGES = (
 _COUNTS = ("assistant.usage", "session.usage_record", "session.shutdown")
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Copilot CLI; None when they are not."""
     likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
@@ -156,7 +157,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return likely
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Copilot CLI."""
     reader = _Reader()
     for record in records:
         entry = mapping(record.value)
@@ -369,6 +371,6 @@ class _Reader:
 
 COPILOT = SessionReader(
     format=Format("copilot", "Copilot CLI events, JSONL", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

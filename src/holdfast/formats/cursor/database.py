@@ -101,13 +101,15 @@ _ROLES = {role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT, 
 _UNNAMED = "New Agent"
 
 
-def _recognize(tables: Tables) -> Sign | None:
+def recognize(tables: Tables) -> Sign | None:
+    """Say why tables are those of Cursor; None when they are not."""
     if all(tables.get(name) == columns for name, columns in _TABLES.items()):
         return Sign("the tables blobs and meta of a chat of Cursor", LIKELY)
     return None
 
 
-def _read(query: DatabaseQuery) -> Iterator[Event]:
+def read(query: DatabaseQuery) -> Iterator[Event]:
+    """Return the events of a database of Cursor."""
     known = _known(query)
     own = string(known.get("agentId"))
     content = _blob(query, string(known.get("latestRootBlobId")))
@@ -222,6 +224,6 @@ def _said(block: Mapping[str, object]) -> tuple[Text | Media, ...]:
 
 CURSOR_CHAT = DatabaseReader(
     format=Format("cursor-chat", "Cursor CLI chat, SQLite", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

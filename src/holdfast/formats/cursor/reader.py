@@ -35,7 +35,8 @@ _CALLS = frozenset(["tool_use", "tool-use", "tool_call", "tool-call"])
 _RESULTS = frozenset(["tool_result", "tool-result"])
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Cursor; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if (printed := sign_of(entry)) is not None:
@@ -50,7 +51,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Cursor."""
     desk, stream = _Reader(), CursorStreamReader()
     printed: SourceRecord | None = None
     for record in records:
@@ -162,6 +164,6 @@ class _Reader:
 
 CURSOR = SessionReader(
     format=Format("cursor", "Cursor agent transcript, JSONL", "anthropic", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -285,7 +285,8 @@ _SUMMARY_FIELDS = ("session_kind", "agent_name", "reasoning_effort")
 _CHILD = "subagent"
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Grok; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if _is_summary(entry):
@@ -320,7 +321,8 @@ def _is_checkpoint(entry: Mapping[str, object]) -> bool:
     return "checkpoint_id" in entry and is_array(entry.get("compacted_history"))
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Grok."""
     parents: dict[str, str] = {}
     held: list[_Folder] = []
     for record in records:
@@ -449,7 +451,7 @@ def _about(summary: Mapping[str, object]) -> About:
 
 GROK = SessionReader(
     format=Format("grok", "Grok CLI session, a folder", "responses", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=everywhere,
 )

@@ -200,7 +200,8 @@ _RESETS = frozenset(
 """How a session ended after which its user began anew in the same chat."""
 
 
-def _recognize(tables: Tables) -> Sign | None:
+def recognize(tables: Tables) -> Sign | None:
+    """Say why tables are those of Hermes; None when they are not."""
     sessions = tables.get("sessions", frozenset())
     messages = tables.get("messages", frozenset())
     if {"id", "source", "started_at", "system_prompt"} <= sessions and {
@@ -215,7 +216,8 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: DatabaseQuery) -> Iterator[Event]:
+def read(query: DatabaseQuery) -> Iterator[Event]:
+    """Return the events of a database of Hermes."""
     kin = {
         string(row.get("id")): row
         for row in query.rows("sessions", _KIN, order=("started_at", "id"))
@@ -341,6 +343,6 @@ def _fate(row: Row) -> RowFate:
 
 HERMES_STATE = DatabaseReader(
     format=Format("hermes-state", "Hermes state.db, SQLite", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -127,7 +127,8 @@ def stated(state: Mapping[str, object], place: JournalPlace) -> About:
 _SHOWN = frozenset(["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart", "ToolResult"])
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from Kimi; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if entry.get("type") == "metadata" and isinstance(entry.get("protocol_version"), str):
@@ -146,7 +147,8 @@ def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of Kimi."""
     shelf = _FolderReader()
     for record in records:
         yield from shelf.take(record)
@@ -277,7 +279,7 @@ class _FileReader:
 
 KIMI = SessionReader(
     format=Format("kimi", "Kimi Code or Kimi CLI session, a folder", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=unit_of,
 )

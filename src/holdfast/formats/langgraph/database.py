@@ -165,7 +165,8 @@ _OVERWRITE = "__overwrite__"
 _EVERYTHING = "__remove_all__"
 
 
-def _recognize(tables: Tables) -> Sign | None:
+def recognize(tables: Tables) -> Sign | None:
+    """Say why tables are those of LangGraph; None when they are not."""
     known = tables.get("checkpoints", frozenset())
     if known >= {*_KEY, "parent_checkpoint_id", "checkpoint"}:
         return Sign("the table `checkpoints` has the columns of LangGraph's saver", SURE)
@@ -174,7 +175,8 @@ def _recognize(tables: Tables) -> Sign | None:
     return None
 
 
-def _read(query: DatabaseQuery) -> Iterator[Event]:
+def read(query: DatabaseQuery) -> Iterator[Event]:
+    """Return the events of a database of LangGraph."""
     rows = query.rows("checkpoints", (*_COLUMNS, *_OLDEST), order=(*_KEY, "thread_ts"))
     if "thread_ts" in query.tables.get("checkpoints", ()):
         rows = ({_OLDEST.get(name, name): value for name, value in row.items()} for row in rows)
@@ -359,6 +361,6 @@ def _reduced(held: Sequence[ChannelMessage], write: _Write) -> Sequence[ChannelM
 
 LANGGRAPH = DatabaseReader(
     format=Format("langgraph", "LangGraph checkpoints, SQLite", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -112,13 +112,15 @@ _SESSION = (
 )
 
 
-def _recognize(tables: Tables) -> Sign | None:
+def recognize(tables: Tables) -> Sign | None:
+    """Say why tables are those of opencode; None when they are not."""
     if all(columns <= tables.get(name, frozenset()) for name, columns in _TABLES.items()):
         return Sign("the tables session, message and part of opencode")
     return None
 
 
-def _read(query: DatabaseQuery) -> Iterator[Event]:
+def read(query: DatabaseQuery) -> Iterator[Event]:
+    """Return the events of a database of opencode."""
     keys = KeyAllocator()
     order = ("time_created", "id")
     rows = query.rows("session", _SESSION, order=order)
@@ -187,6 +189,6 @@ OPENCODE_DATABASE = DatabaseReader(
     format=Format(
         "opencode-database", "opencode database, SQLite", "openai", writable=False, agent="opencode"
     ),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )

@@ -36,7 +36,8 @@ _MADE = re.compile(r"prt_[0-9a-f]{12}")
 _ROLES = frozenset(["user", "assistant"])
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from opencode; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if _is_export(entry):
@@ -70,7 +71,8 @@ def _is_part(entry: Mapping[str, object]) -> bool:
     return "messageID" in entry or "start" in mapping(entry.get("time"))
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of opencode."""
     storage = _Storage()
     for record in records:
         yield from storage.take(record)
@@ -169,7 +171,7 @@ def _folder(file: str) -> str:
 
 OPENCODE = SessionReader(
     format=Format("opencode", "opencode storage, a folder of JSON files", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=everywhere,
 )

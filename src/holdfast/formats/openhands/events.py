@@ -109,7 +109,8 @@ _SIGNS = frozenset(
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from OpenHands; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if string(entry.get("kind")) in _SIGNS and "source" in entry:
@@ -123,7 +124,8 @@ def _is_state(entry: Mapping[str, object]) -> bool:
     return {"id", "agent", "workspace", "execution_status"} <= entry.keys()
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of OpenHands."""
     desks: dict[str, _ConversationReader] = {}
     keys = KeyAllocator()
     for record in records:
@@ -297,7 +299,7 @@ def _plain(action: object) -> dict[str, object]:
 
 OPENHANDS_EVENTS = SessionReader(
     format=Format("openhands-events", "OpenHands SDK event log, JSONL", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
     spread=everywhere,
 )

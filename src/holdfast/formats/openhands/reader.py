@@ -100,7 +100,8 @@ _ABOUT = frozenset(
 )
 
 
-def _recognize(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from OpenHands; None when they are not."""
     for record in records:
         past = _events(mapping(record.value))
         is_known = all("action" in each or "observation" in each for each in past)
@@ -117,7 +118,8 @@ def is_telling(event: Mapping[str, object]) -> bool:
     return is_placed and isinstance(event.get("args"), dict)
 
 
-def _read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of OpenHands."""
     keys = KeyAllocator()
     for number, record in enumerate(records):
         strand = str(number) if number else MAIN
@@ -356,15 +358,16 @@ def _time(event: Mapping[str, object]) -> int | None:
 
 OPENHANDS = SessionReader(
     format=Format("openhands", "OpenHands task output, JSONL", "openai", writable=False),
-    recognize=_recognize,
-    read=_read,
+    recognize=recognize,
+    read=read,
 )
 
 
 _FOLDERS = frozenset(["events", "event_cache"])
 
 
-def _recognize_folder(records: Sequence[SourceRecord]) -> Sign | None:
+def recognize_folder(records: Sequence[SourceRecord]) -> Sign | None:
+    """Say why records are from OpenHands; None when they are not."""
     for record in records:
         entry = mapping(record.value)
         if _is_event(entry):
@@ -382,7 +385,8 @@ def _is_metadata(entry: Mapping[str, object]) -> bool:
     return {"conversation_id", "selected_repository", "title"} <= entry.keys()
 
 
-def _read_folder(records: Iterable[SourceRecord]) -> Iterator[Event]:
+def read_folder(records: Iterable[SourceRecord]) -> Iterator[Event]:
+    """Return the events of the records of OpenHands."""
     keys = KeyAllocator()
     for place, group in groupby(records, lambda record: _conversation(record.file)):
         yield from _tell(place, group, keys)
@@ -454,7 +458,7 @@ OPENHANDS_FOLDER = SessionReader(
     format=Format(
         "openhands-folder", "OpenHands conversation, one file an event", "openai", writable=False
     ),
-    recognize=_recognize_folder,
-    read=_read_folder,
+    recognize=recognize_folder,
+    read=read_folder,
     spread=everywhere,
 )
