@@ -163,13 +163,38 @@ class _TranscriptReader:
             case "PLANNER_RESPONSE":
                 yield from self._told(record, Role.ASSISTANT, self._planned(record.line, step))
             case "CHECKPOINT":
-                yield from self._folded(record, content)
+                if not content:
+                    return
+                self._waiting.clear()
+                native = self._native(record, Role.USER)
+                key = self._key(record)
+                message = summarized(content, "antigravity")
+                yield MessageEvent(
+                    strand=self._strand, line=record.line, key=key, message=message, native=native
+                )
+                fold = f"{key}/fold"
+                yield CompactionEvent(
+                    strand=self._strand, line=record.line, id=fold, shows=(key,), at=native.at
+                )
             case _ if not content or kind in _SILENT:
                 return
             case _ if step.get("source") == "SYSTEM":
                 yield from self._told(record, Role.USER, [Text(content)])
             case _:
-                yield from self._done(record, kind, content)
+                # The call that a step answers, which waits no more.
+                tools = _TOOLS.get(kind, ())
+                named = [call for call in self._waiting if call.name in tools]
+                others = [call for call in self._waiting if call.name not in _OWN]
+                found = next(iter(named or others), None)
+                if found is not None:
+                    self._waiting.remove(found)
+                call = found
+                if call is None:
+                    call = ToolCall(f"#{record.line}", kind.lower())
+                    yield from self._told(record, Role.ASSISTANT, [call])
+                failed = mapping(record.value).get("status") == "ERROR"
+                result = ToolResult(call.id, (Text(content),), is_error=failed, name=call.name)
+                yield from self._told(record, Role.TOOL, [result])
 
     def _asked(self, record: SourceRecord, content: str) -> Iterator[Event]:
         # A call that got no result until the user speaks again never gets one.
@@ -193,40 +218,6 @@ class _TranscriptReader:
         ]
         self._waiting += calls
         return [*parts, *calls]
-
-    def _done(self, record: SourceRecord, kind: str, content: str) -> Iterator[Event]:
-        call = self._meant(kind)
-        if call is None:
-            call = ToolCall(f"#{record.line}", kind.lower())
-            yield from self._told(record, Role.ASSISTANT, [call])
-        failed = mapping(record.value).get("status") == "ERROR"
-        result = ToolResult(call.id, (Text(content),), is_error=failed, name=call.name)
-        yield from self._told(record, Role.TOOL, [result])
-
-    def _meant(self, kind: str) -> ToolCall | None:
-        """Return the call that a step answers, which waits no more."""
-        tools = _TOOLS.get(kind, ())
-        named = [call for call in self._waiting if call.name in tools]
-        others = [call for call in self._waiting if call.name not in _OWN]
-        found = next(iter(named or others), None)
-        if found is not None:
-            self._waiting.remove(found)
-        return found
-
-    def _folded(self, record: SourceRecord, content: str) -> Iterator[Event]:
-        if not content:
-            return
-        self._waiting.clear()
-        native = self._native(record, Role.USER)
-        key = self._key(record)
-        message = summarized(content, "antigravity")
-        yield MessageEvent(
-            strand=self._strand, line=record.line, key=key, message=message, native=native
-        )
-        fold = f"{key}/fold"
-        yield CompactionEvent(
-            strand=self._strand, line=record.line, id=fold, shows=(key,), at=native.at
-        )
 
     def _told(
         self, record: SourceRecord, role: Role, parts: Sequence[Part]

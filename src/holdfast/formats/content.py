@@ -84,10 +84,6 @@ def _content(value: object) -> Iterator[Text | Media]:
     part = mapping(value)
     if text := string(part.get("text")):
         yield Text(text)
-    yield from _pictures(part)
-
-
-def _pictures(part: Mapping[str, object]) -> Iterator[Media]:
     inline = mapping(part.get("inlineData"))
     payload = string(part.get("data")) or string(inline.get("data"))
     kind = string(part.get("mimeType")) or string(inline.get("mimeType"))
@@ -134,24 +130,20 @@ def thoughts(answer: Mapping[str, object]) -> Iterator[Thinking]:
     """Return what a model thought: its sealed blocks, or the words alone."""
     item = mapping(answer.get("responses_reasoning_item"))
     if item:
-        yield _reasoning(item)
+        # A thought of the Responses API, which OpenHands keeps without its shape.
+        told = [text for text in sequence(item.get("summary")) if isinstance(text, str)]
+        more = [text for text in sequence(item.get("content")) if isinstance(text, str)]
+        seal = string(item.get("encrypted_content")) or None
+        summary = [{"type": "summary_text", "text": text} for text in told]
+        whole = {"type": "reasoning", "id": string(item.get("id")), "summary": summary}
+        extras = {"responses": {**whole, "encrypted_content": seal}} if seal else NO_EXTRAS
+        yield Thinking("\n\n".join(told + more), seal, extras)
     blocks = mappings(answer.get("thinking_blocks"))
     for block in blocks:
         yield thought(string(block.get("thinking")), string(block.get("signature")))
     text = string(answer.get("reasoning_content")) or string(answer.get("reasoning"))
     if text and not blocks and not item:
         yield Thinking(text)
-
-
-def _reasoning(item: Mapping[str, object]) -> Thinking:
-    """Return a thought of the Responses API, which OpenHands keeps without its shape."""
-    told = [text for text in sequence(item.get("summary")) if isinstance(text, str)]
-    more = [text for text in sequence(item.get("content")) if isinstance(text, str)]
-    seal = string(item.get("encrypted_content")) or None
-    summary = [{"type": "summary_text", "text": text} for text in told]
-    whole = {"type": "reasoning", "id": string(item.get("id")), "summary": summary}
-    extras = {"responses": {**whole, "encrypted_content": seal}} if seal else NO_EXTRAS
-    return Thinking("\n\n".join(told + more), seal, extras)
 
 
 def tokens_in(fields: Mapping[str, object], cost: object = None) -> Usage | None:

@@ -96,7 +96,12 @@ class DroidStreamReader:
             case "tool_result":
                 yield self._told(record, Message(Role.TOOL, (_result(entry),)))
             case "completion":
-                yield from self._complete(record, entry)
+                text = string(entry.get("finalText"))
+                if text not in {"", self._words}:
+                    yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
+                if (usage := usage_in(mapping(entry.get("usage")), _STREAM_USAGE)) is not None:
+                    self._spent += usage
+                    yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
             case "system" | "error":
                 return
             case kind if string(entry.get("text")):
@@ -125,14 +130,6 @@ class DroidStreamReader:
         elif text:
             self._words = text if role is Role.ASSISTANT else ""
             yield self._told(record, Message(role, (Text(text),)))
-
-    def _complete(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
-        text = string(entry.get("finalText"))
-        if text not in {"", self._words}:
-            yield self._told(record, Message(Role.ASSISTANT, (Text(text),)))
-        if (usage := usage_in(mapping(entry.get("usage")), _STREAM_USAGE)) is not None:
-            self._spent += usage
-            yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
 
     def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
         entry = mapping(record.value)
@@ -234,7 +231,12 @@ class _FolderReader:
         """Tell what one line says."""
         entry = mapping(record.value)
         if _is_settings(entry):
-            yield from self._know(_stem(record.file), _set(entry))
+            usage = usage_in(mapping(entry.get("tokenUsage")), _USAGE)
+            name = _stem(record.file)
+            about = About(model=string(entry.get("model")), usage=usage)
+            self._settings[name] = about
+            if name in self._begun and about != About():
+                yield MetadataUpdated(strand=self._begun[name], about=about)
             return
         if record.file != self._file:
             self._desk, self._stream = _FileReader(), DroidStreamReader()
@@ -259,20 +261,10 @@ class _FolderReader:
         about = merged(event.about, self._settings.get(name, About()))
         return prefixed(replace(event, about=about), self._strand)
 
-    def _know(self, name: str, about: About) -> Iterator[Event]:
-        self._settings[name] = about
-        if name in self._begun and about != About():
-            yield MetadataUpdated(strand=self._begun[name], about=about)
-
 
 def _stem(file: str) -> str:
     """Return what a session file and its settings are called, but for their endings."""
     return file.removesuffix(".settings.json").removesuffix(".jsonl")
-
-
-def _set(settings: Mapping[str, object]) -> About:
-    usage = usage_in(mapping(settings.get("tokenUsage")), _USAGE)
-    return About(model=string(settings.get("model")), usage=usage)
 
 
 class _FileReader:

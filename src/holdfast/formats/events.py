@@ -206,7 +206,10 @@ def _to_fields(native: SourceMetadata) -> dict[str, object]:
     if native.model:
         fields["model"] = native.model
     if native.usage is not None:
-        fields["usage"] = _counts(native.usage)
+        usage = native.usage
+        counts = (usage.input_tokens, usage.output_tokens)
+        cached = (usage.cache_read_tokens, usage.cache_write_tokens)
+        fields["usage"] = [usage.calls, *counts, *cached, usage.cost]
     if native.at is not None:
         fields["at"] = native.at
     if native.more:
@@ -214,12 +217,6 @@ def _to_fields(native: SourceMetadata) -> dict[str, object]:
     if native.mark:
         fields["mark"] = native.mark
     return fields
-
-
-def _counts(usage: Usage) -> list[float]:
-    counts = (usage.input_tokens, usage.output_tokens)
-    cached = (usage.cache_read_tokens, usage.cache_write_tokens)
-    return [usage.calls, *counts, *cached, usage.cost]
 
 
 def _from_fields(fields: Mapping[str, object]) -> SourceMetadata:

@@ -271,7 +271,24 @@ class _Reader:
             yield from self._patch(line, patch)
         elif changed := mapping(entry.get("$set")):
             yield from self._head(line, changed)
-            yield from self._replace(line, mappings(changed.get("messages")))
+            # That the model sees these messages and no others.
+            messages = mappings(changed.get("messages"))
+            if not messages:
+                return
+            before = self._shown()
+            self._window = {}
+            is_folded = False
+            for entry in messages:
+                if string(entry.get("id")) not in self._names and is_snapshot(entry):
+                    is_folded = True
+                    yield self._summary(line, entry)
+                elif string(entry.get("type")) in _SPEAKERS:
+                    yield from self._message(line, entry)
+            shows = self._shown()
+            if is_folded:
+                yield CompactionEvent(strand=MAIN, line=line, id=f"#{line}", shows=shows)
+            elif shows != before:
+                yield RewindEvent(strand=MAIN, line=line, shows=shows)
         elif "sessionId" in entry:
             yield from self._head(line, entry)
             for message in mappings(entry.get("messages")):
@@ -329,10 +346,7 @@ class _Reader:
             )
             self._due = None if is_answer else self._due
             yield MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
-        yield from self._modeled(model)
-
-    def _modeled(self, model: str) -> Iterator[Event]:
-        """Tell which model speaks, when it is another than before."""
+        # Which model speaks, when it is another than before.
         if self._about is not None and model and model != self._about.model:
             self._about = replace(self._about, model=model)
             yield MetadataUpdated(strand=MAIN, about=About(model=model))
@@ -370,25 +384,6 @@ class _Reader:
         if any(growth is not None and growth.is_summary for growth in folded):
             yield CompactionEvent(strand=MAIN, line=line, id=f"#{line}", shows=shows)
         else:
-            yield RewindEvent(strand=MAIN, line=line, shows=shows)
-
-    def _replace(self, line: int, messages: Sequence[Mapping[str, object]]) -> Iterator[Event]:
-        """Tell that the model sees these messages and no others."""
-        if not messages:
-            return
-        before = self._shown()
-        self._window = {}
-        is_folded = False
-        for entry in messages:
-            if string(entry.get("id")) not in self._names and is_snapshot(entry):
-                is_folded = True
-                yield self._summary(line, entry)
-            elif string(entry.get("type")) in _SPEAKERS:
-                yield from self._message(line, entry)
-        shows = self._shown()
-        if is_folded:
-            yield CompactionEvent(strand=MAIN, line=line, id=f"#{line}", shows=shows)
-        elif shows != before:
             yield RewindEvent(strand=MAIN, line=line, shows=shows)
 
     def _summary(self, line: int, entry: Mapping[str, object]) -> MessageEvent:

@@ -90,7 +90,10 @@ def _known(message: Message) -> Message:
     extra = mapping(fields.get("extra"))
     if not extra:
         return message
-    bare = _without_extra(message, fields)
+    own = {key: value for key, value in fields.items() if key != "extra"}
+    rest = {key: value for key, value in message.extras.items() if key != _DIALECT}
+    extras = {**rest, _DIALECT: own} if own else rest
+    bare = replace(message, extras=extras or NO_EXTRAS)
     if message.role is Role.TOOL:
         failed = extra.get("returncode") not in (None, 0)
         bare = replace(bare, parts=tuple(_answered(part, failed=failed) for part in bare.parts))
@@ -123,13 +126,6 @@ def _resulted(message: Message) -> Message | None:
     return with_native(
         replace(message, parts=(part,)), SourceMetadata(at=moment(extra.get("timestamp")))
     )
-
-
-def _without_extra(message: Message, fields: Mapping[str, object]) -> Message:
-    own = {key: value for key, value in fields.items() if key != "extra"}
-    rest = {key: value for key, value in message.extras.items() if key != _DIALECT}
-    extras = {**rest, _DIALECT: own} if own else rest
-    return replace(message, extras=extras or NO_EXTRAS)
 
 
 def _reasoning(message: Message, response: Mapping[str, object]) -> tuple[Thinking, ...]:
@@ -193,23 +189,18 @@ class _LogReader:
         if not lines:
             yield Problem(record.line, "a compression without messages", record.file)
             return
-        known = _same(self._window, lines)
+        # How many messages of a window stand at the beginning of the next.
+        window = self._window
+        pairs = zip(window, lines, strict=False)
+        differing = (place for place, ((_, old), line) in enumerate(pairs) if old != line)
+        known = next(differing, min(len(window), len(lines)))
         if known < len(self._window):
             self._window = self._window[:known]
             shows = tuple(key for key, _ in self._window)
             yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
         for line in lines[known:]:
             yield self._tell(line, record.line, SourceMetadata(at=at))
-        yield from self._fold(entry, record.line, at)
-
-    def _tell(self, line: _Line, place: int, native: SourceMetadata) -> MessageEvent:
-        key = f"#{place}.{self._count}"
-        self._count += 1
-        self._window.append((key, line))
-        message = Message(line.role, (Text(line.text),))
-        return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
-
-    def _fold(self, entry: Mapping[str, object], place: int, at: int | None) -> Iterator[Event]:
+        place = record.line
         text = string(entry.get("output")).strip()
         key = f"#{place}.{self._count}"
         self._count += 1
@@ -224,6 +215,13 @@ class _LogReader:
         yield CompactionEvent(
             strand=MAIN, line=place, id=f"{key}/fold", shows=shows, at=at, trigger="auto"
         )
+
+    def _tell(self, line: _Line, place: int, native: SourceMetadata) -> MessageEvent:
+        key = f"#{place}.{self._count}"
+        self._count += 1
+        self._window.append((key, line))
+        message = Message(line.role, (Text(line.text),))
+        return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
 
 
 def _about(entry: Mapping[str, object]) -> About:
@@ -242,13 +240,6 @@ def _lines(text: str) -> Iterator[_Line]:
     ends = (*(found.start() for found in headings[1:]), len(text))
     for found, end in zip(headings, ends, strict=False):
         yield _Line(Role(found.group(2)), text[found.end() : end].strip())
-
-
-def _same(window: Sequence[tuple[str, _Line]], lines: Sequence[_Line]) -> int:
-    """Return how many messages of a window stand at the beginning of the next."""
-    pairs = zip(window, lines, strict=False)
-    differing = (place for place, ((_, old), line) in enumerate(pairs) if old != line)
-    return next(differing, min(len(window), len(lines)))
 
 
 MINI_SWE_AGENT_LOG = SessionReader(

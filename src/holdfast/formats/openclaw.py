@@ -34,7 +34,7 @@ from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
@@ -83,7 +83,15 @@ def abouts(query: DatabaseQuery) -> Mapping[str, About]:
     found: dict[str, About] = {}
     for own, row in windows.items():
         node = nodes.get(string(row.get("session_key")), {})
-        about = _about(row, node)
+        about = About(
+            id=string(row.get("session_id")),
+            title=string(node.get("label"))
+            or string(node.get("display_name"))
+            or string(row.get("display_name")),
+            model=string(row.get("model")) or string(node.get("model")),
+            started=moment(row.get("started_at")) or moment(row.get("created_at")),
+            more={"session_key": key} if (key := string(row.get("session_key"))) else {},
+        )
         parent, fork = _origin(row, node, families)
         known = bool(parent) and parent != own
         found[own] = replace(about, parent=parent, fork=fork) if known else about
@@ -102,18 +110,6 @@ def _node(row: Row) -> Row:
     }
     said = {name: entry.get(key) for name, key in names.items()}
     return {**said, **{name: value for name, value in row.items() if value is not None}}
-
-
-def _about(row: Row, node: Row) -> About:
-    return About(
-        id=string(row.get("session_id")),
-        title=string(node.get("label"))
-        or string(node.get("display_name"))
-        or string(row.get("display_name")),
-        model=string(row.get("model")) or string(node.get("model")),
-        started=moment(row.get("started_at")) or moment(row.get("created_at")),
-        more={"session_key": key} if (key := string(row.get("session_key"))) else {},
-    )
 
 
 def _origin(row: Row, node: Row, families: Mapping[str, Iterable[Row]]) -> tuple[str, Fork | None]:
@@ -218,16 +214,8 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
         elif cold.get(own) == _INSIDE:
             for row in query.rows(_COLD, ("session_id", "archive_blob"), where={"session_id": own}):
                 yield from _told(own, known[own], _archived(row))
-    yield from _removed(query, known, living | cold.keys())
-    outside = sum(storage != _INSIDE for own, storage in cold.items() if own not in living)
-    if outside:
-        yield Problem(1, f"{outside} of its sessions {_OUTSIDE}")
-
-
-def _removed(
-    query: DatabaseQuery, known: Mapping[str, About], kept: Container[str]
-) -> Iterator[Event]:
-    """Tell what was deleted or begun anew; the newest of a session has the name of the session."""
+    # What was deleted or begun anew; the newest of a session has the name of the session.
+    kept = living | cold.keys()
     order = ("created_at", "session_id", "generation")
     newest = {
         string(row.get("session_id")): row.get("generation")
@@ -239,6 +227,9 @@ def _removed(
         if own not in kept:
             strand = own if newest[own] == generation else f"{own}@{string(generation)}"
             yield from _told(strand, known.get(own, About(id=own)), _archived(row))
+    outside = sum(storage != _INSIDE for own, storage in cold.items() if own not in living)
+    if outside:
+        yield Problem(1, f"{outside} of its sessions {_OUTSIDE}")
 
 
 def _events(query: DatabaseQuery, session: str) -> Iterator[SourceRecord | Problem]:

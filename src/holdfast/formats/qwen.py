@@ -297,7 +297,24 @@ class _Reader:
         tree.reach(entry)
         kind = string(entry.get("type"))
         if kind in _SPOKEN:
-            yield from self._spoken(record, tree)
+            entry = mapping(record.value)
+            parts = mapping(entry.get("message")).get("parts")
+            if parts is None:
+                return
+            found = decoded("gemini", {"role": _SPOKEN[string(entry.get("type"))], "parts": parts})
+            if isinstance(found, str):
+                yield Problem(record.line, found, record.file)
+                return
+            if found:
+                yield from tree.return_to(record.line, moment(entry.get("timestamp")))
+            failed = mapping(entry.get("toolCallResult")).get("status") == "error"
+            for message in found:
+                whole = _with_failure(message) if failed else message
+                told = self._told(record, tree, whole)
+                tree.tell(told, parts)
+                yield told
+            if found and string(entry.get("subtype")) in _UNSEEN:
+                tree.pass_by()
         elif kind == "system":
             yield from self._system(record, tree)
 
@@ -322,26 +339,6 @@ class _Reader:
             return StrandStarted(strand=agent, line=line, about=about, of=MAIN, fork=fork)
         about = replace(about, parent=session, fork=Fork.DELEGATION)
         return StrandStarted(strand=agent, line=line, about=about)
-
-    def _spoken(self, record: SourceRecord, tree: RecordTree) -> Iterator[Event]:
-        entry = mapping(record.value)
-        parts = mapping(entry.get("message")).get("parts")
-        if parts is None:
-            return
-        found = decoded("gemini", {"role": _SPOKEN[string(entry.get("type"))], "parts": parts})
-        if isinstance(found, str):
-            yield Problem(record.line, found, record.file)
-            return
-        if found:
-            yield from tree.return_to(record.line, moment(entry.get("timestamp")))
-        failed = mapping(entry.get("toolCallResult")).get("status") == "error"
-        for message in found:
-            whole = _with_failure(message) if failed else message
-            told = self._told(record, tree, whole)
-            tree.tell(told, parts)
-            yield told
-        if found and string(entry.get("subtype")) in _UNSEEN:
-            tree.pass_by()
 
     def _told(self, record: SourceRecord, tree: RecordTree, message: Message) -> MessageEvent:
         entry = mapping(record.value)

@@ -88,7 +88,15 @@ class _Pairing:
                 case ToolResult():
                     self._file(part, said.line)
                 case ToolCall():
-                    kept.append(self._open(part))
+                    wanted = part.id or "call"
+                    unique, count = wanted, self._counts.get(wanted, 1)
+                    while unique in self._used:
+                        count += 1
+                        unique = f"{wanted}-{count}"
+                    self._counts[wanted] = count
+                    self._used.add(unique)
+                    self._waiting.setdefault(part.id, []).append(unique)
+                    kept.append(part if unique == part.id else replace(part, id=unique))
                 case Text(text=text) if not text.strip():
                     continue
                 case _:
@@ -108,17 +116,6 @@ class _Pairing:
                 result = self._results.get(call.id)
                 if result is not None:
                     yield Message(Role.TOOL, (replace(result, name=result.name or call.name),))
-
-    def _open(self, call: ToolCall) -> ToolCall:
-        wanted = call.id or "call"
-        unique, count = wanted, self._counts.get(wanted, 1)
-        while unique in self._used:
-            count += 1
-            unique = f"{wanted}-{count}"
-        self._counts[wanted] = count
-        self._used.add(unique)
-        self._waiting.setdefault(call.id, []).append(unique)
-        return call if unique == call.id else replace(call, id=unique)
 
     def _file(self, result: ToolResult, line: int) -> None:
         waiting = self._waiting.get(result.call_id)
@@ -236,21 +233,18 @@ class _ReplayedStrand:
         # One that nothing follows stays where it is, and so does everything else.
         leading = [place for place, each in enumerate(window[:-1]) if each.message.summary]
         for place in leading:
-            path = _placed(path, window[place], {later.key for later in window[place + 1 :]})
+            # A path on which a summary stands before the first of those that follow
+            # it.
+            summary = window[place]
+            followers = {later.key for later in window[place + 1 :]}
+            own = next(place for place, each in enumerate(path) if each is summary)
+            rest = path[:own] + path[own + 1 :]
+            first = next((place for place, each in enumerate(rest) if each.key in followers), own)
+            path: list[MessageEvent] = [*rest[:first], summary, *rest[first:]]
         if leading:
             # Another, so that branches that left before share what was told until then.
             self.path = _Path(path)
         self.window = _Path(window)
-
-
-def _placed(
-    path: list[MessageEvent], summary: MessageEvent, followers: set[str]
-) -> list[MessageEvent]:
-    """Return a path on which a summary stands before the first of those that follow it."""
-    own = next(place for place, each in enumerate(path) if each is summary)
-    rest = path[:own] + path[own + 1 :]
-    first = next((place for place, each in enumerate(rest) if each.key in followers), own)
-    return [*rest[:first], summary, *rest[first:]]
 
 
 class _Replay:

@@ -65,7 +65,20 @@ def parse(text: str | bytes) -> JsonSource:
     except RecursionError:
         raise DecodeError("json", "line 1", "the values are nested too deeply") from None
     except json.JSONDecodeError as error:
-        return _text_lines(words, style, error)
+        # Read a value a line; a text whose lines are mostly not JSON was one broken
+        # document.
+        records: list[SourceRecord] = []
+        problems: list[Problem] = []
+        for found in _scan(words):
+            if isinstance(found, SourceRecord):
+                records.append(found)
+            else:
+                problems.append(found)
+        whole = sum(is_object(record.value) for record in records)
+        if not whole or whole < len(problems):
+            place = f"line {error.lineno} column {error.colno}"
+            raise DecodeError("json", place, f"{error.msg}; {_EXPECTED}") from error
+        return JsonSource("lines", tuple(records), style, tuple(problems))
     except ValueError as error:
         raise DecodeError("json", "the file", _TOO_LONG) from error
     if is_array(value):
@@ -105,22 +118,6 @@ def _words(text: str | bytes) -> str:
         place = f"line {text.count(chr(10), 0, text.index(chr(0))) + 1}"
         raise DecodeError("json", place, f"this is binary, not text; {_EXPECTED}")
     return text
-
-
-def _text_lines(text: str, style: Style, error: json.JSONDecodeError) -> JsonSource:
-    """Read a value a line; a text whose lines are mostly not JSON was one broken document."""
-    records: list[SourceRecord] = []
-    problems: list[Problem] = []
-    for found in _scan(text):
-        if isinstance(found, SourceRecord):
-            records.append(found)
-        else:
-            problems.append(found)
-    whole = sum(is_object(record.value) for record in records)
-    if not whole or whole < len(problems):
-        place = f"line {error.lineno} column {error.colno}"
-        raise DecodeError("json", place, f"{error.msg}; {_EXPECTED}") from error
-    return JsonSource("lines", tuple(records), style, tuple(problems))
 
 
 def _scan(text: str) -> Iterator[SourceRecord | Problem]:
@@ -203,7 +200,9 @@ def _has_lines(head: bytes) -> bool:
     if _is_object(first):
         return True
     # A short document may hold a whole object on a line of its own.
-    return any(_is_object(line) for line in others) and _is_cut(head)
+    return any(_is_object(line) for line in others) and (
+        not isinstance(next(_values(head, 1), None), SourceRecord)
+    )
 
 
 def _first_lines(head: bytes) -> Iterator[bytes]:
@@ -215,11 +214,6 @@ def _first_lines(head: bytes) -> Iterator[bytes]:
             return
         yield head[start:end]
         start = end + 1
-
-
-def _is_cut(head: bytes) -> bool:
-    """Say whether no whole value begins a file."""
-    return not isinstance(next(_values(head, 1), None), SourceRecord)
 
 
 def _is_object(line: bytes) -> bool:
@@ -303,19 +297,15 @@ def _values(line: bytes, number: int) -> Iterator[SourceRecord | Problem]:
         value = decode(line)
     except refusals:
         # The fast reader refuses what others write: NaN, halves of pairs, two values on a line.
-        yield from _slow_values(line, number)
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield Problem(number, f"not UTF-8 at byte {error.start + 1} of the line")
+        else:
+            # Files that were put together have a mark where each of them began.
+            yield from values_in(text.strip().lstrip("\ufeff"), number)
     else:
         yield SourceRecord(number, value)
-
-
-def _slow_values(line: bytes, number: int) -> Iterator[SourceRecord | Problem]:
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        yield Problem(number, f"not UTF-8 at byte {error.start + 1} of the line")
-    else:
-        # Files that were put together have a mark where each of them began.
-        yield from values_in(text.strip().lstrip("\ufeff"), number)
 
 
 @cache

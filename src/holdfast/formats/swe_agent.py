@@ -192,22 +192,18 @@ def _message(entry: Mapping[str, object]) -> Message | None:
         case "user":
             return Message(Role.USER, content)
         case "assistant":
-            return Message(Role.ASSISTANT, (*thoughts(entry), *content, *_calls(entry)))
+            found: list[ToolCall] = []
+            for call in mappings(entry.get("tool_calls")):
+                function = mapping(call.get("function"))
+                name, arguments = string(function.get("name")), as_json(function.get("arguments"))
+                found.append(ToolCall(string(call.get("id")), name, arguments))
+            return Message(Role.ASSISTANT, (*thoughts(entry), *content, *tuple(found)))
         case "tool":
             ids = [each for each in sequence(entry.get("tool_call_ids")) if isinstance(each, str)]
             results = tuple(ToolResult(each, content) for each in ids)
             return Message(Role.TOOL, results) if results else Message(Role.USER, content)
         case _:
             return None
-
-
-def _calls(entry: Mapping[str, object]) -> tuple[ToolCall, ...]:
-    found: list[ToolCall] = []
-    for call in mappings(entry.get("tool_calls")):
-        function = mapping(call.get("function"))
-        name, arguments = string(function.get("name")), as_json(function.get("arguments"))
-        found.append(ToolCall(string(call.get("id")), name, arguments))
-    return tuple(found)
 
 
 SWE_AGENT = SessionReader(

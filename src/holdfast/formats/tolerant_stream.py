@@ -101,7 +101,15 @@ class _ForeignLines:
             if self.answered:
                 self._latest = ""
             else:
-                self._meet(record)
+                value = mapping(record.value)
+                keys = (string(value.get("type")), *value)
+                if keys not in self._owners:
+                    self._owners[keys] = self._owner(record)
+                owner = self._owners[keys] or self._latest
+                if owner and owner != self._reader.format.name:
+                    self._latest = owner
+                    self._first.setdefault(owner, record)
+                    self._counts[owner] += 1
 
     def problems(self) -> Iterator[Problem]:
         """Return how many lines of each other agent there are."""
@@ -109,17 +117,6 @@ class _ForeignLines:
             count = self._counts[owner]
             are = "1 line is" if count == 1 else f"{count:,} lines are"
             yield Problem(first.line, f"{are} of another format, {owner}, and left out", first.file)
-
-    def _meet(self, record: SourceRecord) -> None:
-        value = mapping(record.value)
-        keys = (string(value.get("type")), *value)
-        if keys not in self._owners:
-            self._owners[keys] = self._owner(record)
-        owner = self._owners[keys] or self._latest
-        if owner and owner != self._reader.format.name:
-            self._latest = owner
-            self._first.setdefault(owner, record)
-            self._counts[owner] += 1
 
     def _owner(self, record: SourceRecord) -> str:
         if self._reader.recognize((record,)) is not None:

@@ -54,7 +54,21 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
             if document.envelope is None:
                 raise ReadOnlyFormat(document.format, WRITABLE)
             return write_back(document, document.envelope, transcript)
-        return _convert(document, transcript, choose(wanted, WRITABLE))
+        to = choose(wanted, WRITABLE)
+        envelope = document.envelope
+        style = _PRETTY if envelope is None else envelope.style
+        body = DIALECTS[to].encode(transcript)
+        if to == "openai" and envelope is not None and envelope.rest is None:
+            return dump(body.messages, style)
+        request: dict[str, object] = {}
+        rest = mapping(None if envelope is None else envelope.rest)
+        # Gemini names its model in the address of a request, not in the request.
+        if to != "gemini" and isinstance(rest.get("model"), str):
+            request["model"] = rest["model"]
+        if body.system is not None:
+            request[SYSTEM_KEYS[to][0]] = body.system
+        request[_KEYS[to]] = body.messages
+        return dump(request, style)
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
 
@@ -81,20 +95,3 @@ def _uncounted(message: Message) -> Message:
     if native.usage is None:
         return message
     return with_native(without_native(message), replace(native, usage=None))
-
-
-def _convert(document: Document, transcript: Transcript, to: str) -> str:
-    envelope = document.envelope
-    style = _PRETTY if envelope is None else envelope.style
-    body = DIALECTS[to].encode(transcript)
-    if to == "openai" and envelope is not None and envelope.rest is None:
-        return dump(body.messages, style)
-    request: dict[str, object] = {}
-    rest = mapping(None if envelope is None else envelope.rest)
-    # Gemini names its model in the address of a request, not in the request.
-    if to != "gemini" and isinstance(rest.get("model"), str):
-        request["model"] = rest["model"]
-    if body.system is not None:
-        request[SYSTEM_KEYS[to][0]] = body.system
-    request[_KEYS[to]] = body.messages
-    return dump(request, style)

@@ -214,7 +214,18 @@ class _Reader:
                 strand = self._tree.passed(line)
                 events += self._folds.end(line, strand, "")
             case "user" | "assistant":
-                self._spoken(line, events)
+                if not line.has_content:
+                    self._tree.passed(line)
+                    reason = f"a line of type {line.kind} without content"
+                    events.append(Problem(line.number, reason, line.file))
+                elif line.is_unseen:
+                    self._tree.passed(line)
+                elif line.kind == "assistant":
+                    self._tell(line, self._answers.added(line), events)
+                else:
+                    if line.is_asked:
+                        self._answers.close()
+                    self._tell(line, line.content, events)
             case "attachment" if line.is_queued and line.has_content:
                 self._tell(line, line.content, events)
             case "system" if line.entry.get("subtype") == PROMPT:
@@ -232,20 +243,6 @@ class _Reader:
         if not self._header.has_begun:
             yield StrandStarted(strand=MAIN, line=1, about=self._header.begin(None))
         yield from self._tree.problems()
-
-    def _spoken(self, line: SessionLine, events: list[Event]) -> None:
-        if not line.has_content:
-            self._tree.passed(line)
-            reason = f"a line of type {line.kind} without content"
-            events.append(Problem(line.number, reason, line.file))
-        elif line.is_unseen:
-            self._tree.passed(line)
-        elif line.kind == "assistant":
-            self._tell(line, self._answers.added(line), events)
-        else:
-            if line.is_asked:
-                self._answers.close()
-            self._tell(line, line.content, events)
 
     def _tell(self, line: SessionLine, content: object, events: list[Event]) -> None:
         messages, problems = line.messages(content)
@@ -271,7 +268,19 @@ class _Reader:
     ) -> None:
         name, strand = line.uuid or f"#{line.number}", place.strand
         keys = (name, *(f"{name}/{count}" for count in range(1, len(messages))))
-        native = self._native(line, place)
+        reply, model, usage = "", "", None
+        if line.kind == "assistant":
+            reply, model = string(line.message.get("id")), string(line.message.get("model"))
+            usage = self._answers.spent(line)
+        native = SourceMetadata(
+            id=line.uuid,
+            parent="" if place.follows == self._last.get(place.strand) else place.follows,
+            reply=reply,
+            model=model,
+            usage=usage,
+            at=line.at,
+            more=line.more(self._header.session),
+        )
         for key, message in zip(keys, messages, strict=True):
             events.append(
                 MessageEvent(
@@ -293,21 +302,6 @@ class _Reader:
         if line.uuid:
             self._told.add(line.uuid)
         self._last[strand] = key
-
-    def _native(self, line: SessionLine, place: LinePlace) -> SourceMetadata:
-        reply, model, usage = "", "", None
-        if line.kind == "assistant":
-            reply, model = string(line.message.get("id")), string(line.message.get("model"))
-            usage = self._answers.spent(line)
-        return SourceMetadata(
-            id=line.uuid,
-            parent="" if place.follows == self._last.get(place.strand) else place.follows,
-            reply=reply,
-            model=model,
-            usage=usage,
-            at=line.at,
-            more=line.more(self._header.session),
-        )
 
 
 class _AnswerTracker:
@@ -354,7 +348,13 @@ class _AnswerTracker:
         if before is None:
             self._spent[reply] = usage
             return usage
-        self._spent[reply] = most = _most(before, usage)
+        self._spent[reply] = most = Usage(
+            1,
+            max(before.input_tokens, usage.input_tokens),
+            max(before.output_tokens, usage.output_tokens),
+            max(before.cache_read_tokens, usage.cache_read_tokens),
+            max(before.cache_write_tokens, usage.cache_write_tokens),
+        )
         more = Usage(
             0,
             most.input_tokens - before.input_tokens,
@@ -363,16 +363,6 @@ class _AnswerTracker:
             most.cache_write_tokens - before.cache_write_tokens,
         )
         return None if more == Usage() else more
-
-
-def _most(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        1,
-        max(one.input_tokens, other.input_tokens),
-        max(one.output_tokens, other.output_tokens),
-        max(one.cache_read_tokens, other.cache_read_tokens),
-        max(one.cache_write_tokens, other.cache_write_tokens),
-    )
 
 
 CLAUDE_CODE = SessionReader(

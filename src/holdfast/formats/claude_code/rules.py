@@ -63,8 +63,25 @@ class _Checker:
             yield "a line has no type"
         if line.kind not in _CHAIN:
             return
-        yield from _envelope(line)
-        yield from self._links(line)
+        for key in _WORDS:
+            if not isinstance(line.entry.get(key), str):
+                yield f"{key} is missing"
+        if not is_uuid(string(line.entry.get("sessionId"))):
+            yield "the session id is no UUID"
+        if not isinstance(line.entry.get("isSidechain"), bool):
+            yield "isSidechain is missing"
+        if line.at is None or not string(line.entry.get("timestamp")).endswith("Z"):
+            yield "the timestamp is no time in UTC"
+        if not is_uuid(line.uuid):
+            yield f"the id {line.uuid!r} is no UUID"
+        if line.uuid in self._sides:
+            yield f"the id {line.uuid!r} was used before"
+        if line.parent and line.parent not in self._sides:
+            yield "its parent does not stand before it"
+        if line.parent and self._sides.get(line.parent, line.is_side) != line.is_side:
+            yield "its parent belongs to another chain"
+        if not line.parent and line.entry.get("parentUuid", "") is not None:
+            yield "a line without a parent says so with null"
         yield from self._folds(line)
         if line.kind == "assistant":
             yield from self._answer(line)
@@ -76,18 +93,6 @@ class _Checker:
         """Return what is missing at the end."""
         if self._boundary is not None:
             yield Problem(self._boundary.number, "a boundary has no summary after it")
-
-    def _links(self, line: SessionLine) -> Iterator[str]:
-        if not is_uuid(line.uuid):
-            yield f"the id {line.uuid!r} is no UUID"
-        if line.uuid in self._sides:
-            yield f"the id {line.uuid!r} was used before"
-        if line.parent and line.parent not in self._sides:
-            yield "its parent does not stand before it"
-        if line.parent and self._sides.get(line.parent, line.is_side) != line.is_side:
-            yield "its parent belongs to another chain"
-        if not line.parent and line.entry.get("parentUuid", "") is not None:
-            yield "a line without a parent says so with null"
 
     def _folds(self, line: SessionLine) -> Iterator[str]:
         boundary, below = self._boundary, self._below
@@ -103,9 +108,6 @@ class _Checker:
             yield "a summary stands below a boundary"
         if line.is_summary and line.entry.get("isVisibleInTranscriptOnly") is not True:
             yield "a summary is visible in the transcript only"
-        yield from self._bounds(line)
-
-    def _bounds(self, line: SessionLine) -> Iterator[str]:
         if line.entry.get("subtype") == "compact_boundary":
             self._boundary = line
             about = mapping(line.entry.get("compactMetadata"))
@@ -151,15 +153,3 @@ class _Checker:
                 yield "a result has its call before it"
             elif source != caller:
                 yield "a result names the line of its call"
-
-
-def _envelope(line: SessionLine) -> Iterator[str]:
-    for key in _WORDS:
-        if not isinstance(line.entry.get(key), str):
-            yield f"{key} is missing"
-    if not is_uuid(string(line.entry.get("sessionId"))):
-        yield "the session id is no UUID"
-    if not isinstance(line.entry.get("isSidechain"), bool):
-        yield "isSidechain is missing"
-    if line.at is None or not string(line.entry.get("timestamp")).endswith("Z"):
-        yield "the timestamp is no time in UTC"

@@ -223,7 +223,9 @@ class _Writer:
             yield from self._tell(held)
         match event:
             case StrandStarted():
-                self._begin(event)
+                if self._threads.begin(event):
+                    self._about = event.about
+                    self._stamps = LineStamps(event.about)
             case MetadataUpdated(about=about) if self._threads.is_main(event.strand):
                 self._about = merged(self._about, about)
             case MessageEvent(message=message):
@@ -236,23 +238,15 @@ class _Writer:
             case _:
                 # What is damaged, or noted of a strand that has no words for it.
                 pass
-        yield from self._titled()
+        if self._about.title != self._title:
+            self._title = self._about.title
+            session = self._stamps.session
+            yield {"type": "custom-title", "customTitle": self._title, "sessionId": session}
 
     def end(self) -> Iterator[_Fields]:
         """Return the lines that are still to be written."""
         if self._held is not None:
             yield from self._tell(self._held)
-
-    def _begin(self, begun: StrandStarted) -> None:
-        if self._threads.begin(begun):
-            self._about = begun.about
-            self._stamps = LineStamps(begun.about)
-
-    def _titled(self) -> Iterator[_Fields]:
-        if self._about.title != self._title:
-            self._title = self._about.title
-            session = self._stamps.session
-            yield {"type": "custom-title", "customTitle": self._title, "sessionId": session}
 
     def _tell(self, told: MessageEvent) -> Iterator[_Fields]:
         thread = self._threads.of(told.strand)
@@ -361,29 +355,26 @@ class _Writer:
             if held is not None and key == held.key:
                 yield self._summary(thread, held, summary)
             else:
-                yield from self._again(thread, key, event.at)
+                # Write copies of the lines of a message, at the time of the
+                # compaction.
+                for line in self._threads.book.clear(key):
+                    uuid = self._stamps.uuid("", f"{line.uuid} again")
+                    fields = dict(line.fields)
+                    if fields["type"] == "assistant":
+                        message = mapping(fields["message"])
+                        reply = self._stamps.reply(f"{message['id']} below {thread.root}")
+                        fields["message"] = {**message, "id": reply, "usage": counts(Usage())}
+                    written = WrittenLine(uuid, line.piece, fields)
+                    yield self._line(thread, written, thread.last, event.at) | {
+                        MARK: {"copy": line.uuid}
+                    }
+                    thread.wrote(key, written, thread.last)
 
     def _summary(self, thread: LineChain, held: MessageEvent, uuid: str) -> _Fields:
         written = WrittenLine(uuid, LineContent(""), summed(held))
         line = self._line(thread, written, thread.last, held.native.at)
         thread.wrote(held.key, written, thread.last)
         return line
-
-    def _again(self, thread: LineChain, key: str, at: int | None) -> Iterator[_Fields]:
-        """Write copies of the lines of a message, at the time of the compaction.
-
-        They are other answers to the program, which counts what an answer cost by its id.
-        """
-        for line in self._threads.book.clear(key):
-            uuid = self._stamps.uuid("", f"{line.uuid} again")
-            fields = dict(line.fields)
-            if fields["type"] == "assistant":
-                message = mapping(fields["message"])
-                reply = self._stamps.reply(f"{message['id']} below {thread.root}")
-                fields["message"] = {**message, "id": reply, "usage": counts(Usage())}
-            written = WrittenLine(uuid, line.piece, fields)
-            yield self._line(thread, written, thread.last, at) | {MARK: {"copy": line.uuid}}
-            thread.wrote(key, written, thread.last)
 
     def _marks(
         self, event: CompactionEvent | RewindEvent, held: MessageEvent | None, summary: str

@@ -126,7 +126,13 @@ class ExecReader:
             for step in item_steps(_PHASES[kind], mapping(entry.get("item"))):
                 yield from self._step(record, step)
         elif kind:
-            yield from self._turned(record, kind, entry)
+            self._replies.close()
+            if kind == "turn.completed":
+                yield from self.end()
+                yield from self._cost(spent_in(mapping(entry.get("usage")), {}))
+            elif kind in ("error", "turn.failed"):
+                failure = mapping(entry.get("error")) if kind == "turn.failed" else entry
+                yield from self._step(record, ScreenError(string(failure.get("message"))))
         elif "msg" in entry:
             yield from self._event(record, mapping(entry.get("msg")))
         elif "prompt" in entry:
@@ -163,17 +169,6 @@ class ExecReader:
         if self._main is None:
             self._main, self._spent[MAIN] = about.id, Usage()
             yield StrandStarted(strand=MAIN, line=line, about=about)
-
-    def _turned(
-        self, record: SourceRecord, kind: str, entry: Mapping[str, object]
-    ) -> Iterator[Event]:
-        self._replies.close()
-        if kind == "turn.completed":
-            yield from self.end()
-            yield from self._cost(spent_in(mapping(entry.get("usage")), {}))
-        elif kind in ("error", "turn.failed"):
-            failure = mapping(entry.get("error")) if kind == "turn.failed" else entry
-            yield from self._step(record, ScreenError(string(failure.get("message"))))
 
     def _cost(self, total: Usage) -> Iterator[Event]:
         if total.prompt_tokens or total.output_tokens:
@@ -219,7 +214,12 @@ class ExecReader:
             case MessageStep(message):
                 yield from self._said(record, message)
             case ToolStarted():
-                yield from self._asked(record, step)
+                # What has no id is told when it is done, because nothing would join the two.
+                if step.id and step.id not in self._run.open:
+                    key = self._keys.take(step.id, record.line)
+                    call = ToolCall(key, step.name, step.arguments)
+                    self._run.open[step.id] = call
+                    yield from self._tell(record, Message(Role.ASSISTANT, (call,)), step.id, key)
             case ToolFinished():
                 yield from self._answered(record, step)
             case PendingItem(id, kind) if id:
@@ -244,14 +244,6 @@ class ExecReader:
         if message.parts and not is_echo:
             self._run.last = message.text or self._run.last
             yield from self._tell(record, message, item)
-
-    def _asked(self, record: SourceRecord, asked: ToolStarted) -> Iterator[Event]:
-        # What has no id is told when it is done, because nothing would join the two.
-        if asked.id and asked.id not in self._run.open:
-            key = self._keys.take(asked.id, record.line)
-            call = ToolCall(key, asked.name, asked.arguments)
-            self._run.open[asked.id] = call
-            yield from self._tell(record, Message(Role.ASSISTANT, (call,)), asked.id, key)
 
     def _answered(self, record: SourceRecord, answered: ToolFinished) -> Iterator[Event]:
         asked = answered.asked

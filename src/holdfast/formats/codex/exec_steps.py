@@ -236,26 +236,22 @@ def event_steps(event: Mapping[str, object]) -> Iterator[ExecStep]:
         case _ if kind in _ERRORS:
             yield ScreenError(string(event.get("message")))
         case _ if kind.endswith("_begin"):
-            yield from _begun(kind, event)
+            id = string(event.get("call_id"))  # noqa: A001
+            match kind:
+                case "exec_command_begin":
+                    told = {"command": event.get("command"), "workdir": event.get("cwd")}
+                    known = {name: value for name, value in told.items() if value}
+                    yield ToolStarted(id, SHELL, as_json(known))
+                case "patch_apply_begin":
+                    yield ToolStarted(id, PATCH, as_json({"changes": event.get("changes")}))
+                case "mcp_tool_call_begin":
+                    made = mapping(event.get("invocation")) or event
+                    name = tool_of_server(made.get("server"), made.get("tool"))
+                    yield ToolStarted(id, name, as_json(made.get("arguments")))
+                case _:
+                    return
         case _ if kind.endswith("_end"):
             yield from _ended(kind, event)
-        case _:
-            return
-
-
-def _begun(kind: str, event: Mapping[str, object]) -> Iterator[ToolStarted]:
-    id = string(event.get("call_id"))  # noqa: A001
-    match kind:
-        case "exec_command_begin":
-            told = {"command": event.get("command"), "workdir": event.get("cwd")}
-            known = {name: value for name, value in told.items() if value}
-            yield ToolStarted(id, SHELL, as_json(known))
-        case "patch_apply_begin":
-            yield ToolStarted(id, PATCH, as_json({"changes": event.get("changes")}))
-        case "mcp_tool_call_begin":
-            made = mapping(event.get("invocation")) or event
-            name = tool_of_server(made.get("server"), made.get("tool"))
-            yield ToolStarted(id, name, as_json(made.get("arguments")))
         case _:
             return
 

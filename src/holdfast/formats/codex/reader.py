@@ -171,11 +171,25 @@ class _Reader:
             case "session_meta":
                 yield from self._meta(record, payload)
             case "token_usage_record":
-                yield from self._recorded(payload)
+                # Count an answer by its own record, which newer releases write
+                # beside the counts.
+                thread, known = string(payload.get("thread_id")), self._about or _UNKNOWN
+                if thread and known.id and thread != known.id:
+                    return
+                self._total = _RECORDED
+                self._replies.close()
+                usage = spent_in(mapping(payload.get("usage")), {})
+                if usage.prompt_tokens or usage.output_tokens:
+                    yield AnswerCost(usage)
             case "inter_agent_communication":
                 yield from self._item(record, agent_item(payload))
             case _ if "payload" not in entry:
-                yield from self._bare(record, entry)
+                if "type" in entry:
+                    yield from self._item(record, entry)
+                elif self._about is None and entry.keys() >= BARE:
+                    yield from self._begin(record, about_of(entry, {}, None))
+                    if instructions := string(entry.get("instructions")):
+                        yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
             case _:
                 return
 
@@ -208,16 +222,6 @@ class _Reader:
             self._heard.clear()
             self._window.instructions = (told.key,)
             yield told
-
-    def _bare(
-        self, record: SourceRecord, entry: Mapping[str, object]
-    ) -> Iterator[Event | AnswerCost]:
-        if "type" in entry:
-            yield from self._item(record, entry)
-        elif self._about is None and entry.keys() >= BARE:
-            yield from self._begin(record, about_of(entry, {}, None))
-            if instructions := string(entry.get("instructions")):
-                yield self._tell(record, Message(Role.SYSTEM, (Text(instructions),)))
 
     def _note(self, record: SourceRecord, about: About) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)
@@ -276,9 +280,23 @@ class _Reader:
                 yield from self._begin(record, _UNKNOWN)
                 yield from self._shown(record, string(event.get("message")))
             case "agent_reasoning" if "holdfast" in mapping(record.value):
-                yield from self._thought(record, string(event.get("text")))
+                text = string(event.get("text"))
+                note = mapping(mapping(record.value).get("holdfast"))
+                if "thought" in note:
+                    yield from self._begin(record, _UNKNOWN)
+                    seal, extras = note["thought"], dict(mapping(note.get("extras")))
+                    thinking = Thinking(text, seal if isinstance(seal, str) else None, extras)
+                    yield self._tell(record, Message(Role.ASSISTANT, (thinking,)))
             case "thread_rolled_back":
-                yield from self._rolled_back(record, event.get("num_turns"))
+                count = event.get("num_turns")
+                yield from self._begin(record, _UNKNOWN)
+                yield from self.end()
+                shows = self._window.without_turns(count if isinstance(count, int) else 0)
+                if shows != self._window.keys:
+                    self._replies.close()
+                    self._window.show(shows)
+                    at = moment(mapping(record.value).get("timestamp"))
+                    yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
             case "thread_name_updated":
                 title = string(event.get("thread_name")) or string(event.get("name"))
                 yield from self._note(record, About(title=title))
@@ -310,35 +328,6 @@ class _Reader:
             usage = spent_in(mapping(counts.get("last_token_usage")), note)
             if note or usage.prompt_tokens or usage.output_tokens:
                 yield AnswerCost(usage)
-
-    def _recorded(self, payload: Mapping[str, object]) -> Iterator[AnswerCost]:
-        """Count an answer by its own record, which newer releases write beside the counts."""
-        thread, known = string(payload.get("thread_id")), self._about or _UNKNOWN
-        if thread and known.id and thread != known.id:
-            return
-        self._total = _RECORDED
-        self._replies.close()
-        usage = spent_in(mapping(payload.get("usage")), {})
-        if usage.prompt_tokens or usage.output_tokens:
-            yield AnswerCost(usage)
-
-    def _thought(self, record: SourceRecord, text: str) -> Iterator[Event]:
-        note = mapping(mapping(record.value).get("holdfast"))
-        if "thought" in note:
-            yield from self._begin(record, _UNKNOWN)
-            seal, extras = note["thought"], dict(mapping(note.get("extras")))
-            thinking = Thinking(text, seal if isinstance(seal, str) else None, extras)
-            yield self._tell(record, Message(Role.ASSISTANT, (thinking,)))
-
-    def _rolled_back(self, record: SourceRecord, count: object) -> Iterator[Event]:
-        yield from self._begin(record, _UNKNOWN)
-        yield from self.end()
-        shows = self._window.without_turns(count if isinstance(count, int) else 0)
-        if shows != self._window.keys:
-            self._replies.close()
-            self._window.show(shows)
-            at = moment(mapping(record.value).get("timestamp"))
-            yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
 
     def _compacted(self, record: SourceRecord, payload: Mapping[str, object]) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)

@@ -242,7 +242,8 @@ class TurnWriter:
         if is_prompt(message):
             yield from self.end()
         if self._turn is None:
-            self._turn = self._next()
+            self._count += 1
+            self._turn = _Turn(derived_uuid(f"turn {self._count} of {self._page.id}"))
             yield self._event("task_started", turn_id=self._turn.id, model_context_window=None)
             if self._model:
                 yield self._context(self._turn)
@@ -295,10 +296,6 @@ class TurnWriter:
             said = self._turn.said or None
             yield self._event("task_complete", turn_id=self._turn.id, last_agent_message=said)
             self._turn = None
-
-    def _next(self) -> _Turn:
-        self._count += 1
-        return _Turn(derived_uuid(f"turn {self._count} of {self._page.id}"))
 
     def _context(self, turn: _Turn) -> str:
         # Nobody knows any more what was allowed; on resuming, the user's settings count.

@@ -85,7 +85,13 @@ class _Checker:
                 yield from self._item(payload)
             case "compacted":
                 yield from _missing(payload, ("message",), blank=True)
-                yield from _history(payload.get("replacement_history"))
+                items = payload.get("replacement_history")
+                if items is None:
+                    return
+                if not is_array(items) or len(mappings(items)) != len(items):
+                    yield "replacement_history is no list of items"
+                for item in mappings(items):
+                    yield from _shape(item)
             case _:
                 yield from self._event(payload)
 
@@ -122,7 +128,10 @@ class _Checker:
             case "agent_message":
                 self._announced.append(string(event.get("message")))
             case "token_count" if event.get("info") is not None:
-                yield from _costs(mapping(event.get("info")))
+                counts = mapping(event.get("info"))
+                for name in ("total_token_usage", "last_token_usage"):
+                    if "total_tokens" not in mapping(counts.get(name)):
+                        yield f"the costs have no {name}"
             case _:
                 return
 
@@ -134,21 +143,6 @@ def _missing(
         value = payload.get(name)
         if not isinstance(value, str) or not (value or blank):
             yield f"{name} is missing"
-
-
-def _costs(counts: Mapping[str, object]) -> Iterator[str]:
-    for name in ("total_token_usage", "last_token_usage"):
-        if "total_tokens" not in mapping(counts.get(name)):
-            yield f"the costs have no {name}"
-
-
-def _history(items: object) -> Iterator[str]:
-    if items is None:
-        return
-    if not is_array(items) or len(mappings(items)) != len(items):
-        yield "replacement_history is no list of items"
-    for item in mappings(items):
-        yield from _shape(item)
 
 
 def _shape(item: Mapping[str, object]) -> Iterator[str]:

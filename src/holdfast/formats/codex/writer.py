@@ -189,9 +189,28 @@ class _Writer:
                 else:
                     self._summary = event
             case CompactionEvent():
-                yield from self._fold(event, held)
+                note = {
+                    "id": "" if event.id.startswith("#") else event.id,
+                    "trigger": event.trigger,
+                    "before": event.tokens_before,
+                    "after": event.tokens_after,
+                }
+                yield from self._turns.pay()
+                self._page.tick(event.at)
+                known = {name: value for name, value in note.items() if value}
+                yield self._compacted(event.shows, held, known)
+                yield self._page.line("event_msg", {"type": "context_compacted"})
             case RewindEvent():
-                yield from self._rewind(event)
+                yield from self._turns.end()
+                self._page.tick(event.at)
+                shown = tuple(key for told in event.shows for key, _ in self._echo.written(told))
+                count = self._echo.turns_after(shown)
+                if count:
+                    payload = {"type": "thread_rolled_back", "num_turns": count}
+                    yield self._page.line("event_msg", payload)
+                    self._echo.show(shown)
+                else:
+                    yield self._compacted(event.shows, None, {"rewound": True})
 
     def end(self) -> Iterator[str]:
         """Write what is still open."""
@@ -246,31 +265,6 @@ class _Writer:
         thoughts = (part.text for part in piece.message.parts if isinstance(part, Thinking))
         payload = {"type": "agent_reasoning", "text": "".join(thoughts)}
         return self._page.line("event_msg", payload, note)
-
-    def _fold(self, fold: CompactionEvent, summary: MessageEvent | None) -> Iterator[str]:
-        note = {
-            "id": "" if fold.id.startswith("#") else fold.id,
-            "trigger": fold.trigger,
-            "before": fold.tokens_before,
-            "after": fold.tokens_after,
-        }
-        yield from self._turns.pay()
-        self._page.tick(fold.at)
-        known = {name: value for name, value in note.items() if value}
-        yield self._compacted(fold.shows, summary, known)
-        yield self._page.line("event_msg", {"type": "context_compacted"})
-
-    def _rewind(self, rewound: RewindEvent) -> Iterator[str]:
-        yield from self._turns.end()
-        self._page.tick(rewound.at)
-        shown = tuple(key for told in rewound.shows for key, _ in self._echo.written(told))
-        count = self._echo.turns_after(shown)
-        if count:
-            payload = {"type": "thread_rolled_back", "num_turns": count}
-            yield self._page.line("event_msg", payload)
-            self._echo.show(shown)
-        else:
-            yield self._compacted(rewound.shows, None, {"rewound": True})
 
     def _compacted(
         self, shows: Iterable[str], summary: MessageEvent | None, note: Mapping[str, object]

@@ -94,7 +94,11 @@ class UsageTotals:
             return
         usage = _of_models(event.get("modelMetrics"))
         if usage in (Usage(), Usage(usage.calls)):
-            usage = _of_kinds(event.get("tokenDetails"), usage.calls)
+            details = event.get("tokenDetails")
+            calls = usage.calls
+            kinds = mapping(details)
+            counts = [count(mapping(kinds.get(kind)).get("tokenCount")) for kind in _DETAILS]
+            usage = Usage(calls, *counts) if any(counts) else Usage(calls)
         usage = replace(usage, output_tokens=max(0, usage.output_tokens - elsewhere))
         if usage != Usage():
             yield self._add(MAIN, usage)
@@ -113,12 +117,6 @@ def _of_models(metrics: object) -> Usage:
         usage = usage_in(mapping(fields.get("usage")), _USAGE) or Usage()
         whole += replace(_apart(usage), calls=calls)
     return whole
-
-
-def _of_kinds(details: object, calls: int) -> Usage:
-    kinds = mapping(details)
-    counts = [count(mapping(kinds.get(kind)).get("tokenCount")) for kind in _DETAILS]
-    return Usage(calls, *counts) if any(counts) else Usage(calls)
 
 
 def _apart(usage: Usage) -> Usage:
@@ -192,35 +190,36 @@ class _Reader:
             case "session.context_changed":
                 yield from self._note(record, {"context": event})
             case "subagent.started":
-                yield from self._start(record, entry, event)
+                agent = string(entry.get("agentId"))
+                call = string(event.get("toolCallId")) or agent
+                if call:
+                    if agent:
+                        self._agents[agent] = call
+                    title = string(event.get("agentDisplayName")) or string(event.get("agentName"))
+                    about = About(title=title, model=string(event.get("model")))
+                    yield from self._begin(call, record.line, about)
             case kind if kind in _CHANGES:
-                yield from self._change(record, entry, event)
+                # Follow what changes the window otherwise than by one more
+                # message.
+                match entry.get("type"):
+                    case "session.compaction_start":
+                        name = self._name(entry, event)
+                        yield from self._begin(name, record.line, About())
+                        self._strands[name].since = []
+                    case "session.compaction_complete":
+                        yield from self._fold(record, entry, event)
+                    case _:
+                        yield from self._rewind(record, entry, event)
             case kind if kind in _COUNTS:
                 yield from self._account(record, entry, event)
             case "session.binary_asset":
                 self._assets.take(event)
             case "tool.execution_start" | "tool.user_requested":
-                self._expect(request_of(event))
+                call = request_of(event)
+                if call.id and call.id not in self._callers:
+                    self._started[call.id] = call
             case _:
                 yield from self._say(record, entry, event)
-
-    def _change(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
-    ) -> Iterator[Event]:
-        """Follow what changes the window otherwise than by one more message."""
-        match entry.get("type"):
-            case "session.compaction_start":
-                name = self._name(entry, event)
-                yield from self._begin(name, record.line, About())
-                self._strands[name].since = []
-            case "session.compaction_complete":
-                yield from self._fold(record, entry, event)
-            case _:
-                yield from self._rewind(record, entry, event)
-
-    def _expect(self, call: ToolCall) -> None:
-        if call.id and call.id not in self._callers:
-            self._started[call.id] = call
 
     def _say(
         self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
@@ -273,18 +272,6 @@ class _Reader:
             of=self._callers.get(name, MAIN),
             fork=Fork.DELEGATION,
         )
-
-    def _start(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
-    ) -> Iterator[Event]:
-        agent = string(entry.get("agentId"))
-        call = string(event.get("toolCallId")) or agent
-        if call:
-            if agent:
-                self._agents[agent] = call
-            title = string(event.get("agentDisplayName")) or string(event.get("agentName"))
-            about = About(title=title, model=string(event.get("model")))
-            yield from self._begin(call, record.line, about)
 
     def _note(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
         yield from self._begin(MAIN, record.line, About())

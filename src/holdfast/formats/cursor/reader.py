@@ -107,11 +107,8 @@ class _Reader:
                 yield Problem(record.line, part, record.file)
             else:
                 parts += part
-        yield from self._told(record.line, role, parts, string(entry.get("model")))
-
-    def _told(
-        self, line: int, role: Role, parts: Sequence[Part], model: str
-    ) -> Iterator[MessageEvent]:
+        line = record.line
+        model = string(entry.get("model"))
         results = tuple(part for part in parts if isinstance(part, ToolResult))
         others = tuple(part for part in parts if not isinstance(part, ToolResult))
         role = speaker_of(others, role)

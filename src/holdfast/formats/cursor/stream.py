@@ -245,7 +245,16 @@ class CursorStreamReader:
             case "tool_call":
                 yield from self._call(record, entry)
             case "result":
-                yield from self._end(record, entry)
+                text = string(entry.get("result"))
+                if entry.get("is_error") is True or entry.get("subtype") == "error":
+                    yield Problem(record.line, text or "the run failed", record.file)
+                elif not self._turn.whole:
+                    self._turn.say(text, is_piece=False)
+                yield from self._flush(record)
+                if (usage := usage_in(mapping(entry.get("usage")), _USAGE)) is not None:
+                    spent = self._spent.get(self._strand, Usage()) + usage
+                    self._spent[self._strand] = spent
+                    yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
             case _:
                 return
 
@@ -303,18 +312,6 @@ class CursorStreamReader:
             outcome = outcome_of(entry)
             result = ToolResult(own, outcome.content, is_error=outcome.failed, name=call.name)
             yield from self._tell(record, Role.TOOL, [result])
-
-    def _end(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
-        text = string(entry.get("result"))
-        if entry.get("is_error") is True or entry.get("subtype") == "error":
-            yield Problem(record.line, text or "the run failed", record.file)
-        elif not self._turn.whole:
-            self._turn.say(text, is_piece=False)
-        yield from self._flush(record)
-        if (usage := usage_in(mapping(entry.get("usage")), _USAGE)) is not None:
-            spent = self._spent.get(self._strand, Usage()) + usage
-            self._spent[self._strand] = spent
-            yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
 
     def _tell(self, record: SourceRecord, role: Role, parts: list[Part]) -> Iterator[Event]:
         if parts:

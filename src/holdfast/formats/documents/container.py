@@ -244,7 +244,9 @@ def key_of(entry: Mapping[str, object]) -> str:
     """Return under which key an object holds a conversation; nothing when it holds none."""
     for key in _KEYS:
         messages = entry.get(key)
-        if is_array(messages) and _speaks(messages):
+        if is_array(messages) and (
+            not messages or any(is_message(message) for message in messages)
+        ):
             return key
     past = sequence(entry.get(_HISTORY))
     return _HISTORY if past and all("parts" in mapping(each) for each in past) else ""
@@ -341,10 +343,6 @@ def _dump_lines(messages: Sequence[object], style: Style) -> str:
     flat = Style(None, compact=style.compact)
     text = "\n".join(dump(message, flat) for message in messages)
     return f"{text}\n" if style.final_newline and text else text
-
-
-def _speaks(messages: Sequence[object]) -> bool:
-    return not messages or any(is_message(message) for message in messages)
 
 
 def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:

@@ -217,7 +217,16 @@ class ScreenLog:
         self._run = ""
         match kind:
             case "tool_call" | "tool_call_update":
-                self._tool(record, update, at)
+                call = string(update.get("toolCallId"))
+                self._call(record, update, at)
+                state = string(update.get("status"))
+                if state not in {"completed", "failed"} or f"={call}" in self._places:
+                    return
+                if state == "failed":
+                    self.failed.add(call)
+                self._places[f"={call}"] = len(self.steps)
+                result = ToolResult(call, (Text(_output(update)),), is_error=state == "failed")
+                self._show(record, Message(Role.TOOL, (result,)), at)
             case "turn_completed" if is_object(update.get("usage")):
                 name = string(update.get("prompt_id")) or f"#{record.line}"
                 self._paid[name] = _usage(mapping(update.get("usage")))
@@ -253,18 +262,6 @@ class ScreenLog:
             self._show(record, Message(_PIECES[kind], parts), at, prompt)
         self._run = kind
 
-    def _tool(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
-        call = string(update.get("toolCallId"))
-        self._call(record, update, at)
-        state = string(update.get("status"))
-        if state not in {"completed", "failed"} or f"={call}" in self._places:
-            return
-        if state == "failed":
-            self.failed.add(call)
-        self._places[f"={call}"] = len(self.steps)
-        result = ToolResult(call, (Text(_output(update)),), is_error=state == "failed")
-        self._show(record, Message(Role.TOOL, (result,)), at)
-
     def _call(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
         """Tell a call when it is first heard of; what it was called with may come later."""
         call = string(update.get("toolCallId"))
@@ -298,7 +295,7 @@ class ScreenLog:
             (
                 place
                 for place in reversed(range(len(self.steps)))
-                if _is_checkpoint(self.steps[place])
+                if isinstance(self.steps[place], CompactionStep)
             ),
             None,
         )
@@ -331,10 +328,6 @@ class _Turns:
     def back(self, turn: int) -> None:
         """Go back to where a turn had not begun."""
         self.number = min(self.number, turn - 1)
-
-
-def _is_checkpoint(step: ScreenStep) -> bool:
-    return isinstance(step, CompactionStep)
 
 
 def _params(entry: Mapping[str, object]) -> Mapping[str, object]:

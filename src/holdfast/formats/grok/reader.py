@@ -240,17 +240,14 @@ class _Hints:
         """By what was said, or by the call that it is about."""
         for step in display.steps:
             if isinstance(step, ScreenMessage):
-                self._remember(step)
-
-    def _remember(self, step: ScreenMessage) -> None:
-        if step.prompt is not None:
-            self._prompts[step.prompt] = step
-        for call in step.message.calls:
-            self._times[f"call {call.id}"] = step.at
-        for result in step.message.results:
-            self._times[f"result {result.call_id}"] = step.at
-        for name in _said(step.message):
-            self._times[name] = step.at
+                if step.prompt is not None:
+                    self._prompts[step.prompt] = step
+                for call in step.message.calls:
+                    self._times[f"call {call.id}"] = step.at
+                for result in step.message.results:
+                    self._times[f"result {result.call_id}"] = step.at
+                for name in _said(step.message):
+                    self._times[name] = step.at
 
     def time_of(self, entry: Mapping[str, object], message: Message) -> int | None:
         """Return when a message was said, where the screen tells."""
@@ -331,7 +328,10 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
             child = string(entry.get("child_session_id")) or _child(record.file)
             parents[child] = string(entry.get("parent_session_id"))
             continue
-        folder = _folder(record.file)
+        # The folder of the session that a file belongs to.
+        *folders, _ = record.file.replace("\\", "/").split("/")
+        is_kept = folders[-1:] == ["compaction_checkpoints"]
+        folder = "/".join(folders[:-1] if is_kept else folders)
         while held and not _is_in(folder, held[-1].name):
             yield from held.pop().tell(parents)
         if not held or held[-1].name != folder:
@@ -369,7 +369,10 @@ class _Folder:
         is_one = len(files) == 1
         screens = list(self._displays.values()) if is_one else []
         for file in files:
-            known = About(id=_named(file, self.name))
+            # The id that the folder of a transcript gives it, where Grok itself put
+            # it there.
+            is_own = file.replace("\\", "/").endswith((f"/{_TRANSCRIPT}", f"/{_SCREEN}"))
+            known = About(id=self.name.rpartition("/")[2] if is_own else "")
             if is_one and len(self._summaries) == 1:
                 known = _about(self._summaries[0])
             pages = SessionFiles(
@@ -414,25 +417,12 @@ def _is_in(folder: str, above: str) -> bool:
     return not above or f"{folder}/".startswith(f"{above}/")
 
 
-def _folder(file: str) -> str:
-    """Return the folder of the session that a file belongs to."""
-    *folders, _ = file.replace("\\", "/").split("/")
-    is_kept = folders[-1:] == ["compaction_checkpoints"]
-    return "/".join(folders[:-1] if is_kept else folders)
-
-
 def _child(file: str) -> str:
     match file.replace("\\", "/").split("/"):
         case [*_, own, _]:
             return own
         case _:
             return ""
-
-
-def _named(file: str, folder: str) -> str:
-    """Return the id that the folder of a transcript gives it, where Grok itself put it there."""
-    is_own = file.replace("\\", "/").endswith((f"/{_TRANSCRIPT}", f"/{_SCREEN}"))
-    return folder.rpartition("/")[2] if is_own else ""
 
 
 def _about(summary: Mapping[str, object]) -> About:

@@ -102,7 +102,12 @@ def content_of(value: object) -> Iterator[Part]:
         if kind == "think":
             yield Thinking(string(part.get("think")), string(part.get("encrypted")) or None)
         elif kind in _MEDIA:
-            yield from _media(part, kind)
+            url = string(mapping(_either(part, kind, _CAMEL[kind])).get("url"))
+            known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
+            found = contents([{"url": url, "mimeType": known}])
+            yield from (
+                replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media)
+            )
         else:
             yield from contents([each])
 
@@ -137,13 +142,6 @@ def _noted(result: Mapping[str, object]) -> Iterator[Text]:
     """Return what a tool says to the model alone, apart from its output."""
     if note := string(result.get("note")):
         yield Text(note)
-
-
-def _media(part: Mapping[str, object], kind: str) -> Iterator[Media]:
-    url = string(mapping(_either(part, kind, _CAMEL[kind])).get("url"))
-    known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
-    found = contents([{"url": url, "mimeType": known}])
-    yield from (replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media))
 
 
 def _either(fields: Mapping[str, object], first: str, second: str) -> object:
@@ -337,7 +335,10 @@ class JournalReader:
             case "config.update" | "profile.bind" | "llm.request":
                 yield from self._configure(record, entry)
             case "context.append_message":
-                yield from self._append(record, entry)
+                if self._exchange.is_open:
+                    self._exchange.hold(record, self._key)
+                else:
+                    yield from self._message(record, mapping(entry.get("message")))
             case "context.append_loop_event":
                 yield from self._step(record, mapping(entry.get("event")))
             case "usage.record" as kind:
@@ -351,19 +352,16 @@ class JournalReader:
                 yield from self._release(at_once=True)
                 yield from self._rewind(record, kind, count(entry.get("count")))
             case "" if "role" in entry:
-                yield from self._line(record, entry)
+                if entry.get("role") == "_system_prompt":
+                    yield from self._instruct(record, string(entry.get("content")))
+                elif string(entry.get("role")) not in MARKS:
+                    yield from self._message(record, entry)
             case _:
                 return
 
     def close(self) -> Iterator[Event]:
         """Tell what still waits for results when the journal ends."""
         yield from self._release(at_once=True)
-
-    def _append(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
-        if self._exchange.is_open:
-            self._exchange.hold(record, self._key)
-        else:
-            yield from self._message(record, mapping(entry.get("message")))
 
     def _release(self, *, at_once: bool = False) -> Iterator[Event]:
         own = self._key
@@ -464,7 +462,10 @@ class JournalReader:
             yield MetadataUpdated(strand=MAIN, about=found)
 
     def _fold(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
-        summary = summarized(_summary(entry), "kimi")
+        # The summary: its words, those with what Kimi says around them, or a message.
+        found = entry.get("summary")
+        plain = string(found) or string(entry.get("contextSummary"))
+        summary = summarized(plain or words(mapping(found).get("content")), "kimi")
         key = self._key
         users = None if entry.get("legacyTail") is True else entry.get("keptUserMessageCount")
         kept = KeptMessages(
@@ -494,13 +495,6 @@ class JournalReader:
             at = moment(mapping(record.value).get("time"))
             yield RewindEvent(strand=MAIN, line=record.line, shows=self._window.shows, at=at)
 
-    def _line(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
-        """Tell a line of Kimi CLI."""
-        if entry.get("role") == "_system_prompt":
-            yield from self._instruct(record, string(entry.get("content")))
-        elif string(entry.get("role")) not in MARKS:
-            yield from self._message(record, entry)
-
 
 def _is_apart(parts: Iterable[Part]) -> bool:
     """Say whether one of the pictures lies in a file of its own."""
@@ -510,10 +504,3 @@ def _is_apart(parts: Iterable[Part]) -> bool:
         if isinstance(part, Media) and part.url.startswith(BLOB):
             return True
     return False
-
-
-def _summary(entry: Mapping[str, object]) -> str:
-    """Return the summary: its words, those with what Kimi says around them, or a message."""
-    found = entry.get("summary")
-    plain = string(found) or string(entry.get("contextSummary"))
-    return plain or words(mapping(found).get("content"))

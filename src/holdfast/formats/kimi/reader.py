@@ -179,11 +179,23 @@ class _FolderReader:
         if is_beside and is_homes(entry):
             self._homes |= homes_in(entry)
         elif is_beside and is_state(entry):
-            yield from self._know(place_of(record.file).folder, entry)
+            folder = place_of(record.file).folder
+            self._known[folder] = entry
+            for place, strand in self._begun.get(folder, ()):
+                if (about := stated(entry, place)) != About():
+                    yield MetadataUpdated(strand=strand, about=about)
         else:
             if record.file != self._file:
                 yield from self.close()
-                self._open(record.file)
+                file = record.file
+                place = place_of(file)
+                begun = self._begun.get(place.folder, ())
+                is_new = all(known.agent != place.agent for known, _ in begun)
+                strand = place.about.id or file
+                own = strand if is_new and strand not in self._taken else file
+                self._desk = _FileReader(place, own, is_shown=is_new)
+                self._file = file
+                self._silent = set()
             yield from self._heard(self._desk.take(record))
 
     def close(self) -> Iterator[Event]:
@@ -193,16 +205,6 @@ class _FolderReader:
         for known, strand in self._begun.get(place.folder, ()) if usage is not None else ():
             if known.agent == place.agent:
                 yield MetadataUpdated(strand=strand, about=About(usage=usage))
-
-    def _open(self, file: str) -> None:
-        place = place_of(file)
-        begun = self._begun.get(place.folder, ())
-        is_new = all(known.agent != place.agent for known, _ in begun)
-        strand = place.about.id or file
-        own = strand if is_new and strand not in self._taken else file
-        self._desk = _FileReader(place, own, is_shown=is_new)
-        self._file = file
-        self._silent = set()
 
     def _heard(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
@@ -228,12 +230,6 @@ class _FolderReader:
         known = stated(self._known.get(place.folder, {}), place)
         home = self._homes.get(place.folder.rpartition("/")[0].rpartition("/")[2], "")
         return replace(event, about=merged(merged(About(cwd=home), event.about), known))
-
-    def _know(self, folder: str, entry: Mapping[str, object]) -> Iterator[Event]:
-        self._known[folder] = entry
-        for place, strand in self._begun.get(folder, ()):
-            if (about := stated(entry, place)) != About():
-                yield MetadataUpdated(strand=strand, about=about)
 
 
 class _FileReader:

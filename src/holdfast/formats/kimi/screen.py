@@ -102,7 +102,12 @@ class _Lane:
         message = _message(kind, payload)
         if message is None or not message.parts:
             return
-        yield from self._begin(record, of)
+        if not self.has_begun:
+            self.has_begun = True
+            started = moment(mapping(record.value).get("timestamp"))
+            fork = Fork.DELEGATION if of is not None else None
+            about = About(started=started)
+            yield StrandStarted(strand=self._name, line=record.line, about=about, of=of, fork=fork)
         if kind == "ToolCall":
             self._call = (record, message.calls[0])
         else:
@@ -114,14 +119,6 @@ class _Lane:
             record, call = self._call
             self._call = None
             yield self._told(record, Message(Role.ASSISTANT, (call,)))
-
-    def _begin(self, record: SourceRecord, of: str | None) -> Iterator[Event]:
-        if not self.has_begun:
-            self.has_begun = True
-            started = moment(mapping(record.value).get("timestamp"))
-            fork = Fork.DELEGATION if of is not None else None
-            about = About(started=started)
-            yield StrandStarted(strand=self._name, line=record.line, about=about, of=of, fork=fork)
 
     def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
         native = SourceMetadata(

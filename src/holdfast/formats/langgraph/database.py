@@ -89,7 +89,10 @@ def reduced_in(values: Mapping[str, object], entries: Sequence[ChannelMessage]) 
         return _deep_agent(event)
     kept = built(mapping(values.get("context")).get("running_summary"))
     if kept is not None and (text := string(kept.fields.get("summary"))):
-        return _running(text, kept.fields, entries)
+        # The summary of LangMem, which names the messages that it stands for.
+        names = set(map(string, members(kept.fields.get("summarized_message_ids"))))
+        hidden = (place for place, entry in enumerate(entries) if entry.id and entry.id in names)
+        return ReducedView(text, frozenset(hidden))
     return ReducedView(string(values.get("summary")))
 
 
@@ -135,15 +138,6 @@ def _deep_agent(event: Mapping[str, object]) -> ReducedView:
     message = message_of(entry)
     text = message.summary.text if message.summary is not None else message.text
     return ReducedView(text, frozenset(range(count(event.get("cutoff_index")))))
-
-
-def _running(
-    text: str, fields: Mapping[str, object], entries: Sequence[ChannelMessage]
-) -> ReducedView:
-    """Return the summary of LangMem, which names the messages that it stands for."""
-    names = set(map(string, members(fields.get("summarized_message_ids"))))
-    hidden = (place for place, entry in enumerate(entries) if entry.id and entry.id in names)
-    return ReducedView(text, frozenset(hidden))
 
 
 _COLUMNS = (
@@ -254,7 +248,20 @@ class _ThreadReader:
         if channel not in versions:
             return held
         for write in self._writes(row, parent, channel):
-            held = _reduced(held, write)
+            # The messages after a write, as LangGraph's own reducer adds them.
+            kept = (
+                {}
+                if write.replaces
+                else {entry.id or str(place): entry for place, entry in enumerate(held)}
+            )
+            for entry in write.entries:
+                if entry.kind != REMOVAL:
+                    kept[entry.id or f"+{len(kept)}"] = entry
+                elif entry.id == _EVERYTHING:
+                    kept = {}
+                else:
+                    kept.pop(entry.id, None)
+            held = tuple(kept.values())
         return held
 
     def _writes(self, row: Row, checkpoint: str, channel: str) -> Iterator[_Write]:
@@ -340,23 +347,6 @@ def _overwritten(value: object) -> tuple[bool, object]:
     if fields.get("type") == _OVERWRITE:
         return True, fields.get("value")
     return False, value
-
-
-def _reduced(held: Sequence[ChannelMessage], write: _Write) -> Sequence[ChannelMessage]:
-    """Return the messages after a write, as LangGraph's own reducer adds them."""
-    kept = (
-        {}
-        if write.replaces
-        else {entry.id or str(place): entry for place, entry in enumerate(held)}
-    )
-    for entry in write.entries:
-        if entry.kind != REMOVAL:
-            kept[entry.id or f"+{len(kept)}"] = entry
-        elif entry.id == _EVERYTHING:
-            kept = {}
-        else:
-            kept.pop(entry.id, None)
-    return tuple(kept.values())
 
 
 LANGGRAPH = DatabaseReader(

@@ -239,7 +239,24 @@ class CheckpointLines:
         line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
         self._names.add(line.strand)
         if line.base is not None:
-            return self._branched(line, line.base, checkpoint, entries)
+            base = line.base
+            kept = {line.keys[identity] for identity in entries if identity in line.keys}
+            shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
+            line.path = line.path[: max(shared, default=0)]
+            after = line.path[-1][0] if line.path else ""
+            told = [key for key, _ in line.path]
+            line.keys = {each: key for each, key in line.keys.items() if key in set(told)}
+            # What a branch sees at first is what its base shows up to there, or everything.
+            shown = base.shown
+            line.shown = shown[: shown.index(after) + 1] if after in shown else told
+            return StrandStarted(
+                strand=line.strand,
+                line=checkpoint.line,
+                about=replace(checkpoint.about, title="", started=checkpoint.at),
+                of=base.strand,
+                fork=Fork.BRANCH,
+                after=after,
+            )
         strands = [lines.strand for lines in self._around if lines.strand]
         of = strands[-1] if strands else ""
         return StrandStarted(
@@ -254,31 +271,6 @@ class CheckpointLines:
             ),
             of=of or None,
             fork=Fork.DELEGATION if of else None,
-        )
-
-    def _branched(
-        self,
-        line: CheckpointLine,
-        base: CheckpointLine,
-        checkpoint: GraphCheckpoint,
-        entries: Mapping[Identity, ChannelMessage],
-    ) -> StrandStarted:
-        kept = {line.keys[identity] for identity in entries if identity in line.keys}
-        shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
-        line.path = line.path[: max(shared, default=0)]
-        after = line.path[-1][0] if line.path else ""
-        told = [key for key, _ in line.path]
-        line.keys = {each: key for each, key in line.keys.items() if key in set(told)}
-        # What a branch sees at first is what its base shows up to there, or everything.
-        shown = base.shown
-        line.shown = shown[: shown.index(after) + 1] if after in shown else told
-        return StrandStarted(
-            strand=line.strand,
-            line=checkpoint.line,
-            about=replace(checkpoint.about, title="", started=checkpoint.at),
-            of=base.strand,
-            fork=Fork.BRANCH,
-            after=after,
         )
 
     def _told(

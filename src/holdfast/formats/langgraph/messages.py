@@ -113,7 +113,18 @@ def reasoning_of(block: Mapping[str, object], speaker: Speaker) -> Iterator[Part
     if seal := string(mapping(block.get("extras")).get("signature")):
         yield from _sealed(words, seal, speaker)
     elif block.get("encrypted_content"):
-        yield from _item(block)
+        # A thought of the Responses API; its places in the stream are no part of it.
+        item = {name: value for name, value in block.items() if name != "index"}
+        item["summary"] = [
+            {name: value for name, value in each.items() if name != "index"}
+            for each in mappings(block.get("summary"))
+        ]
+        try:
+            (message,) = DIALECTS["responses"].decode(Body([{**item, "type": "reasoning"}]))
+        except (DecodeError, ValueError):
+            yield Text(as_json(as_plain(block)))
+        else:
+            yield from message.parts
     elif words:
         yield Thinking(words)
 
@@ -136,17 +147,15 @@ def _block(block: dict[str, object], speaker: Speaker) -> Iterator[Part]:
             yield from _sealed(words, seal, speaker)
         case "non_standard" if is_object(found := block.get("value")):
             yield from _block(found, speaker)
-        case "media" | "image" | "audio" | "video" | "file" as kind if _is_own(block, kind):
+        case "media" | "image" | "audio" | "video" | "file" as kind if (
+            "source" not in block and kind not in block
+        ):
             text = string(block.get("text"))
             yield Text(text) if text else _media(block)
         case kind:
             is_anthropic = kind in _ANTHROPIC or kind.endswith("_tool_result") or "source" in block
             dialect = "anthropic" if is_anthropic else "openai"
             yield from _decoded(dialect, _spelled(block), speaker.role)
-
-
-def _is_own(block: Mapping[str, object], kind: str) -> bool:
-    return "source" not in block and kind not in block
 
 
 def _spelled(block: dict[str, object]) -> dict[str, object]:
@@ -160,30 +169,12 @@ def _sealed(words: str, seal: str, speaker: Speaker) -> Iterator[Part]:
         if words:
             yield Thinking(words)
     elif speaker.is_google:
-        yield from _google_part({"text": words, "thought": True, "thoughtSignature": seal})
+        # What one part of an answer of Google says.
+        part = {"text": words, "thought": True, "thoughtSignature": seal}
+        (message,) = DIALECTS["gemini"].decode(Body([{"role": "model", "parts": [part]}]))
+        yield from message.parts
     else:
         yield from _decoded("anthropic", {"type": "thinking", "thinking": words, "signature": seal})
-
-
-def _google_part(part: dict[str, object]) -> Iterator[Part]:
-    """Return what one part of an answer of Google says."""
-    (message,) = DIALECTS["gemini"].decode(Body([{"role": "model", "parts": [part]}]))
-    yield from message.parts
-
-
-def _item(block: Mapping[str, object]) -> Iterator[Part]:
-    """Return a thought of the Responses API; its places in the stream are no part of it."""
-    item = {name: value for name, value in block.items() if name != "index"}
-    item["summary"] = [
-        {name: value for name, value in each.items() if name != "index"}
-        for each in mappings(block.get("summary"))
-    ]
-    try:
-        (message,) = DIALECTS["responses"].decode(Body([{**item, "type": "reasoning"}]))
-    except (DecodeError, ValueError):
-        yield Text(as_json(as_plain(block)))
-    else:
-        yield from message.parts
 
 
 def _decoded(dialect: str, block: dict[str, object], role: Role = Role.ASSISTANT) -> Iterator[Part]:
@@ -329,16 +320,14 @@ def _usage(fields: Mapping[str, object], answer: Mapping[str, object]) -> Usage 
     counts = mapping(fields.get("usage_metadata"))
     if not counts:
         # Older releases have only what the provider wrote.
-        return tokens_in(mapping(answer.get("token_usage"))) or _claimed(answer)
+        return tokens_in(mapping(answer.get("token_usage"))) or usage_in(
+            mapping(answer.get("usage")), _ANTHROPIC_COUNTS
+        )
     details = mapping(counts.get("input_token_details"))
     read, kept = _count(details, "cache_read"), _count(details, "cache_creation")
     # Here the cached tokens are counted among the input.
     fresh = max(0, _count(counts, "input_tokens") - read - kept)
     return Usage(1, fresh, _count(counts, "output_tokens"), read, kept)
-
-
-def _claimed(answer: Mapping[str, object]) -> Usage | None:
-    return usage_in(mapping(answer.get("usage")), _ANTHROPIC_COUNTS)
 
 
 def _count(counts: Mapping[str, object], name: str) -> int:

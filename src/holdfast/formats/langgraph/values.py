@@ -68,7 +68,14 @@ def decode(kind: str, blob: object) -> object:
         case ("null" | "bytes" | "bytearray", _) | (_, None):
             return None
         case ("json" | "", str() | bytes()):
-            return _from_json(blob)
+            if isinstance(blob, bytes) and blob.startswith(_PICKLED):
+                raise UnreadableValue("it is packed as 'pickle', which is not read")
+            try:
+                return json.loads(blob)
+            except ValueError as error:
+                raise UnreadableValue(f"it is not JSON: {error}") from error
+            except RecursionError:
+                raise UnreadableValue("its values are nested too deeply") from None
         case ("msgpack", bytes()):
             return _from_msgpack(blob)
         case ("json" | "" | "msgpack", _):
@@ -91,7 +98,10 @@ def built(value: object) -> StoredObject | None:
         Unreadable: when it is damaged.
     """
     if isinstance(value, PackedObject):
-        return _from_payload(value)
+        parts = _from_msgpack(value.payload)
+        if not is_array(parts) or len(parts) < _SHORTEST:
+            return None
+        return StoredObject(string(parts[1]), mapping(parts[2]))
     fields = mapping(value)
     if fields.get("type") == "constructor" and "lc" in fields:
         path = sequence(fields.get("id"))
@@ -111,24 +121,6 @@ def members(value: object) -> Sequence[object]:
         return sequence(parts[2]) if is_array(parts) and len(parts) >= _SHORTEST else ()
     arguments = sequence(mapping(value).get("args"))
     return sequence(arguments[0]) if arguments else sequence(value)
-
-
-def _from_payload(packed: PackedObject) -> StoredObject | None:
-    parts = _from_msgpack(packed.payload)
-    if not is_array(parts) or len(parts) < _SHORTEST:
-        return None
-    return StoredObject(string(parts[1]), mapping(parts[2]))
-
-
-def _from_json(blob: str | bytes) -> object:
-    if isinstance(blob, bytes) and blob.startswith(_PICKLED):
-        raise UnreadableValue("it is packed as 'pickle', which is not read")
-    try:
-        return json.loads(blob)
-    except ValueError as error:
-        raise UnreadableValue(f"it is not JSON: {error}") from error
-    except RecursionError:
-        raise UnreadableValue("its values are nested too deeply") from None
 
 
 def _from_msgpack(blob: bytes) -> object:

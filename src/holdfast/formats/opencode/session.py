@@ -94,7 +94,22 @@ def pieces(part: Mapping[str, object]) -> Iterator[tuple[str, int | None, Messag
         case "file" if media := tuple(_file(part)):
             yield "", at, Message(Role.ASSISTANT, media)
         case "tool":
-            yield from _tool(part)
+            state = mapping(part.get("state"))
+            time = mapping(state.get("time"))
+            call_id, name = string(part.get("callID")), string(part.get("tool"))
+            call = ToolCall(call_id, name, as_json(state.get("input")))
+            yield "", moment(time.get("start")), Message(Role.ASSISTANT, (call,))
+            status = string(state.get("status"))
+            if status not in _DONE:
+                return
+            failed = status == "error"
+            text = string(state.get("error")) if failed else string(state.get("output"))
+            attached = [
+                media for each in mappings(state.get("attachments")) for media in _file(each)
+            ]
+            content: tuple[Content, ...] = (Text(text), *attached)
+            result = ToolResult(call_id, content, is_error=failed, name=name)
+            yield "/result", moment(time.get("end")), Message(Role.TOOL, (result,))
         case _:
             return
 
@@ -106,23 +121,6 @@ def usage_of(fields: Mapping[str, object]) -> Usage | None:
     output = count(tokens.get("output")) + count(tokens.get("reasoning"))
     counts = {"input": tokens.get("input"), "output": output, **cached}
     return usage_in(counts, _NAMES, fields.get("cost"))
-
-
-def _tool(part: Mapping[str, object]) -> Iterator[tuple[str, int | None, Message]]:
-    state = mapping(part.get("state"))
-    time = mapping(state.get("time"))
-    call_id, name = string(part.get("callID")), string(part.get("tool"))
-    call = ToolCall(call_id, name, as_json(state.get("input")))
-    yield "", moment(time.get("start")), Message(Role.ASSISTANT, (call,))
-    status = string(state.get("status"))
-    if status not in _DONE:
-        return
-    failed = status == "error"
-    text = string(state.get("error")) if failed else string(state.get("output"))
-    attached = [media for each in mappings(state.get("attachments")) for media in _file(each)]
-    content: tuple[Content, ...] = (Text(text), *attached)
-    result = ToolResult(call_id, content, is_error=failed, name=name)
-    yield "/result", moment(time.get("end")), Message(Role.TOOL, (result,))
 
 
 def _file(part: Mapping[str, object]) -> Iterator[Media]:
@@ -179,9 +177,12 @@ class StoredMessage:
         return own or string(mapping(self.fields.get("model")).get("modelID"))
 
 
-def _about(session: Mapping[str, object]) -> About:
+def session_events(
+    session: Mapping[str, object], entries: Sequence[StoredMessage], keys: KeyAllocator
+) -> Iterator[Event]:
+    """Tell one session, its messages being in their order."""
     parent = string(session.get("parentID"))
-    return About(
+    known = About(
         id=string(session.get("id")),
         title=string(session.get("title")),
         cwd=string(session.get("directory")),
@@ -191,13 +192,6 @@ def _about(session: Mapping[str, object]) -> About:
         fork=Fork.DELEGATION if parent else None,
         more={key: found for key in _SAVED if (found := string(session.get(key)))},
     )
-
-
-def session_events(
-    session: Mapping[str, object], entries: Sequence[StoredMessage], keys: KeyAllocator
-) -> Iterator[Event]:
-    """Tell one session, its messages being in their order."""
-    known = _about(session)
     desk = _SessionReader(known.id, keys)
     yield StrandStarted(strand=known.id, line=1, about=known)
     for place, entry in enumerate(entries):
@@ -231,7 +225,22 @@ class _SessionReader:
         if entry.is_summary and (text := words_of(entry.parts)):
             yield from self._fold(entry, text)
         elif entry.fields.get("role") == "assistant":
-            yield from self._answer(entry, is_open=is_newest and not entry.is_finished)
+            is_open = is_newest and not entry.is_finished
+            costs = _costs(entry)
+            for place, (reply, part) in enumerate(zip(_steps(entry), entry.parts, strict=True)):
+                if is_open and not is_settled(part):
+                    return
+                own = string(part.get("id")) or f"{entry.id}/{place}"
+                for suffix, at, message in pieces(part):
+                    is_answer = message.role is Role.ASSISTANT
+                    native = SourceMetadata(
+                        id=own,
+                        reply=reply if is_answer else "",
+                        model=entry.model if is_answer else "",
+                        usage=costs.pop(reply, None),
+                        at=at or entry.at,
+                    )
+                    yield self._told(entry, f"{own}{suffix}", message, native)
         elif parts := said(entry.parts):
             message = Message(Role.USER, parts)
             yield self._told(entry, entry.id, message, SourceMetadata(id=entry.id, at=entry.at))
@@ -250,23 +259,6 @@ class _SessionReader:
         key = self._keys.take(key, len(self._window))
         self._window.append((entry.id, key))
         return MessageEvent(strand=self._strand, line=1, key=key, message=message, native=native)
-
-    def _answer(self, entry: StoredMessage, *, is_open: bool) -> Iterator[Event]:
-        costs = _costs(entry)
-        for place, (reply, part) in enumerate(zip(_steps(entry), entry.parts, strict=True)):
-            if is_open and not is_settled(part):
-                return
-            own = string(part.get("id")) or f"{entry.id}/{place}"
-            for suffix, at, message in pieces(part):
-                is_answer = message.role is Role.ASSISTANT
-                native = SourceMetadata(
-                    id=own,
-                    reply=reply if is_answer else "",
-                    model=entry.model if is_answer else "",
-                    usage=costs.pop(reply, None),
-                    at=at or entry.at,
-                )
-                yield self._told(entry, f"{own}{suffix}", message, native)
 
     def _fold(self, entry: StoredMessage, text: str) -> Iterator[Event]:
         request = string(entry.fields.get("parentID"))

@@ -251,7 +251,11 @@ def _message(event: Mapping[str, object]) -> Message | None:
         case "MessageEvent":
             told = mapping(event.get("llm_message"))
             if told.get("role") == "tool":
-                return Message(Role.TOOL, (_resulted(told),))
+                # A result that stands in a message of its own.
+                call_id, name = string(told.get("tool_call_id")), string(told.get("name"))
+                return Message(
+                    Role.TOOL, (ToolResult(call_id, contents(told.get("content")), name=name),)
+                )
             role = _ROLES.get(string(told.get("role")), Role.USER)
             added = contents(event.get("extended_content"))
             return Message(role, (*thoughts(told), *contents(told.get("content")), *added))
@@ -260,7 +264,19 @@ def _message(event: Mapping[str, object]) -> Message | None:
         case "CondensationSummaryEvent" if event.get("summary"):
             return summarized(string(event.get("summary")), "openhands")
         case _:
-            return _answer(event)
+            observation = mapping(event.get("observation"))
+            match event.get("kind"):
+                case "ObservationEvent":
+                    told, failed = observation.get("content"), observation.get("is_error") is True
+                case "AgentErrorEvent":
+                    told, failed = event.get("error"), True
+                case "UserRejectObservation":
+                    told, failed = event.get("rejection_reason"), True
+                case _:
+                    return None
+            call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
+            result = ToolResult(call_id, contents(told), is_error=failed, name=name)
+            return Message(Role.TOOL, (result,))
 
 
 def _action(event: Mapping[str, object]) -> Iterator[Part]:
@@ -269,28 +285,6 @@ def _action(event: Mapping[str, object]) -> Iterator[Part]:
     call = mapping(event.get("tool_call"))
     arguments = string(call.get("arguments")) or as_json(_plain(event.get("action")))
     yield ToolCall(string(event.get("tool_call_id")), string(event.get("tool_name")), arguments)
-
-
-def _answer(event: Mapping[str, object]) -> Message | None:
-    observation = mapping(event.get("observation"))
-    match event.get("kind"):
-        case "ObservationEvent":
-            told, failed = observation.get("content"), observation.get("is_error") is True
-        case "AgentErrorEvent":
-            told, failed = event.get("error"), True
-        case "UserRejectObservation":
-            told, failed = event.get("rejection_reason"), True
-        case _:
-            return None
-    call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
-    result = ToolResult(call_id, contents(told), is_error=failed, name=name)
-    return Message(Role.TOOL, (result,))
-
-
-def _resulted(told: Mapping[str, object]) -> ToolResult:
-    """Return a result that stands in a message of its own."""
-    call_id, name = string(told.get("tool_call_id")), string(told.get("name"))
-    return ToolResult(call_id, contents(told.get("content")), name=name)
 
 
 def _plain(action: object) -> dict[str, object]:

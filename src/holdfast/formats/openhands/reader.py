@@ -189,7 +189,21 @@ class TaskReader:
         if "observation" in event and name not in _QUIET:
             yield from self._tell(event, self._observed(event), SourceMetadata(at=_time(event)))
         elif name == "condensation":
-            yield from self._condense(event, _arguments(event))
+            # What an agent forgot; of several summaries it sees the newest only.
+            arguments = _arguments(event)
+            self._view.forget(_forgotten(arguments))
+            at, text = _time(event), string(arguments.get("summary"))
+            if text:
+                self._view.forget(lambda event: event == self._summary)
+                summary = self._message(event, summarized(text, "openhands"), SourceMetadata(at=at))
+                yield summary
+                self._summary = summary.key
+                self._view.put(self._summary, summary.key, arguments.get("summary_offset"))
+            key = self._summary if text else self._keys.take("", self._place[1])
+            strand, line = self._place
+            yield CompactionEvent(
+                strand=strand, line=line, id=f"{key}/fold", shows=self._view.shows, at=at
+            )
         elif name not in _QUIET:
             yield from self._act(event)
         elif name not in _STATE:
@@ -231,7 +245,9 @@ class TaskReader:
         answer = answer_in(response)
         if string(response.get("id")) not in self._replies:
             yield from thoughts(answer)
-            told = string(answer.get("content")) or _thought_of(event)
+            told = string(answer.get("content")) or (
+                string(event.get("thought")) or string(mapping(event.get("args")).get("thought"))
+            )
             yield from (Text(told),) if told else ()
         about = mapping(event.get("tool_call_metadata"))
         call_id = string(about.get("tool_call_id")) or f"event-{event.get('id', self._number)}"
@@ -246,24 +262,6 @@ class TaskReader:
             return Message(Role.USER, content)
         failed = event.get("observation") == "error"
         return Message(Role.TOOL, (ToolResult(call_id, content, is_error=failed),))
-
-    def _condense(
-        self, event: Mapping[str, object], arguments: Mapping[str, object]
-    ) -> Iterator[Event]:
-        """Tell what an agent forgot; of several summaries it sees the newest only."""
-        self._view.forget(_forgotten(arguments))
-        at, text = _time(event), string(arguments.get("summary"))
-        if text:
-            self._view.forget(lambda event: event == self._summary)
-            summary = self._message(event, summarized(text, "openhands"), SourceMetadata(at=at))
-            yield summary
-            self._summary = summary.key
-            self._view.put(self._summary, summary.key, arguments.get("summary_offset"))
-        key = self._summary if text else self._keys.take("", self._place[1])
-        strand, line = self._place
-        yield CompactionEvent(
-            strand=strand, line=line, id=f"{key}/fold", shows=self._view.shows, at=at
-        )
 
     def _tell(
         self, event: Mapping[str, object], message: Message, native: SourceMetadata
@@ -341,10 +339,6 @@ def _response(event: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
 
 
-def _thought_of(event: Mapping[str, object]) -> str:
-    return string(event.get("thought")) or string(mapping(event.get("args")).get("thought"))
-
-
 def _written(answer: Mapping[str, object], call_id: str) -> str:
     for call in mappings(answer.get("tool_calls")):
         if call.get("id") == call_id:
@@ -370,15 +364,11 @@ def recognize_folder(records: Sequence[SourceRecord]) -> Sign | None:
     """Say why records are from OpenHands; None when they are not."""
     for record in records:
         entry = mapping(record.value)
-        if _is_event(entry):
+        if isinstance(entry.get("id"), int) and "timestamp" in entry and is_telling(entry):
             return Sign("an event with a number, an action or an observation")
         if _is_metadata(entry):
             return Sign("what is known of an OpenHands conversation", LIKELY)
     return None
-
-
-def _is_event(entry: Mapping[str, object]) -> bool:
-    return isinstance(entry.get("id"), int) and "timestamp" in entry and is_telling(entry)
 
 
 def _is_metadata(entry: Mapping[str, object]) -> bool:

@@ -143,11 +143,30 @@ def _said(message: Mapping[str, object]) -> EntryMessage | None:
         case "system" | "developer":
             return EntryMessage(Message(Role.SYSTEM, tuple(_instructions(message))))
         case "assistant":
-            return _answer(message)
+            model = string(message.get("model"))
+            if model in _MIRRORS:
+                return None
+            api = string(message.get("api"))
+            parts = tuple(_parts(message.get("content"), api))
+            return EntryMessage(
+                Message(Role.ASSISTANT, parts),
+                model,
+                string(message.get("responseId")),
+                usage_of(message),
+                {key: found for key in _SAVED if (found := string(message.get(key)))},
+            )
         case "toolResult":
             return EntryMessage(Message(Role.TOOL, (_result(message),)), usage=usage_of(message))
         case "bashExecution":
-            return _command(message)
+            # A command that the user ran in the chat; the model reads it as the
+            # user's words.
+            more = {key: message[key] for key in _RAN if message.get(key) not in (None, False)}
+            more["role"] = "bashExecution"
+            asked = Text(f"I ran `{string(message.get('command'))}`:")
+            output = Text(words(message.get("output")))
+            note = ran_note(more)
+            parts = (asked, output, Text(note)) if note else (asked, output)
+            return EntryMessage(Message(Role.USER, parts), more=more)
         case "branchSummary":
             return EntryMessage(Message(Role.USER, (Text(string(message.get("summary"))),)))
         case "compactionSummary":
@@ -170,21 +189,6 @@ def _custom(fields: Mapping[str, object], more: dict[str, object]) -> EntryMessa
     return EntryMessage(Message(Role.USER, tuple(read_blocks(fields.get("content")))), more=more)
 
 
-def _answer(message: Mapping[str, object]) -> EntryMessage | None:
-    model = string(message.get("model"))
-    if model in _MIRRORS:
-        return None
-    api = string(message.get("api"))
-    parts = tuple(_parts(message.get("content"), api))
-    return EntryMessage(
-        Message(Role.ASSISTANT, parts),
-        model,
-        string(message.get("responseId")),
-        usage_of(message),
-        {key: found for key in _SAVED if (found := string(message.get(key)))},
-    )
-
-
 def usage_of(fields: Mapping[str, object]) -> Usage | None:
     """Return what an answer cost, or a summary, or a tool that asked a model."""
     if "usage" not in fields:
@@ -200,7 +204,23 @@ def _parts(content: object, api: str) -> Iterator[Part]:
     for block in mappings(content):
         match block.get("type"):
             case "thinking":
-                yield from _thinking(block, api)
+                text, seal = string(block.get("thinking")), string(block.get("thinkingSignature"))
+                item = object_in(seal) if seal.startswith("{") else None
+                if block.get("redacted") is True and seal:
+                    yield Thinking("", seal, {"anthropic": {"type": "redacted_thinking"}})
+                elif item is not None and item.get("type") == "reasoning":
+                    yield Thinking(
+                        text, string(item.get("encrypted_content")) or None, {"responses": item}
+                    )
+                elif api == "anthropic-messages" and (text or seal):
+                    yield thought(text, seal)
+                elif api.startswith("google") and seal:
+                    part = {"text": text, "thought": True, "thoughtSignature": seal}
+                    yield Thinking(text, seal, {"gemini": part})
+                elif seal in _FIELDS:
+                    yield Thinking(text, extras={"openai": {"field": seal}})
+                elif text or seal:
+                    yield Thinking(text, extras=_own(block, "thinkingSignature"))
             case "toolCall":
                 call_id, name = string(block.get("id")), string(block.get("name"))
                 arguments = as_json(block.get("arguments"))
@@ -226,24 +246,6 @@ def _own(block: Mapping[str, object], name: str) -> Mapping[str, object]:
     return {ORIGIN: {name: found}} if found else NO_EXTRAS
 
 
-def _thinking(block: Mapping[str, object], api: str) -> Iterator[Thinking]:
-    text, seal = string(block.get("thinking")), string(block.get("thinkingSignature"))
-    item = object_in(seal) if seal.startswith("{") else None
-    if block.get("redacted") is True and seal:
-        yield Thinking("", seal, {"anthropic": {"type": "redacted_thinking"}})
-    elif item is not None and item.get("type") == "reasoning":
-        yield Thinking(text, string(item.get("encrypted_content")) or None, {"responses": item})
-    elif api == "anthropic-messages" and (text or seal):
-        yield thought(text, seal)
-    elif api.startswith("google") and seal:
-        part = {"text": text, "thought": True, "thoughtSignature": seal}
-        yield Thinking(text, seal, {"gemini": part})
-    elif seal in _FIELDS:
-        yield Thinking(text, extras={"openai": {"field": seal}})
-    elif text or seal:
-        yield Thinking(text, extras=_own(block, "thinkingSignature"))
-
-
 def _result(message: Mapping[str, object]) -> ToolResult:
     return ToolResult(
         string(message.get("toolCallId")),
@@ -251,17 +253,6 @@ def _result(message: Mapping[str, object]) -> ToolResult:
         is_error=message.get("isError") is True,
         name=string(message.get("toolName")),
     )
-
-
-def _command(message: Mapping[str, object]) -> EntryMessage:
-    """Return a command that the user ran in the chat; the model reads it as the user's words."""
-    more = {key: message[key] for key in _RAN if message.get(key) not in (None, False)}
-    more["role"] = "bashExecution"
-    asked = Text(f"I ran `{string(message.get('command'))}`:")
-    output = Text(words(message.get("output")))
-    note = ran_note(more)
-    parts = (asked, output, Text(note)) if note else (asked, output)
-    return EntryMessage(Message(Role.USER, parts), more=more)
 
 
 def ran_note(more: Mapping[str, object]) -> str:

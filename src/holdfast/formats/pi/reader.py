@@ -196,9 +196,34 @@ class _Reader:
             case "reset":
                 yield from self._reset(entry, above)
             case "custom" if entry.get("customType") == WINDOW:
-                yield from self._window(entry, above)
+                # Follow an entry of our own: the user took something back, or a
+                # branch sees less.
+                own = mapping(entry.get("data"))
+                shows = self._shown(own) or ()
+                name, strand = string(entry.get("id")), _strand_of(above)
+                if own.get("branch") is True:
+                    node = replace(self._tree.below(above, strand), window=shows, forks=True)
+                    self._tree.add(name, node)
+                    return
+                wanted = string(own.get("strand"))
+                strand = wanted if self._tree.has_strand(wanted) else strand
+                yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
+                node = replace(
+                    self._tree.below(above, strand),
+                    last=self._tree.end_of(strand),
+                    window=shows,
+                    forks=False,
+                )
+                self._tree.add(name, node)
             case "model_change" | "session_info" | "thinking_level_change" | "label":
-                yield from self._note(entry, above)
+                strand = self._pass(entry, above).strand
+                if (about := noted(entry)) is not None:
+                    yield MetadataUpdated(strand=strand, about=about)
+                    return
+                target, label = string(entry.get("targetId")), string(entry.get("label"))
+                self._labels.pop(target, None)
+                if label:
+                    self._labels[target] = label
             case _:
                 yield from self._say(entry, above)
 
@@ -313,36 +338,6 @@ class _Reader:
             strand=strand, line=self._line, key=key, message=found.message, native=native
         )
         return key
-
-    def _window(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
-        """Follow an entry of our own: the user took something back, or a branch sees less."""
-        own = mapping(entry.get("data"))
-        shows = self._shown(own) or ()
-        name, strand = string(entry.get("id")), _strand_of(above)
-        if own.get("branch") is True:
-            node = replace(self._tree.below(above, strand), window=shows, forks=True)
-            self._tree.add(name, node)
-            return
-        wanted = string(own.get("strand"))
-        strand = wanted if self._tree.has_strand(wanted) else strand
-        yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
-        node = replace(
-            self._tree.below(above, strand),
-            last=self._tree.end_of(strand),
-            window=shows,
-            forks=False,
-        )
-        self._tree.add(name, node)
-
-    def _note(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
-        strand = self._pass(entry, above).strand
-        if (about := noted(entry)) is not None:
-            yield MetadataUpdated(strand=strand, about=about)
-            return
-        target, label = string(entry.get("targetId")), string(entry.get("label"))
-        self._labels.pop(target, None)
-        if label:
-            self._labels[target] = label
 
     def _follow(self, above: TreeNode | None, key: str) -> Generator[Event, None, str]:
         """Return the strand of an entry that tells something, and begin it where it is new."""

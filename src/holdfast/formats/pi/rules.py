@@ -124,19 +124,15 @@ def _message(message: Mapping[str, object], calls: set[str]) -> Iterator[str]:
         if kind == "toolCall":
             calls.add(string(block.get("id")))
     if role == "assistant":
-        yield from _answer(message)
+        if message.get("stopReason") not in _REASONS:
+            yield f"an answer ended for the unknown reason {message.get('stopReason')!r}"
+        usage = mapping(message.get("usage"))
+        if any(not isinstance(usage.get(name), int) for name in _USAGE):
+            yield "an answer does not say how many tokens it took"
+        if not isinstance(mapping(usage.get("cost")).get("total"), int | float):
+            yield "an answer does not say what it cost"
     if role == "toolResult" and message.get("toolCallId") not in calls:
         yield f"a result answers the call {message.get('toolCallId')!r}, which is not above"
-
-
-def _answer(message: Mapping[str, object]) -> Iterator[str]:
-    if message.get("stopReason") not in _REASONS:
-        yield f"an answer ended for the unknown reason {message.get('stopReason')!r}"
-    usage = mapping(message.get("usage"))
-    if any(not isinstance(usage.get(name), int) for name in _USAGE):
-        yield "an answer does not say how many tokens it took"
-    if not isinstance(mapping(usage.get("cost")).get("total"), int | float):
-        yield "an answer does not say what it cost"
 
 
 def _missing(fields: Mapping[str, object], wanted: Mapping[str, type], name: str) -> Iterator[str]:

@@ -223,7 +223,12 @@ class _Writer:
         """Return the entries that say this."""
         match each:
             case StrandStarted(of=None):
-                yield from self._begin(each)
+                self._names = EntryNames(each.about)
+                tip = self._tips[each.strand] = _Tip(None, None, MAIN)
+                yield header(each.about, self._names)
+                for mark in self._marks:
+                    yield self._aside(tip, mark)
+                yield from self._note(tip, each.about)
             case StrandStarted():
                 place = self._written.newest((None, *self._written.names((each.after,)))[-1])
                 self._tips[each.strand] = _Tip(self._tree.find(place), place)
@@ -238,7 +243,23 @@ class _Writer:
             case CompactionEvent():
                 yield from self._fold(each, None)
             case RewindEvent():
-                yield from self._rewind(each)
+                # Write what the user went back to, so that Pi goes on from there
+                # as well.
+                tip, shows = self._tips[each.strand], self._written.names(each.shows)
+                if tip.strand is None:
+                    yield from self._open(tip, shows)
+                    return
+                tip.id = self._end_of(shows)
+                tip.node = self._tree.find(tip.id)
+                content = EntryContent(
+                    "custom",
+                    {"customType": WINDOW, "data": {"shows": list(shows), "strand": tip.strand}},
+                )
+                name = self._names.name("", f"{tip.id}\nrewound")
+                node = self._tree.below(tip.node, tip.strand)
+                last = self._tree.end_of(tip.strand)
+                tip.node = self._tree.add(name, replace(node, last=last, window=shows, forks=False))
+                yield self._entry(tip, content, name, each.at)
 
     def end(self) -> Iterator[dict[str, object]]:
         """Return the user's labels, now that everything they may stand at is written.
@@ -250,14 +271,6 @@ class _Writer:
         for target, label in self._labels.items():
             if tip is not None and self._names.has(target):
                 yield self._aside(tip, EntryContent("label", {"targetId": target, "label": label}))
-
-    def _begin(self, begun: StrandStarted) -> Iterator[dict[str, object]]:
-        self._names = EntryNames(begun.about)
-        tip = self._tips[begun.strand] = _Tip(None, None, MAIN)
-        yield header(begun.about, self._names)
-        for mark in self._marks:
-            yield self._aside(tip, mark)
-        yield from self._note(tip, begun.about)
 
     def _note(self, tip: _Tip, about: About) -> Iterator[dict[str, object]]:
         labels = mapping(about.more.get("labels"))
@@ -332,24 +345,6 @@ class _Writer:
             self._written.copies[original] = name
             content = copied(self._written.contents[original], hidden)
             yield self._entry(tip, content, name, at) | {"holdfast": {"copy": original}}
-
-    def _rewind(self, rewound: RewindEvent) -> Iterator[dict[str, object]]:
-        """Write what the user went back to, so that Pi goes on from there as well."""
-        tip, shows = self._tips[rewound.strand], self._written.names(rewound.shows)
-        if tip.strand is None:
-            yield from self._open(tip, shows)
-            return
-        tip.id = self._end_of(shows)
-        tip.node = self._tree.find(tip.id)
-        content = EntryContent(
-            "custom",
-            {"customType": WINDOW, "data": {"shows": list(shows), "strand": tip.strand}},
-        )
-        name = self._names.name("", f"{tip.id}\nrewound")
-        node = self._tree.below(tip.node, tip.strand)
-        last = self._tree.end_of(tip.strand)
-        tip.node = self._tree.add(name, replace(node, last=last, window=shows, forks=False))
-        yield self._entry(tip, content, name, rewound.at)
 
     def _open(self, tip: _Tip, seen: tuple[str, ...] | None) -> Iterator[dict[str, object]]:
         """Mark where a branch begins, if the tree alone does not say that or what it sees."""
