@@ -92,14 +92,12 @@ def _content(value: object) -> Iterator[Text | Media]:
     addresses = [part.get("url"), mapping(part.get("image_url")).get("url"), part.get("image_url")]
     for address in (*addresses, *sequence(part.get("image_urls"))):
         if url := string(address):
-            yield _media(url, kind)
-
-
-def _media(url: str, media_type: str) -> Media:
-    if not url.startswith("data:"):
-        return Media(media_type=media_type, url=url)
-    header, _, payload = url.removeprefix("data:").partition(",")
-    return Media(media_type=header.partition(";")[0] or media_type, data=payload)
+            if not url.startswith("data:"):
+                media = Media(media_type=kind, url=url)
+            else:
+                header, _, payload = url.removeprefix("data:").partition(",")
+                media = Media(media_type=header.partition(";")[0] or kind, data=payload)
+            yield media
 
 
 def decoded(dialect: str, message: Mapping[str, object]) -> tuple[Message, ...] | str:

@@ -92,7 +92,9 @@ class DroidStreamReader:
             case "message":
                 yield from self._message(record, entry)
             case "tool_call":
-                yield self._told(record, Message(Role.ASSISTANT, (_call(entry),)))
+                name = string(entry.get("toolName")) or string(entry.get("toolId"))
+                call = ToolCall(_call_id(entry), name, as_json(entry.get("parameters")))
+                yield self._told(record, Message(Role.ASSISTANT, (call,)))
             case "tool_result":
                 yield self._told(record, Message(Role.TOOL, (_result(entry),)))
             case "completion":
@@ -148,28 +150,21 @@ class DroidStreamReader:
         )
 
 
-def _call(entry: Mapping[str, object]) -> ToolCall:
-    name = string(entry.get("toolName")) or string(entry.get("toolId"))
-    return ToolCall(_call_id(entry), name, as_json(entry.get("parameters")))
-
-
 def _result(entry: Mapping[str, object]) -> ToolResult:
     value = entry.get("value")
     failed = entry.get("isError") is True or count(mapping(value).get("exitCode")) > 0
     name = string(entry.get("toolName")) or string(entry.get("toolId"))
-    return ToolResult(_call_id(entry), (Text(_output(value)),), is_error=failed, name=name)
+    # What a tool printed; anything else that it returned as JSON.
+    if is_object(value) and "stdout" in value:
+        printed = (string(value.get(name)) for name in ("stdout", "stderr"))
+        output = "\n".join(text for text in printed if text)
+    else:
+        output = "" if value is None else as_json(value)
+    return ToolResult(_call_id(entry), (Text(output),), is_error=failed, name=name)
 
 
 def _call_id(entry: Mapping[str, object]) -> str:
     return string(entry.get("toolCallId")) or string(entry.get("id"))
-
-
-def _output(value: object) -> str:
-    """Return what a tool printed; anything else that it returned as JSON."""
-    if is_object(value) and "stdout" in value:
-        printed = (string(value.get(name)) for name in ("stdout", "stderr"))
-        return "\n".join(text for text in printed if text)
-    return "" if value is None else as_json(value)
 
 
 _HEADER = frozenset(["title", "cwd", "owner", "session"])

@@ -171,14 +171,11 @@ def moment(value: object) -> int | None:
     if isinstance(value, str):
         found = _from_text(value)
     elif not isinstance(value, bool) and isinstance(value, int | float):
-        found = _from_number(value)
+        if isinstance(value, float) and not math.isfinite(value * 1000):
+            found = None
+        else:
+            found = round(value if value >= _SECONDS_END else value * 1000)
     return found if found is not None and 0 < found <= _LATEST else None
-
-
-def _from_number(value: float) -> int | None:
-    if isinstance(value, float) and not math.isfinite(value * 1000):
-        return None
-    return round(value if value >= _SECONDS_END else value * 1000)
 
 
 def _from_text(text: str) -> int | None:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
-    from holdfast.session import Usage
 
 __all__ = ["SWE_AGENT"]
 
@@ -148,11 +147,15 @@ class _Agents:
 def _about(run: _Run) -> About:
     info = mapping(run.entry.get("info"))
     problem = mapping(run.config.get("problem_statement"))
+    stats = mapping(info.get("model_stats"))
+    names = ("tokens_sent", "tokens_received", "", "")
+    whole = usage_in(stats, names, stats.get("instance_cost"))
+    usage = None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
     return About(
         title=string(problem.get("id")),
         model=_model(mapping(run.config.get("agent")), run.attempt),
         version=string(info.get("swe_agent_version")),
-        usage=_usage(mapping(info.get("model_stats"))),
+        usage=usage,
         more={
             key: found
             for key, value in (
@@ -176,12 +179,6 @@ def _config(entry: Mapping[str, object]) -> Mapping[str, object]:
     """Return how the run was set up, which newer files hold as text."""
     written = entry.get("replay_config")
     return mapping(parsed(written) if isinstance(written, str) else written)
-
-
-def _usage(stats: Mapping[str, object]) -> Usage | None:
-    names = ("tokens_sent", "tokens_received", "", "")
-    whole = usage_in(stats, names, stats.get("instance_cost"))
-    return None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
 
 
 def _message(entry: Mapping[str, object]) -> Message | None:

@@ -48,7 +48,15 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         if wanted in _WRITERS:
             is_whole = transcript == document.live
             window = transcript if is_whole else map(_uncounted, transcript)
-            events = window_events(window, _known(document))
+            # What is known of a conversation, with an id that follows from what was
+            # said.
+            about = document.about or About()
+            if about.id:
+                known = about
+            else:
+                said = DIALECTS["openai"].encode(document.live).messages
+                known = replace(about, id=derived_uuid(as_json(said)))
+            events = window_events(window, known)
             return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
         if wanted == document.format:
             if document.envelope is None:
@@ -71,18 +79,6 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         return dump(request, style)
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
-
-
-def _known(document: Document) -> About:
-    """Return what is known of a conversation, with an id that follows from what was said.
-
-    An agent that is given two conversations without one would take them for the same.
-    """
-    about = document.about or About()
-    if about.id:
-        return about
-    said = DIALECTS["openai"].encode(document.live).messages
-    return replace(about, id=derived_uuid(as_json(said)))
 
 
 def _uncounted(message: Message) -> Message:

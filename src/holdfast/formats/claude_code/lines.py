@@ -206,7 +206,14 @@ class SessionLine:
             found = decoded(_DIALECT, {"role": role, "content": [block]})
             if isinstance(found, str):
                 reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
-                problems.append(Problem(self.number, _refusal(block, role, reason), self.file))
+                # Say in plain words what was left out of a line, and why.
+                name = _BLOCKS.get(string(mapping(block).get("type")), f"a block of the {role}")
+                field, _, problem = reason.partition(": ")
+                if problem.endswith("found nothing"):
+                    refusal = f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
+                else:
+                    refusal = f"{name} was left out: {reason}"
+                problems.append(Problem(self.number, refusal, self.file))
             else:
                 kept.append(block)
         whole = decoded(_DIALECT, {"role": role, "content": kept})
@@ -235,15 +242,6 @@ def line_of(record: SourceRecord) -> SessionLine:
         get("isCompactSummary") is True,
         record.file,
     )
-
-
-def _refusal(block: object, role: str, reason: str) -> str:
-    """Say in plain words what was left out of a line, and why."""
-    name = _BLOCKS.get(string(mapping(block).get("type")), f"a block of the {role}")
-    field, _, problem = reason.partition(": ")
-    if problem.endswith("found nothing"):
-        return f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
-    return f"{name} was left out: {reason}"
 
 
 def _summary(text: str) -> Message:

@@ -71,7 +71,11 @@ def rollout_items(message: Message) -> Iterator[RolloutItem]:
     run: list[Part] = []
     carrier = replace(message, form="parts")
     for part in message.parts:
-        if not _is_item(part):
+        if isinstance(part, Opaque):
+            is_item = part.dialect == _DIALECT and not is_content(part.value.get("type"))
+        else:
+            is_item = isinstance(part, Thinking | ToolCall | ToolResult)
+        if not is_item:
             run.append(part)
             continue
         if run:
@@ -80,12 +84,6 @@ def rollout_items(message: Message) -> Iterator[RolloutItem]:
         yield from _single(message.role, part)
     if run or not message.parts:
         yield from _spoken(carrier, run)
-
-
-def _is_item(part: Part) -> bool:
-    if isinstance(part, Opaque):
-        return part.dialect == _DIALECT and not is_content(part.value.get("type"))
-    return isinstance(part, Thinking | ToolCall | ToolResult)
 
 
 def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[RolloutItem]:

@@ -22,7 +22,7 @@ from holdfast.session import Fork
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
@@ -62,23 +62,20 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
             yield from stream.take(record)
             continue
         if desk.is_new:
-            yield StrandStarted(strand=MAIN, line=record.line, about=_about(record.file))
+            # What the path of a transcript says about it, where it is known.
+            *folders, name = record.file.replace("\\", "/").split("/")
+            own = name.removesuffix(".jsonl")
+            match folders:
+                case [*_, parent, "subagents"]:
+                    about = About(id=own, parent=parent, fork=Fork.DELEGATION)
+                case [*_, folder] if folder == own:
+                    about = About(id=own)
+                case _:
+                    about = About()
+            yield StrandStarted(strand=MAIN, line=record.line, about=about)
         yield from desk.take(record)
     if printed is not None:
         yield from stream.end(printed)
-
-
-def _about(file: str) -> About:
-    """Return what the path of a transcript says about it, where it is known."""
-    *folders, name = file.replace("\\", "/").split("/")
-    own = name.removesuffix(".jsonl")
-    match folders:
-        case [*_, parent, "subagents"]:
-            return About(id=own, parent=parent, fork=Fork.DELEGATION)
-        case [*_, folder] if folder == own:
-            return About(id=own)
-        case _:
-            return About()
 
 
 class _Reader:
@@ -133,30 +130,26 @@ class _Reader:
         if kind == "thinking":
             return [thought(string(block.get("thinking")), string(block.get("signature")))]
         if kind in _CALLS:
-            return [self._call(block, place)]
+            own = string(block.get("id"))
+            if own:
+                self._named.add(own)
+            else:
+                self._nameless.append(place)
+            call = ToolCall(own or place, string(block.get("name")), as_json(block.get("input")))
+            return [call]
         if kind in _RESULTS:
-            return [self._result(block)]
+            answered = string(block.get("tool_use_id"))
+            if answered not in self._named and self._nameless:
+                answered = self._nameless.popleft()
+            result = ToolResult(
+                answered,
+                contents(block.get("content")),
+                is_error=block.get("is_error") is True,
+                name=string(block.get("name")),
+            )
+            return [result]
         found = contents([block])
         return found if found or kind == "text" else f"a block of type {kind!r} is not known"
-
-    def _call(self, block: Mapping[str, object], place: str) -> ToolCall:
-        own = string(block.get("id"))
-        if own:
-            self._named.add(own)
-        else:
-            self._nameless.append(place)
-        return ToolCall(own or place, string(block.get("name")), as_json(block.get("input")))
-
-    def _result(self, block: Mapping[str, object]) -> ToolResult:
-        answered = string(block.get("tool_use_id"))
-        if answered not in self._named and self._nameless:
-            answered = self._nameless.popleft()
-        return ToolResult(
-            answered,
-            contents(block.get("content")),
-            is_error=block.get("is_error") is True,
-            name=string(block.get("name")),
-        )
 
 
 CURSOR = SessionReader(

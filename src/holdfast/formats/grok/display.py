@@ -60,7 +60,14 @@ def item_message(entry: Mapping[str, object]) -> Message | str | None:
             said = contents(entry.get("content"))
             return Message(Role.ASSISTANT, (*_thoughts(entry), *said, *_calls(entry)))
         case "tool_result":
-            return Message(Role.TOOL, (_result(entry),))
+            # An image is a part of its own; some versions wrote its address alone.
+            pictures = [
+                {"url": each} if isinstance(each, str) else each
+                for each in sequence(entry.get("images"))
+            ]
+            said = contents(entry.get("content")) or (Text(""),)
+            result = ToolResult(string(entry.get("tool_call_id")), (*said, *contents(pictures)))
+            return Message(Role.TOOL, (result,))
         case "reasoning":
             return _item(entry)
         case "backend_tool_call":
@@ -105,15 +112,6 @@ def _calls(entry: Mapping[str, object]) -> Iterator[ToolCall]:
     for call in mappings(entry.get("tool_calls")):
         arguments = as_json(call.get("arguments"))
         yield ToolCall(string(call.get("id")), string(call.get("name")), arguments)
-
-
-def _result(entry: Mapping[str, object]) -> ToolResult:
-    # An image is a part of its own; some versions wrote its address alone.
-    pictures = [
-        {"url": each} if isinstance(each, str) else each for each in sequence(entry.get("images"))
-    ]
-    said = contents(entry.get("content")) or (Text(""),)
-    return ToolResult(string(entry.get("tool_call_id")), (*said, *contents(pictures)))
 
 
 _METHODS = frozenset(["session/update", "_x.ai/session/update"])
@@ -225,7 +223,10 @@ class ScreenLog:
                 if state == "failed":
                     self.failed.add(call)
                 self._places[f"={call}"] = len(self.steps)
-                result = ToolResult(call, (Text(_output(update)),), is_error=state == "failed")
+                said = [words([each.get("content")]) for each in mappings(update.get("content"))]
+                raw = update.get("rawOutput")
+                output = "\n".join(filter(None, said)) or ("" if raw is None else as_json(raw))
+                result = ToolResult(call, (Text(output),), is_error=state == "failed")
                 self._show(record, Message(Role.TOOL, (result,)), at)
             case "turn_completed" if is_object(update.get("usage")):
                 name = string(update.get("prompt_id")) or f"#{record.line}"
@@ -247,7 +248,12 @@ class ScreenLog:
     def _piece(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
         kind = string(update.get("sessionUpdate"))
         prompt = whole(mapping(update.get("_meta")).get("promptIndex"))
-        parts = _parts(kind, mapping(update.get("content")))
+        content = mapping(update.get("content"))
+        found = contents([{**content, "url": content.get("url") or content.get("uri")}])
+        if kind == "agent_thought_chunk":
+            parts = tuple(Thinking(each.text) for each in found if isinstance(each, Text))
+        else:
+            parts = found
         if not parts:
             return
         last = self.steps[-1] if self.steps else None
@@ -342,13 +348,6 @@ def _at(entry: Mapping[str, object]) -> int | None:
     return next((each for each in exact if each), None) or moment(entry.get("timestamp"))
 
 
-def _parts(kind: str, content: Mapping[str, object]) -> tuple[Part, ...]:
-    found = contents([{**content, "url": content.get("url") or content.get("uri")}])
-    if kind == "agent_thought_chunk":
-        return tuple(Thinking(each.text) for each in found if isinstance(each, Text))
-    return found
-
-
 def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Return parts with the pieces of one text, or of one thought, put together."""
     joined: list[Part] = []
@@ -361,12 +360,6 @@ def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
         else:
             joined.append(part)
     return tuple(joined)
-
-
-def _output(update: Mapping[str, object]) -> str:
-    said = [words([each.get("content")]) for each in mappings(update.get("content"))]
-    raw = update.get("rawOutput")
-    return "\n".join(filter(None, said)) or ("" if raw is None else as_json(raw))
 
 
 def _usage(fields: Mapping[str, object]) -> Usage:

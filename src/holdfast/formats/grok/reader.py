@@ -381,7 +381,17 @@ class _Folder:
                 display=screens[0] if len(screens) == 1 else self._displays.get(file, ScreenLog()),
                 kept=self._kept,
             )
-            yield from _tell(pages, _related(known, self.name, parents))
+            about = _related(known, self.name, parents)
+            told = list(session_events(pages))
+            if told:
+                is_child = about.fork is Fork.DELEGATION
+                is_child = is_child or string(about.more.get("session_kind")).startswith(_CHILD)
+                usage = None if is_child else pages.display.usage
+                line = pages.chat[0].line if pages.chat else 1
+                started = about.started or pages.display.started
+                about = replace(about, usage=usage, started=started)
+                yield StrandStarted(strand=pages.strand, line=line, about=about)
+                yield from told
 
 
 def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
@@ -397,20 +407,6 @@ def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
         return about
     is_child = string(about.more.get("session_kind")).startswith(_CHILD)
     return replace(about, fork=Fork.DELEGATION if is_child else Fork.BRANCH)
-
-
-def _tell(pages: SessionFiles, about: About) -> Iterator[Event]:
-    told = list(session_events(pages))
-    if not told:
-        return
-    is_child = about.fork is Fork.DELEGATION
-    is_child = is_child or string(about.more.get("session_kind")).startswith(_CHILD)
-    usage = None if is_child else pages.display.usage
-    line = pages.chat[0].line if pages.chat else 1
-    started = about.started or pages.display.started
-    about = replace(about, usage=usage, started=started)
-    yield StrandStarted(strand=pages.strand, line=line, about=about)
-    yield from told
 
 
 def _is_in(folder: str, above: str) -> bool:

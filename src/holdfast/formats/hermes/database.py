@@ -30,7 +30,7 @@ from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.events import Event
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
@@ -226,7 +226,24 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
     parents = {id_: string(row.get("parent_session_id")) for id_, row in kin.items()}
     for id_ in parents_first(parents):
         for row in query.rows("sessions", _KNOWN, where={"id": id_}):
-            yield from _session(query, row, _about(row, kin))
+            parent = string(row.get("parent_session_id"))
+            more = {
+                name: row[name]
+                for name in ("source", "end_reason", "billing_provider")
+                if string(row.get(name))
+            }
+            about = About(
+                id=string(row.get("id")),
+                title=string(row.get("title")),
+                model=string(row.get("model")),
+                cwd=string(row.get("cwd")) or string(settings_of(row).get("cwd")),
+                git_branch=string(row.get("git_branch")),
+                started=moment(row.get("started_at")),
+                parent=parent,
+                fork=_fork(row, kin.get(parent, {})) if parent else None,
+                more=more,
+            )
+            yield from _session(query, row, about)
     orphans: dict[str, None] = {}
     for row in query.rows("messages", ("session_id",), order=("session_id",)):
         id_ = string(row.get("session_id"))
@@ -235,26 +252,6 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
     for id_ in orphans:
         yield Problem(1, f"the messages of session {id_!r} have no session; they are kept alone")
         yield from _session(query, {"id": id_}, About(id=id_))
-
-
-def _about(row: Row, kin: Mapping[str, Row]) -> About:
-    parent = string(row.get("parent_session_id"))
-    more = {
-        name: row[name]
-        for name in ("source", "end_reason", "billing_provider")
-        if string(row.get(name))
-    }
-    return About(
-        id=string(row.get("id")),
-        title=string(row.get("title")),
-        model=string(row.get("model")),
-        cwd=string(row.get("cwd")) or string(settings_of(row).get("cwd")),
-        git_branch=string(row.get("git_branch")),
-        started=moment(row.get("started_at")),
-        parent=parent,
-        fork=_fork(row, kin.get(parent, {})) if parent else None,
-        more=more,
-    )
 
 
 def _fork(row: Row, parent: Row) -> Fork:
@@ -332,13 +329,11 @@ def _written(query: DatabaseQuery, strand: str, problems: list[Problem]) -> Iter
         )
         seconds = row.get("timestamp")
         at = float(seconds) if isinstance(seconds, int | float) else 0.0
-        yield MessageRow(told, fingerprint(row), at, _fate(row))
-
-
-def _fate(row: Row) -> RowFate:
-    if row.get("active", 1) != 0:
-        return RowFate.LIVE
-    return RowFate.FOLDED if row.get("compacted") == 1 else RowFate.TAKEN_BACK
+        if row.get("active", 1) != 0:
+            fate = RowFate.LIVE
+        else:
+            fate = RowFate.FOLDED if row.get("compacted") == 1 else RowFate.TAKEN_BACK
+        yield MessageRow(told, fingerprint(row), at, fate)
 
 
 HERMES_STATE = DatabaseReader(

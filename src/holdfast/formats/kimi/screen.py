@@ -140,15 +140,12 @@ def _message(kind: str, payload: Mapping[str, object]) -> Message | None:
         case "ToolCall":
             return Message(Role.ASSISTANT, (call_made(payload),))
         case "ToolResult":
-            return Message(Role.TOOL, (_result(payload),))
+            value = mapping(payload.get("return_value")) or mapping(payload.get("result"))
+            note = string(value.get("message"))
+            said = shown_of(value.get("output"))
+            failed = value.get("is_error") is True
+            content = (*said, *([Text(note)] if note else []))
+            result = ToolResult(string(payload.get("tool_call_id")), content, is_error=failed)
+            return Message(Role.TOOL, (result,))
         case _:
             return None
-
-
-def _result(payload: Mapping[str, object]) -> ToolResult:
-    value = mapping(payload.get("return_value")) or mapping(payload.get("result"))
-    note = string(value.get("message"))
-    said = shown_of(value.get("output"))
-    failed = value.get("is_error") is True
-    content = (*said, *([Text(note)] if note else []))
-    return ToolResult(string(payload.get("tool_call_id")), content, is_error=failed)

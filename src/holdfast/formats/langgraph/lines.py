@@ -173,7 +173,13 @@ class CheckpointLines:
 
     def take(self, checkpoint: GraphCheckpoint) -> Iterator[Event]:
         """Tell what a checkpoint has that its parent had not."""
-        yield from self._entitled(checkpoint.title)
+        # Note what a conversation is called; a graph inside another one is called by its
+        # node.
+        title = checkpoint.title
+        if title and not self._around and title != self._about.title:
+            self._about = replace(self._about, title=title)
+            if self.strand:
+                yield MetadataUpdated(strand=self.strand, about=About(title=title))
         line = self._line_after(checkpoint.parent)
         own = list(self._own(checkpoint.entries))
         entries = {identity: entry for _, identity, entry in own}
@@ -188,20 +194,23 @@ class CheckpointLines:
             for identity in fresh:
                 yield self._told(line, checkpoint, identity, entries[identity])
             if is_summarized:
-                yield self._summed_up(line, checkpoint)
+                key = self._key(f"{checkpoint.id}/summary")
+                line.summary = checkpoint.summary, key
+                line.path.append((key, None))
+                line.shown.append(key)
+                summed_up = MessageEvent(
+                    strand=line.strand,
+                    line=checkpoint.line,
+                    key=key,
+                    message=summarized(checkpoint.summary, ORIGIN),
+                    native=SourceMetadata(at=checkpoint.at),
+                )
+                yield summed_up
             hidden = {identity for place, identity, _ in own if place in checkpoint.hidden}
             shown = [identity for identity in entries if identity not in hidden]
             yield from self._changed(line, checkpoint, _Change(shown, fresh, is_summarized))
         line.held = checkpoint.entries
         self._settle(checkpoint.id, line)
-
-    def _entitled(self, title: str) -> Iterator[Event]:
-        """Note what a conversation is called; a graph inside another one is called by its node."""
-        if not title or self._around or title == self._about.title:
-            return
-        self._about = replace(self._about, title=title)
-        if self.strand:
-            yield MetadataUpdated(strand=self.strand, about=About(title=title))
 
     def _own(
         self, entries: Sequence[ChannelMessage]
@@ -295,19 +304,6 @@ class CheckpointLines:
             key=key,
             message=message_of(entry),
             native=native,
-        )
-
-    def _summed_up(self, line: CheckpointLine, checkpoint: GraphCheckpoint) -> MessageEvent:
-        key = self._key(f"{checkpoint.id}/summary")
-        line.summary = checkpoint.summary, key
-        line.path.append((key, None))
-        line.shown.append(key)
-        return MessageEvent(
-            strand=line.strand,
-            line=checkpoint.line,
-            key=key,
-            message=summarized(checkpoint.summary, ORIGIN),
-            native=SourceMetadata(at=checkpoint.at),
         )
 
     def _changed(

@@ -274,13 +274,21 @@ class _SessionReader:
         told = self._told(entry, entry.id, summarized(text, "opencode"), native)
         yield told
         self._window += kept
+        is_automatic = asked.get("auto")
+        match is_automatic:
+            case True:
+                trigger = "auto"
+            case False:
+                trigger = "manual"
+            case _:
+                trigger = ""
         yield CompactionEvent(
             strand=self._strand,
             line=1,
             id=f"{told.key}/fold",
             shows=tuple(key for _, key in self._window),
             at=entry.at,
-            trigger=_trigger(asked.get("auto")),
+            trigger=trigger,
         )
 
 
@@ -307,13 +315,3 @@ def _costs(entry: StoredMessage) -> dict[str, Usage | None]:
         if part.get("type") == "step-finish"
     }
     return costs or {entry.id: usage_of(entry.fields)}
-
-
-def _trigger(is_automatic: object) -> str:
-    match is_automatic:
-        case True:
-            return "auto"
-        case False:
-            return "manual"
-        case _:
-            return ""

@@ -133,18 +133,16 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
             reason = f"expected an event, found {kind_of(record.value)}"
             yield Problem(record.line, reason, record.file)
             continue
-        strand = _conversation(record.file)
+        # The folder of a conversation, or the file that holds all of it.
+        file = record.file
+        folder, _, name = file.replace("\\", "/").rpartition("/")
+        if name == "base_state.json":
+            strand = folder
+        else:
+            strand = folder.removesuffix("/events") if name.startswith("event-") else file
         if strand not in desks:
             desks[strand] = _ConversationReader(strand, keys)
         yield from desks[strand].take(record.value, record.line)
-
-
-def _conversation(file: str) -> str:
-    """Return the folder of a conversation, or the file that holds all of it."""
-    folder, _, name = file.replace("\\", "/").rpartition("/")
-    if name == "base_state.json":
-        return folder
-    return folder.removesuffix("/events") if name.startswith("event-") else file
 
 
 class _ConversationReader:

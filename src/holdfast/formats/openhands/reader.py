@@ -125,7 +125,20 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
         strand = str(number) if number else MAIN
         entry = mapping(record.value)
         past = _events(entry)
-        yield StrandStarted(strand=strand, line=record.line, about=_about(entry, past))
+        metadata, issue = mapping(entry.get("metadata")), mapping(entry.get("issue"))
+        first = mapping(past[0] if past else None)
+        task, run = string(entry.get("instance_id")), string(metadata.get("start_time"))
+        about = About(
+            # A task is worked on in many runs, so its name alone is no identity.
+            id=f"{task}@{run}" if task and run else "",
+            title=task or string(issue.get("title")),
+            model=string(mapping(metadata.get("llm_config")).get("model")),
+            version=string(mapping(first.get("args")).get("openhands_version")),
+            started=moment(first.get("timestamp")),
+            usage=undivided(total_of(mapping(entry.get("metrics"))), past),
+            more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
+        )
+        yield StrandStarted(strand=strand, line=record.line, about=about)
         desk = TaskReader(strand, record.line, keys)
         for event in past:
             yield from desk.take(event)
@@ -137,22 +150,6 @@ def _events(entry: Mapping[str, object]) -> list[Mapping[str, object]]:
     for each in sequence(entry.get("history")):
         found.extend(mappings(each) if is_array(each) else [mapping(each)])
     return [event for event in found if event]
-
-
-def _about(entry: Mapping[str, object], past: Sequence[Mapping[str, object]]) -> About:
-    metadata, issue = mapping(entry.get("metadata")), mapping(entry.get("issue"))
-    first = mapping(past[0] if past else None)
-    task, run = string(entry.get("instance_id")), string(metadata.get("start_time"))
-    return About(
-        # A task is worked on in many runs, so its name alone is no identity.
-        id=f"{task}@{run}" if task and run else "",
-        title=task or string(issue.get("title")),
-        model=string(mapping(metadata.get("llm_config")).get("model")),
-        version=string(mapping(first.get("args")).get("openhands_version")),
-        started=moment(first.get("timestamp")),
-        usage=undivided(total_of(mapping(entry.get("metrics"))), past),
-        more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
-    )
 
 
 def undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
@@ -412,28 +409,23 @@ def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> It
         past = [events[number] for number in sorted(events)]
         strand = place or MAIN
         name = "" if place == file else place.rpartition("/")[2]
-        yield StrandStarted(strand=strand, line=first, about=_about_folder(name, metadata, past))
+        arguments = (mapping(event.get("args")) for event in past)
+        versions = (string(each.get("openhands_version")) for each in arguments)
+        repository = string(metadata.get("selected_repository"))
+        about = About(
+            id=string(metadata.get("conversation_id")) or name,
+            title=string(metadata.get("title")),
+            model=string(metadata.get("llm_model")),
+            git_branch=string(metadata.get("selected_branch")),
+            version=next(filter(None, versions), ""),
+            started=moment(past[0].get("timestamp")),
+            usage=undivided(_total(metadata), past),
+            more={"repository": repository} if repository else {},
+        )
+        yield StrandStarted(strand=strand, line=first, about=about)
         desk = TaskReader(strand, first, keys)
         for event in past:
             yield from desk.take(event)
-
-
-def _about_folder(
-    name: str, metadata: Mapping[str, object], past: Sequence[Mapping[str, object]]
-) -> About:
-    arguments = (mapping(event.get("args")) for event in past)
-    versions = (string(each.get("openhands_version")) for each in arguments)
-    repository = string(metadata.get("selected_repository"))
-    return About(
-        id=string(metadata.get("conversation_id")) or name,
-        title=string(metadata.get("title")),
-        model=string(metadata.get("llm_model")),
-        git_branch=string(metadata.get("selected_branch")),
-        version=next(filter(None, versions), ""),
-        started=moment(past[0].get("timestamp")),
-        usage=undivided(_total(metadata), past),
-        more={"repository": repository} if repository else {},
-    )
 
 
 def _total(metadata: Mapping[str, object]) -> Usage:

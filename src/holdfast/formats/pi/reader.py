@@ -92,12 +92,18 @@ _HEADER = ("provider", "thinkingLevel", "parentSession", "branchedFrom")
 def opened(header: Mapping[str, object]) -> About:
     """Return what the header says."""
     origin = string(header.get("parentSession")) or string(header.get("branchedFrom"))
+    # The id in the name of a session file, which begins with the time.
+    if origin.startswith("sqlite:"):
+        parent = origin.split(":", 3)[2] if origin.count(":") > 1 else ""
+    else:
+        name = origin.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
+        parent = name.partition("_")[2] or name
     return About(
         id=string(header.get("id")),
         model=string(header.get("modelId")),
         cwd=string(header.get("cwd")),
         started=time_of(header),
-        parent=_session_of(origin),
+        parent=parent,
         fork=Fork.BRANCH if origin else None,
         more={key: found for key in _HEADER if (found := string(header.get(key)))},
     )
@@ -115,17 +121,6 @@ def noted(entry: Mapping[str, object]) -> About | None:
             return About(more={"thinkingLevel": string(entry.get("thinkingLevel"))})
         case _:
             return None
-
-
-def _session_of(path: str) -> str:
-    """Return the id in the name of a session file, which begins with the time.
-
-    OpenClaw names one of its database instead, as `sqlite:agent:id:path`.
-    """
-    if path.startswith("sqlite:"):
-        return path.split(":", 3)[2] if path.count(":") > 1 else ""
-    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
-    return name.partition("_")[2] or name
 
 
 _FILES = ("readFiles", "modifiedFiles")
@@ -164,7 +159,10 @@ class _Reader:
         """Tell one entry."""
         self._line = line
         if entry.get("type") == "session":
-            yield from self._header(entry)
+            if self._about in (None, About()):
+                about = opened(entry)
+                known, begun = self._about, self._begin(about)
+                yield begun if known is None else MetadataUpdated(strand=MAIN, about=about)
             self._order.append(None)
             return
         if self._about is None:
@@ -235,13 +233,6 @@ class _Reader:
     def _begin(self, about: About) -> StrandStarted:
         self._about = about
         return StrandStarted(strand=MAIN, line=self._line, about=about)
-
-    def _header(self, entry: Mapping[str, object]) -> Iterator[Event]:
-        if self._about not in (None, About()):
-            return
-        about = opened(entry)
-        known, begun = self._about, self._begin(about)
-        yield begun if known is None else MetadataUpdated(strand=MAIN, about=about)
 
     def _say(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
         found = spoken(entry)
