@@ -81,7 +81,12 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     desks: dict[str, _TranscriptReader] = {}
     strands: list[str] = []
     for record in records:
-        own = _id_in(record.file)
+        # The folder of a conversation from the path of its transcript, where it is known.
+        match record.file.replace("\\", "/").split("/"):
+            case [*_, name, ".system_generated", "logs", _]:
+                own = name
+            case _:
+                own = ""
         if own != conversation:
             yield from _whole(copies.values())
             conversation, copies = own, {}
@@ -127,15 +132,6 @@ def _folder(file: str) -> str:
     """Return the folder of a conversation, or the file where it lies in none."""
     folder, inside, _ = file.replace("\\", "/").partition("/.system_generated/")
     return folder if inside else file
-
-
-def _id_in(file: str) -> str:
-    """Return the folder of a conversation from the path of its transcript, where it is known."""
-    match file.replace("\\", "/").split("/"):
-        case [*_, own, ".system_generated", "logs", _]:
-            return own
-        case _:
-            return ""
 
 
 class _TranscriptReader:

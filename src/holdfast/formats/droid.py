@@ -96,7 +96,17 @@ class DroidStreamReader:
                 call = ToolCall(_call_id(entry), name, as_json(entry.get("parameters")))
                 yield self._told(record, Message(Role.ASSISTANT, (call,)))
             case "tool_result":
-                yield self._told(record, Message(Role.TOOL, (_result(entry),)))
+                value = entry.get("value")
+                failed = entry.get("isError") is True or count(mapping(value).get("exitCode")) > 0
+                name = string(entry.get("toolName")) or string(entry.get("toolId"))
+                # What a tool printed; anything else that it returned as JSON.
+                if is_object(value) and "stdout" in value:
+                    printed = (string(value.get(name)) for name in ("stdout", "stderr"))
+                    output = "\n".join(text for text in printed if text)
+                else:
+                    output = "" if value is None else as_json(value)
+                result = ToolResult(_call_id(entry), (Text(output),), is_error=failed, name=name)
+                yield self._told(record, Message(Role.TOOL, (result,)))
             case "completion":
                 text = string(entry.get("finalText"))
                 if text not in {"", self._words}:
@@ -148,19 +158,6 @@ class DroidStreamReader:
                 at=moment(entry.get("timestamp")),
             ),
         )
-
-
-def _result(entry: Mapping[str, object]) -> ToolResult:
-    value = entry.get("value")
-    failed = entry.get("isError") is True or count(mapping(value).get("exitCode")) > 0
-    name = string(entry.get("toolName")) or string(entry.get("toolId"))
-    # What a tool printed; anything else that it returned as JSON.
-    if is_object(value) and "stdout" in value:
-        printed = (string(value.get(name)) for name in ("stdout", "stderr"))
-        output = "\n".join(text for text in printed if text)
-    else:
-        output = "" if value is None else as_json(value)
-    return ToolResult(_call_id(entry), (Text(output),), is_error=failed, name=name)
 
 
 def _call_id(entry: Mapping[str, object]) -> str:
@@ -241,20 +238,19 @@ class _FolderReader:
         desk = self._stream if self._stream.has_begun or is_stream else self._desk
         for event in desk.take(record):
             if isinstance(event, StrandStarted):
-                yield self._introduced(event, record.file)
+                # A beginning with what is known beside it, in a strand that has
+                # no other.
+                file = record.file
+                if file:
+                    own = event.about.id
+                    self._strand = file if not own or own in self._taken else own
+                    self._taken.add(self._strand)
+                name = _stem(file)
+                self._begun[name] = self._strand
+                about = merged(event.about, self._settings.get(name, About()))
+                yield prefixed(replace(event, about=about), self._strand)
             else:
                 yield prefixed(event, self._strand)
-
-    def _introduced(self, event: StrandStarted, file: str) -> Event:
-        """Return a beginning with what is known beside it, in a strand that has no other."""
-        if file:
-            own = event.about.id
-            self._strand = file if not own or own in self._taken else own
-            self._taken.add(self._strand)
-        name = _stem(file)
-        self._begun[name] = self._strand
-        about = merged(event.about, self._settings.get(name, About()))
-        return prefixed(replace(event, about=about), self._strand)
 
 
 def _stem(file: str) -> str:
@@ -283,7 +279,23 @@ class _FileReader:
         entry = mapping(record.value)
         match entry.get("type"):
             case "session_start" if self._session is None:
-                yield from self._begin(record.line, _about(entry))
+                header = {**mapping(entry.get("session")), **entry}
+                caller, origin = (
+                    string(header.get("callingSessionId")),
+                    string(header.get("parent")),
+                )
+                fork = Fork.BRANCH if origin else None
+                about = About(
+                    id=string(header.get("id")),
+                    title=string(header.get("sessionTitle")) or string(header.get("title")),
+                    cwd=string(header.get("cwd")),
+                    version=string(header.get("version")),
+                    started=moment(header.get("timestamp")),
+                    parent=caller or origin,
+                    fork=Fork.DELEGATION if caller else fork,
+                    more={key: found for key in _KNOWN if (found := string(header.get(key)))},
+                )
+                yield from self._begin(record.line, about)
             case "message":
                 yield from self._begin(record.line, About())
                 yield from self._message(record, entry)
@@ -336,20 +348,20 @@ class _FileReader:
         yield MessageEvent(
             strand=MAIN, line=line, key=key, message=message, native=SourceMetadata(id=own, at=at)
         )
-        self._window = [(own, key), *self._kept(entry)]
-        shows = tuple(key for _, key in self._window)
-        yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
-
-    def _kept(self, entry: Mapping[str, object]) -> list[tuple[str, str]]:
-        """Return what stays beside a summary: what came after the message that it speaks up to."""
+        # What stays beside a summary: what came after the message that it speaks up to.
+        kept: list[tuple[str, str]]
         anchor = mapping(entry.get("anchorMessage"))
         name, index = string(anchor.get("id")), whole(anchor.get("index"))
         places = [place for place, (own, _) in enumerate(self._window) if own == name]
         if not name or not places:
-            return []
-        # Where as many were taken away as stand before it, the message itself stays.
-        stays = index is not None and whole(entry.get("removedCount")) == index
-        return self._window[places[0] if stays else places[-1] + 1 :]
+            kept = []
+        else:
+            # Where as many were taken away as stand before it, the message itself stays.
+            stays = index is not None and whole(entry.get("removedCount")) == index
+            kept = self._window[places[0] if stays else places[-1] + 1 :]
+        self._window = [(own, key), *kept]
+        shows = tuple(key for _, key in self._window)
+        yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
 
 
 def _decoded(said: Mapping[str, object]) -> tuple[Message, ...] | str:
@@ -380,22 +392,6 @@ def _thoughts(said: Mapping[str, object]) -> Iterator[Thinking]:
             yield from (part for part in message.parts if isinstance(part, Thinking))
     elif text := text or string(said.get("chatCompletionReasoningContent")):
         yield Thinking(text)
-
-
-def _about(entry: Mapping[str, object]) -> About:
-    header = {**mapping(entry.get("session")), **entry}
-    caller, origin = string(header.get("callingSessionId")), string(header.get("parent"))
-    fork = Fork.BRANCH if origin else None
-    return About(
-        id=string(header.get("id")),
-        title=string(header.get("sessionTitle")) or string(header.get("title")),
-        cwd=string(header.get("cwd")),
-        version=string(header.get("version")),
-        started=moment(header.get("timestamp")),
-        parent=caller or origin,
-        fork=Fork.DELEGATION if caller else fork,
-        more={key: found for key in _KNOWN if (found := string(header.get(key)))},
-    )
 
 
 DROID = SessionReader(

@@ -164,7 +164,28 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
         native: What its agent wrote about it.
         mark: The mark that an import sets, if one does.
     """
-    written = _to_fields(native)
+    # One by one, in place of a dictionary of all that is filtered: every message goes through here.
+    fields: dict[str, object] = {}
+    if native.id:
+        fields["id"] = native.id
+    if native.parent:
+        fields["parent"] = native.parent
+    if native.reply:
+        fields["reply"] = native.reply
+    if native.model:
+        fields["model"] = native.model
+    if native.usage is not None:
+        usage = native.usage
+        counts = (usage.input_tokens, usage.output_tokens)
+        cached = (usage.cache_read_tokens, usage.cache_write_tokens)
+        fields["usage"] = [usage.calls, *counts, *cached, usage.cost]
+    if native.at is not None:
+        fields["at"] = native.at
+    if native.more:
+        fields["more"] = native.more
+    if native.mark:
+        fields["mark"] = native.mark
+    written = fields
     if mark:
         written["mark"] = mark
     if not written:
@@ -192,31 +213,6 @@ def without_native(message: Message) -> Message:
         return message
     rest = {key: value for key, value in message.extras.items() if key != _KEY}
     return replace(message, extras=rest or NO_EXTRAS)
-
-
-def _to_fields(native: SourceMetadata) -> dict[str, object]:
-    # One by one, in place of a dictionary of all that is filtered: every message goes through here.
-    fields: dict[str, object] = {}
-    if native.id:
-        fields["id"] = native.id
-    if native.parent:
-        fields["parent"] = native.parent
-    if native.reply:
-        fields["reply"] = native.reply
-    if native.model:
-        fields["model"] = native.model
-    if native.usage is not None:
-        usage = native.usage
-        counts = (usage.input_tokens, usage.output_tokens)
-        cached = (usage.cache_read_tokens, usage.cache_write_tokens)
-        fields["usage"] = [usage.calls, *counts, *cached, usage.cost]
-    if native.at is not None:
-        fields["at"] = native.at
-    if native.more:
-        fields["more"] = native.more
-    if native.mark:
-        fields["mark"] = native.mark
-    return fields
 
 
 def _from_fields(fields: Mapping[str, object]) -> SourceMetadata:

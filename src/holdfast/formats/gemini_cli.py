@@ -137,7 +137,15 @@ class MessageGrowth:
                 yield part
         for call in mappings(entry.get("toolCalls")):
             call_id, name = string(call.get("id")), string(call.get("name"))
-            content = tuple(_answer(call))
+            answer: list[Content] = []
+            for part in sequence(call.get("result")):
+                response = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
+                told = response.get("output", response.get("error"))
+                if response:
+                    answer.append(Text(told if isinstance(told, str) else as_json(dict(response))))
+                else:
+                    answer.extend(contents([part]))
+            content = tuple(answer)
             if content and call_id not in self._answered:
                 self._answered.add(call_id)
                 failed = string(call.get("status")) in _FAILED
@@ -196,16 +204,6 @@ def _parts(content: object, role: Role) -> tuple[Part, ...]:
     return tuple(part for message in found for part in message.parts)
 
 
-def _answer(call: Mapping[str, object]) -> Iterator[Content]:
-    for part in sequence(call.get("result")):
-        response = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
-        told = response.get("output", response.get("error"))
-        if response:
-            yield Text(told if isinstance(told, str) else as_json(dict(response)))
-        else:
-            yield from contents([part])
-
-
 _SPEAKERS = frozenset(["user", "gemini", "model"])
 _MORE = ("projectHash", "kind")
 
@@ -215,7 +213,10 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     likely: Sign | None = None
     for record in records:
         entry = mapping(record.value)
-        if any(_is_oldest(each) for each in mappings(entry.get("history"))):
+        if any(
+            (each.get("role") == "gemini" and "parts" in each)
+            for each in mappings(entry.get("history"))
+        ):
             return Sign("a history with messages of role gemini", LIKELY)
         if entry.get("type") == "gemini" and "content" in entry:
             likely = likely or Sign("a message of type gemini", LIKELY)
@@ -227,10 +228,6 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
         if any(each.get("type") == "gemini" for each in mappings(entry.get("messages"))):
             return Sign("a session with messages of type gemini", LIKELY)
     return likely
-
-
-def _is_oldest(message: Mapping[str, object]) -> bool:
-    return message.get("role") == "gemini" and "parts" in message
 
 
 def read(records: Iterable[SourceRecord]) -> Iterator[Event]:

@@ -108,7 +108,13 @@ def _known(message: Message) -> Message:
         usage=tokens_in(usage, extra.get("cost") or usage.get("cost")),
         at=at,
     )
-    return with_native(replace(bare, parts=(*_reasoning(bare, response), *bare.parts)), native)
+    # What the model thought, unless the message says it already.
+    reasoning: tuple[Thinking, ...]
+    if any(isinstance(part, Thinking) for part in bare.parts):
+        reasoning = ()
+    else:
+        reasoning = tuple(thoughts(answer_in(response)))
+    return with_native(replace(bare, parts=(*reasoning, *bare.parts)), native)
 
 
 def _resulted(message: Message) -> Message | None:
@@ -126,13 +132,6 @@ def _resulted(message: Message) -> Message | None:
     return with_native(
         replace(message, parts=(part,)), SourceMetadata(at=moment(extra.get("timestamp")))
     )
-
-
-def _reasoning(message: Message, response: Mapping[str, object]) -> tuple[Thinking, ...]:
-    """Return what the model thought, unless the message says it already."""
-    if any(isinstance(part, Thinking) for part in message.parts):
-        return ()
-    return tuple(thoughts(answer_in(response)))
 
 
 def _answered(part: Part, *, failed: bool) -> Part:

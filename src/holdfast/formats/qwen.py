@@ -133,7 +133,11 @@ class RecordTree:
         """Tell the history that a sub-agent begins with, which is that of its parent."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
-        if text := _instruction(payload.get("systemInstruction")):
+        # The words of the instruction that older versions wrote with an inherited
+        # history.
+        value = payload.get("systemInstruction")
+        instruction = words(value if isinstance(value, str) else mapping(value).get("parts"))
+        if text := instruction:
             prompt = Message(Role.SYSTEM, (Text(text),))
             yield self._told(record, keys.take("", record.line), prompt, ())
         for content in mappings(payload.get("history")):
@@ -213,11 +217,6 @@ class RecordTree:
 
     def _go(self, shows: tuple[str, ...], before: _Node | None) -> None:
         self._at = self._places[self._reached] = _Node(shows, before)
-
-
-def _instruction(value: object) -> str:
-    """Return the words of the instruction that older versions wrote with an inherited history."""
-    return words(value if isinstance(value, str) else mapping(value).get("parts"))
 
 
 def _shown(node: _Node | None) -> tuple[str, ...]:

@@ -138,7 +138,12 @@ def read_source(source: JsonSource, *, format: str = "auto") -> tuple[Document, 
             choose(format, ("auto", *FORMATS))
             if format in IN_DATABASES:
                 raise DecodeError(format, "the file", "this is text; expected a database")
-            return _read_as(source, format)
+            reader = next((each for each in SESSIONS if each.format.name == format), None)
+            return (
+                _read_documents(source, format)
+                if reader is None
+                else _read_sessions(source, reader)
+            )
         shape = _shape(source)
         if shape.reader is not None:
             return _read_sessions(source, shape.reader)
@@ -180,11 +185,6 @@ def documents_from_events(known: Format, events: Iterable[Event]) -> tuple[Docum
         )
         for each in replay(events)
     )
-
-
-def _read_as(source: JsonSource, name: str) -> tuple[Document, ...]:
-    reader = next((each for each in SESSIONS if each.format.name == name), None)
-    return _read_documents(source, name) if reader is None else _read_sessions(source, reader)
 
 
 def _shape(source: JsonSource) -> _Shape:

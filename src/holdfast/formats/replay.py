@@ -316,21 +316,21 @@ def _joined(path: Iterable[MessageEvent]) -> list[SourceMessage]:
         message, reply = told.message, told.native.reply
         if message.role is Role.ASSISTANT and reply in open_at:
             place = open_at[reply]
-            said[place] = SourceMessage(said[place].line, _with(said[place].message, told))
+            # Add a piece of the same answer: what the first piece says of itself
+            # holds for all.
+            whole = said[place].message
+            native, more = native_of(whole), told.native
+            native = replace(
+                native, usage=native.usage or more.usage, more={**more.more, **native.more}
+            )
+            joined = replace(
+                without_native(whole),
+                parts=(*whole.parts, *told.message.parts),
+                extras={**told.message.extras, **without_native(whole).extras},
+            )
+            said[place] = SourceMessage(said[place].line, with_native(joined, native))
             continue
         if message.role is not Role.TOOL:
             open_at = {reply: len(said)} if message.role is Role.ASSISTANT and reply else {}
         said.append(SourceMessage(told.line, with_native(message, told.native)))
     return said
-
-
-def _with(whole: Message, told: MessageEvent) -> Message:
-    """Add a piece of the same answer: what the first piece says of itself holds for all."""
-    native, more = native_of(whole), told.native
-    native = replace(native, usage=native.usage or more.usage, more={**more.more, **native.more})
-    joined = replace(
-        without_native(whole),
-        parts=(*whole.parts, *told.message.parts),
-        extras={**told.message.extras, **without_native(whole).extras},
-    )
-    return with_native(joined, native)

@@ -80,7 +80,29 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     """Return the events of the records of SWE-agent."""
     for number, record in enumerate(records):
         for run in _runs(mapping(record.value), str(number) if number else MAIN):
-            yield from _told(record, run)
+            yield StrandStarted(strand=run.strand, line=record.line, about=_about(run))
+            crew = _Agents(run.strand)
+            for place, each in enumerate(sequence(run.entry.get("history"))):
+                fields = mapping(each)
+                message = _message(fields)
+                if message is None:
+                    yield Problem(record.line, f"history[{place}] has no known role", record.file)
+                    continue
+                if not message.parts:
+                    continue
+                strand = crew.strand_of(fields, place)
+                if strand not in crew.begun:
+                    crew.begun.add(strand)
+                    about = About(title=string(fields.get("agent")))
+                    fork = Fork.DELEGATION
+                    yield StrandStarted(
+                        strand=strand, line=record.line, about=about, of=run.strand, fork=fork
+                    )
+                native = SourceMetadata(more={key: fields[key] for key in _KEPT if fields.get(key)})
+                key = f"{run.strand}#{place}"
+                yield MessageEvent(
+                    strand=strand, line=record.line, key=key, message=message, native=native
+                )
 
 
 def _runs(entry: Mapping[str, object], strand: str) -> Iterator[_Run]:
@@ -95,30 +117,6 @@ def _runs(entry: Mapping[str, object], strand: str) -> Iterator[_Run]:
             more["is_best"] = True
         name = f"{strand}@{number}" if number else strand
         yield _Run(name, attempt, _config(attempt) or config, number, more)
-
-
-def _told(record: SourceRecord, run: _Run) -> Iterator[Event]:
-    yield StrandStarted(strand=run.strand, line=record.line, about=_about(run))
-    crew = _Agents(run.strand)
-    for place, each in enumerate(sequence(run.entry.get("history"))):
-        fields = mapping(each)
-        message = _message(fields)
-        if message is None:
-            yield Problem(record.line, f"history[{place}] has no known role", record.file)
-            continue
-        if not message.parts:
-            continue
-        strand = crew.strand_of(fields, place)
-        if strand not in crew.begun:
-            crew.begun.add(strand)
-            about = About(title=string(fields.get("agent")))
-            fork = Fork.DELEGATION
-            yield StrandStarted(
-                strand=strand, line=record.line, about=about, of=run.strand, fork=fork
-            )
-        native = SourceMetadata(more={key: fields[key] for key in _KEPT if fields.get(key)})
-        key = f"{run.strand}#{place}"
-        yield MessageEvent(strand=strand, line=record.line, key=key, message=message, native=native)
 
 
 class _Agents:
@@ -151,9 +149,13 @@ def _about(run: _Run) -> About:
     names = ("tokens_sent", "tokens_received", "", "")
     whole = usage_in(stats, names, stats.get("instance_cost"))
     usage = None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
+    # The model of an attempt; several agents take turns.
+    agent = mapping(run.config.get("agent"))
+    several = mappings(agent.get("agent_configs"))
+    chosen = several[run.attempt % len(several)] if several else agent
     return About(
         title=string(problem.get("id")),
-        model=_model(mapping(run.config.get("agent")), run.attempt),
+        model=string(mapping(chosen.get("model")).get("name")),
         version=string(info.get("swe_agent_version")),
         usage=usage,
         more={
@@ -166,13 +168,6 @@ def _about(run: _Run) -> About:
         }
         | {**run.more},
     )
-
-
-def _model(agent: Mapping[str, object], attempt: int) -> str:
-    """Return the model of an attempt; several agents take turns."""
-    several = mappings(agent.get("agent_configs"))
-    found = several[attempt % len(several)] if several else agent
-    return string(mapping(found.get("model")).get("name"))
 
 
 def _config(entry: Mapping[str, object]) -> Mapping[str, object]:

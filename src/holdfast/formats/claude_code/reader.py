@@ -45,11 +45,9 @@ from holdfast.session import Fork, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.claude_code.branches import LinePlace
     from holdfast.formats.claude_code.lines import SessionLine
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Transcript
 
 __all__ = ["CLAUDE_CODE"]
 
@@ -203,7 +201,12 @@ class _Reader:
         """Tell what a line adds."""
         events: list[Event] = []
         if line.marks and line.original in self._told:
-            self._copied(line)
+            # Let a line stand for the one that it repeats: what comes below it follows that.
+            place, told_key = self._tree.copied(line)
+            self._folds.copied(line.uuid, line.original)
+            if line.uuid:
+                self._told.add(line.uuid)
+            self._last[place] = told_key
             return events
         if (about := self._header.see(line)) is not None:
             events.append(MetadataUpdated(strand=MAIN, about=about))
@@ -261,11 +264,6 @@ class _Reader:
                 self._folds.branch(place.strand, place.begun.of or MAIN, place.begun.after)
         if line.kind == "assistant" and "supersedesUuids" in line.entry:
             events += self._folds.retract(line, place.strand)
-        self._messages(line, place, messages, events)
-
-    def _messages(
-        self, line: SessionLine, place: LinePlace, messages: Transcript, events: list[Event]
-    ) -> None:
         name, strand = line.uuid or f"#{line.number}", place.strand
         keys = (name, *(f"{name}/{count}" for count in range(1, len(messages))))
         reply, model, usage = "", "", None
@@ -294,14 +292,6 @@ class _Reader:
         self._last[strand] = keys[-1]
         if line.is_summary:
             events += self._folds.end(line, strand, name)
-
-    def _copied(self, line: SessionLine) -> None:
-        """Let a line stand for the one that it repeats: what comes below it follows that."""
-        strand, key = self._tree.copied(line)
-        self._folds.copied(line.uuid, line.original)
-        if line.uuid:
-            self._told.add(line.uuid)
-        self._last[strand] = key
 
 
 class _AnswerTracker:

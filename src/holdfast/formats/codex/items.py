@@ -202,7 +202,13 @@ def about_of(meta: Mapping[str, object], note: Mapping[str, object], written: ob
         fork=fork,
         more={name: meta[name] for name in _MORE if meta.get(name)},
     )
-    return _with_note(about, mapping(note.get("about")))
+    added = mapping(note.get("about"))
+    fields: dict[str, object] = {
+        name: value for name in NOTED if isinstance(value := added.get(name), str)
+    }
+    if (fork := string(added.get("fork"))) in set(Fork):
+        fields["fork"] = Fork(fork)
+    return replace(about, **cast("dict[str, str]", fields)) if fields else about  # type: ignore[arg-type]
 
 
 def spent_in(counts: Mapping[str, object], note: Mapping[str, object]) -> Usage:
@@ -231,12 +237,3 @@ def _origin(meta: Mapping[str, object]) -> tuple[str, Fork | None]:
     if parent := string(meta.get("forked_from_id")) or string(shared):
         return parent, Fork.BRANCH
     return "", None
-
-
-def _with_note(about: About, note: Mapping[str, object]) -> About:
-    fields: dict[str, object] = {
-        name: value for name in NOTED if isinstance(value := note.get(name), str)
-    }
-    if (fork := string(note.get("fork"))) in set(Fork):
-        fields["fork"] = Fork(fork)
-    return replace(about, **cast("dict[str, str]", fields)) if fields else about  # type: ignore[arg-type]

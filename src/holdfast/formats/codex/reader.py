@@ -278,7 +278,18 @@ class _Reader:
                 yield from self._spent(record, mapping(event.get("info")))
             case "user_message":
                 yield from self._begin(record, _UNKNOWN)
-                yield from self._shown(record, string(event.get("message")))
+                # Keep what the user wrote, unless it was told before; what was
+                # kept is told now.
+                text = string(event.get("message"))
+                if not text.strip() or hash(text.strip()) in self._heard:
+                    return
+                yield from self.end()
+                key = self._keys.take("", record.line)
+                native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
+                message = Message(Role.USER, (Text(text),))
+                self._prompt = MessageEvent(
+                    strand=MAIN, line=record.line, key=key, message=message, native=native
+                )
             case "agent_reasoning" if "holdfast" in mapping(record.value):
                 text = string(event.get("text"))
                 note = mapping(mapping(record.value).get("holdfast"))
@@ -304,18 +315,6 @@ class _Reader:
                 yield from self.end()
             case _:
                 return
-
-    def _shown(self, record: SourceRecord, text: str) -> Iterator[Event]:
-        """Keep what the user wrote, unless it was told before; what was kept is told now."""
-        if not text.strip() or hash(text.strip()) in self._heard:
-            return
-        yield from self.end()
-        key = self._keys.take("", record.line)
-        native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
-        message = Message(Role.USER, (Text(text),))
-        self._prompt = MessageEvent(
-            strand=MAIN, line=record.line, key=key, message=message, native=native
-        )
 
     def _spent(self, record: SourceRecord, counts: Mapping[str, object]) -> Iterator[AnswerCost]:
         # The counts are repeated whenever limits change; only a new total tells of an answer.

@@ -82,7 +82,17 @@ class RolloutWriter:
         if instructions:
             payload["base_instructions"] = {"text": instructions}
         beside = dict(note)
-        if missing := _missing(self.about, about_of(payload, {}, None)):
+        # What a reader of the first line would not know, or get wrong.
+        about = self.about
+        read = about_of(payload, {}, None)
+        unsaid: dict[str, object] = {
+            name: getattr(about, name)
+            for name in NOTED
+            if getattr(about, name) != getattr(read, name)
+        }
+        if about.fork is not read.fork and about.fork is not None:
+            unsaid["fork"] = str(about.fork)
+        if missing := unsaid:
             beside["about"] = missing
         return self.line("session_meta", payload, beside)
 
@@ -109,16 +119,6 @@ class RolloutWriter:
             is_task = about.fork is Fork.DELEGATION
             payload["parent_thread_id" if is_task else "forked_from_id"] = about.parent
         return payload
-
-
-def _missing(about: About, read: About) -> dict[str, object]:
-    """Return what a reader of the first line would not know, or get wrong."""
-    missing: dict[str, object] = {
-        name: getattr(about, name) for name in NOTED if getattr(about, name) != getattr(read, name)
-    }
-    if about.fork is not read.fork and about.fork is not None:
-        missing["fork"] = str(about.fork)
-    return missing
 
 
 class ReaderEcho:
@@ -152,7 +152,9 @@ class ReaderEcho:
             answer: the answer that it belongs to; empty for one of its own.
         """
         note = dict(piece.note)
-        own = _id_of(piece.item)
+        item = piece.item
+        named = None if item is None else item.get("id")
+        own = named if isinstance(named, str) else ""
         if piece.id and piece.id != own:
             note["id"] = piece.id
         key = self._keys.take(piece.id or own, line)
@@ -190,11 +192,6 @@ class ReaderEcho:
         """Take in that the model sees these messages and no others."""
         self._fixed = len(self.window.show(keys))
         self.close()
-
-
-def _id_of(item: Mapping[str, object] | None) -> str:
-    known = None if item is None else item.get("id")
-    return known if isinstance(known, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,25 +218,26 @@ def replacement(
     items = payload.get("replacement_history")
     said = string(payload.get("message"))
     if "shows" in fold.note:
-        yield from _noted(mappings(items), fold)
+        listed = mappings(items)
+        place = fold.note.get("summary")
+        summary = listed[place : place + 1] if isinstance(place, int) and place >= 0 else ()
+        for key in sequence(fold.note.get("shows")):
+            if isinstance(key, str):
+                yield key
+            else:
+                yield from _read(summary, "", fold)
     elif is_array(items):
         yield from window.instructions
-        yield from _found(_read(mappings(items), said, fold), heard)
+        # The names of messages that were told before; of equal ones, the newest.
+        given = _read(mappings(items), said, fold)
+        words = [_words(each) for each in given]
+        counts = Counter(words)
+        known = {each: iter(heard.get(each, ())[-count:]) for each, count in counts.items() if each}
+        for each, wording in zip(given, words, strict=True):
+            yield next(known.get(wording, iter(())), each)
     elif said.strip():
         yield from window.without_answers()
         yield NewMessage(summarized(said, "codex"))
-
-
-def _noted(
-    items: Sequence[Mapping[str, object]], fold: CompactionLine
-) -> Iterator[str | NewMessage | Problem]:
-    place = fold.note.get("summary")
-    summary = items[place : place + 1] if isinstance(place, int) and place >= 0 else ()
-    for key in sequence(fold.note.get("shows")):
-        if isinstance(key, str):
-            yield key
-        else:
-            yield from _read(summary, "", fold)
 
 
 def _read(
@@ -269,17 +270,6 @@ def _place_summary(found: list[NewMessage | Problem], said: str) -> None:
             found[place] = replace(each, message=summarized(said, "codex"))
             return
     found.append(NewMessage(summarized(said, "codex")))
-
-
-def _found(
-    given: Sequence[NewMessage | Problem], heard: Mapping[int, Sequence[str]]
-) -> Iterator[str | NewMessage | Problem]:
-    """Return the names of messages that were told before; of equal ones, the newest."""
-    words = [_words(each) for each in given]
-    counts = Counter(words)
-    known = {each: iter(heard.get(each, ())[-count:]) for each, count in counts.items() if each}
-    for each, said in zip(given, words, strict=True):
-        yield next(known.get(said, iter(())), each)
 
 
 def _words(given: NewMessage | Problem) -> int:

@@ -81,7 +81,26 @@ def rollout_items(message: Message) -> Iterator[RolloutItem]:
         if run:
             yield from _spoken(carrier, run)
             carrier, run = replace(carrier, extras=NO_EXTRAS), []
-        yield from _single(message.role, part)
+        role = message.role
+        match part:
+            case Thinking(extras=extras):
+                own = mapping(extras.get(_DIALECT))
+                if own:
+                    yield RolloutItem(own, Message(Role.ASSISTANT, (part,)))
+                else:
+                    note: dict[str, object] = {"thought": part.signature, "extras": dict(extras)}
+                    yield RolloutItem(None, Message(Role.ASSISTANT, (part,)), note)
+            case Opaque(value=value):
+                yield from _read(value)
+            case ToolResult(is_error=is_error):
+                for item in DIALECTS[_DIALECT].encode((Message(role, (part,)),)).messages:
+                    for piece in _read(item):
+                        (read,) = piece.message.results
+                        note = {} if read.is_error == is_error else {"error": is_error}
+                        yield replace(piece, message=Message(Role.TOOL, (part,)), note=note)
+            case _:
+                for item in DIALECTS[_DIALECT].encode((Message(role, (part,)),)).messages:
+                    yield from _read(item)
     if run or not message.parts:
         yield from _spoken(carrier, run)
 
@@ -95,28 +114,6 @@ def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[RolloutItem]:
         # The API takes words without a type; in a rollout every item has one.
         typed = {"type": "message", **item}
         yield from _read({**typed, "role": "developer"} if is_system else typed)
-
-
-def _single(role: Role, part: Part) -> Iterator[RolloutItem]:
-    match part:
-        case Thinking(extras=extras):
-            own = mapping(extras.get(_DIALECT))
-            if own:
-                yield RolloutItem(own, Message(Role.ASSISTANT, (part,)))
-            else:
-                note: dict[str, object] = {"thought": part.signature, "extras": dict(extras)}
-                yield RolloutItem(None, Message(Role.ASSISTANT, (part,)), note)
-        case Opaque(value=value):
-            yield from _read(value)
-        case ToolResult(is_error=is_error):
-            for item in DIALECTS[_DIALECT].encode((Message(role, (part,)),)).messages:
-                for piece in _read(item):
-                    (read,) = piece.message.results
-                    note = {} if read.is_error == is_error else {"error": is_error}
-                    yield replace(piece, message=Message(Role.TOOL, (part,)), note=note)
-        case _:
-            for item in DIALECTS[_DIALECT].encode((Message(role, (part,)),)).messages:
-                yield from _read(item)
 
 
 def _read(item: Mapping[str, object]) -> Iterator[RolloutItem]:
@@ -240,7 +237,13 @@ class _Writer:
             yield from self._turns.before(piece.message, native.model, answer)
             named = replace(piece, id="" if place else native.id, item=self._paired(piece.item))
             note = self._echo.take(told.key, named, self._page.count + 1, answer)
-            yield self._line(named, note)
+            if named.item is not None:
+                line = self._page.line("response_item", named.item, note)
+            else:
+                thoughts = (part.text for part in named.message.parts if isinstance(part, Thinking))
+                payload = {"type": "agent_reasoning", "text": "".join(thoughts)}
+                line = self._page.line("event_msg", payload, note)
+            yield line
             yield from self._turns.after(piece.message)
         if native.usage is not None:
             self._turns.owe(native.usage, answer)
@@ -256,13 +259,6 @@ class _Writer:
         elif call in self._free_calls:
             return {**item, "type": "custom_tool_call_output"}
         return item
-
-    def _line(self, piece: RolloutItem, note: Mapping[str, object]) -> str:
-        if piece.item is not None:
-            return self._page.line("response_item", piece.item, note)
-        thoughts = (part.text for part in piece.message.parts if isinstance(part, Thinking))
-        payload = {"type": "agent_reasoning", "text": "".join(thoughts)}
-        return self._page.line("event_msg", payload, note)
 
     def _compacted(
         self, shows: Iterable[str], summary: MessageEvent | None, note: Mapping[str, object]

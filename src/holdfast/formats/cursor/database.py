@@ -154,12 +154,12 @@ def _known(query: DatabaseQuery) -> Mapping[str, object]:
 def _blob(query: DatabaseQuery, name: str) -> bytes | None:
     for row in query.rows("blobs", ("data",), where={"id": name}):
         content = row.get("data")
-        return content.encode() if isinstance(content, str) else _bytes(content)
+        return (
+            content.encode()
+            if isinstance(content, str)
+            else (content if isinstance(content, bytes) else None)
+        )
     return None
-
-
-def _bytes(value: object) -> bytes | None:
-    return value if isinstance(value, bytes) else None
 
 
 def _message(entry: Mapping[str, object]) -> Message | None:
@@ -191,9 +191,19 @@ def _parts(block: Mapping[str, object], *, failed: bool) -> Iterator[Part]:
         name = string(block.get("toolName"))
         yield ToolCall(string(block.get("toolCallId")), name, as_json(asked))
     elif kind == "tool-result":
+        shown = [
+            part for each in mappings(block.get("experimental_content")) for part in _shown(each)
+        ]
+        if shown:
+            said = tuple(shown)
+        else:
+            result = block.get("result")
+            if result is None and is_object(output := block.get("output")):
+                result = output.get("value")
+            said = (Text(result if isinstance(result, str) else as_json(result)),)
         yield ToolResult(
             string(block.get("toolCallId")),
-            _said(block),
+            said,
             is_error=failed or block.get("isError") is True,
             name=string(block.get("toolName")),
         )
@@ -210,16 +220,6 @@ def _shown(block: Mapping[str, object]) -> tuple[Text | Media, ...]:
     if picture.startswith(("data:", "http:", "https:")):
         return contents([{"url": picture, "mimeType": kind}])
     return (Media(media_type=kind, data=picture),)
-
-
-def _said(block: Mapping[str, object]) -> tuple[Text | Media, ...]:
-    shown = [part for each in mappings(block.get("experimental_content")) for part in _shown(each)]
-    if shown:
-        return tuple(shown)
-    result = block.get("result")
-    if result is None and is_object(output := block.get("output")):
-        result = output.get("value")
-    return (Text(result if isinstance(result, str) else as_json(result)),)
 
 
 CURSOR_CHAT = DatabaseReader(

@@ -239,7 +239,17 @@ class CursorStreamReader:
                 said = contents(mapping(entry.get("message")).get("content"))
                 yield from self._tell(record, Role.USER, list(said))
             case "assistant":
-                self._hear(entry)
+                content = mapping(entry.get("message")).get("content")
+                for block in mappings(content):
+                    if block.get("type") == "thinking":
+                        self._turn.thought += string(block.get("thinking")) or string(
+                            block.get("text")
+                        )
+                spoken = [each for each in mappings(content) if each.get("type") != "thinking"]
+                text = content if isinstance(content, str) else words(spoken)
+                # A piece has a time and not yet the name of the request that it answers.
+                is_piece = "timestamp_ms" in entry and "model_call_id" not in entry
+                self._turn.say(text, is_piece=is_piece)
             case "thinking":
                 self._turn.thought += string(entry.get("text"))
             case "tool_call":
@@ -286,17 +296,6 @@ class CursorStreamReader:
             started=moment(entry.get("timestamp_ms")),
         )
         yield StrandStarted(strand=self._strand, line=line, about=about)
-
-    def _hear(self, entry: Mapping[str, object]) -> None:
-        content = mapping(entry.get("message")).get("content")
-        for block in mappings(content):
-            if block.get("type") == "thinking":
-                self._turn.thought += string(block.get("thinking")) or string(block.get("text"))
-        spoken = [each for each in mappings(content) if each.get("type") != "thinking"]
-        text = content if isinstance(content, str) else words(spoken)
-        # A piece has a time and not yet the name of the request that it answers.
-        is_piece = "timestamp_ms" in entry and "model_call_id" not in entry
-        self._turn.say(text, is_piece=is_piece)
 
     def _call(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
         own = string(entry.get("call_id")) or f"#{record.line}"

@@ -305,7 +305,14 @@ def write_back(document: Document, envelope: Envelope, transcript: Transcript) -
     """Write a transcript into the container that the document came in."""
     shown = written_labels(transcript, document.dialect)
     body = DIALECTS[document.dialect].encode(shown)
-    messages = _put_back(with_originals(body.messages, envelope.messages), envelope.asides)
+    originals = with_originals(body.messages, envelope.messages)
+    # What stood among messages that are gone now goes with them.
+    placed = list(originals)
+    for aside in reversed(envelope.asides):
+        index = len(originals) - aside.following
+        if index >= 0:
+            placed.insert(index, aside.value)
+    messages = placed
     if envelope.rest is None and body.system is None:
         return (
             _dump_lines(messages, envelope.style)
@@ -370,15 +377,3 @@ def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
             messages.append(each)
     asides = tuple(Aside(len(messages) - before, entry) for before, entry in passed)
     return _Sorted(messages, asides, natives)
-
-
-def _put_back(
-    messages: Sequence[Mapping[str, object]], asides: Sequence[Aside]
-) -> list[Mapping[str, object]]:
-    # What stood among messages that are gone now goes with them.
-    filled = list(messages)
-    for aside in reversed(asides):
-        index = len(messages) - aside.following
-        if index >= 0:
-            filled.insert(index, aside.value)
-    return filled

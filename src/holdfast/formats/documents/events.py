@@ -158,7 +158,16 @@ def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:
     if message.role is Role.TOOL:
         parts = tuple(_answered(part, fields) for part in bare.parts)
     elif message.role is Role.ASSISTANT and len(bare.parts) > 1:
-        parts = tuple(_without_echo(bare.parts))
+        # Parts without a thought that stands under two names, as agents store it.
+        without_echo: list[Part] = []
+        thoughts: set[str] = set()
+        for part in bare.parts:
+            if isinstance(part, Thinking) and part.signature is None:
+                if part.text in thoughts:
+                    continue
+                thoughts.add(part.text)
+            without_echo.append(part)
+        parts = tuple(without_echo)
     else:
         parts = bare.parts
     if parts != bare.parts:
@@ -168,17 +177,6 @@ def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:
     times = (moment(fields.get(key)) for key in _TIMES if key in fields)
     at = native.at or next((found for found in times if found is not None), None)
     return bare, replace(native, id=native.id or string(fields.get("id")), at=at)
-
-
-def _without_echo(parts: Iterable[Part]) -> Iterator[Part]:
-    """Return parts without a thought that stands under two names, as agents store it."""
-    thoughts: set[str] = set()
-    for part in parts:
-        if isinstance(part, Thinking) and part.signature is None:
-            if part.text in thoughts:
-                continue
-            thoughts.add(part.text)
-        yield part
 
 
 def _answered(part: Part, fields: Mapping[str, object]) -> Part:

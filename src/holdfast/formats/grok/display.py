@@ -55,10 +55,22 @@ def item_message(entry: Mapping[str, object]) -> Message | str | None:
         case "system":
             return Message(Role.SYSTEM, contents(entry.get("content")))
         case "user":
-            return _asked(Message(Role.USER, contents(entry.get("content"))))
+            # What a user said, or the summary that a compaction says in the user's
+            # name.
+            message = Message(Role.USER, contents(entry.get("content")))
+            found = summarized(message.text, "grok")
+            known = found.summary
+            is_summary = (
+                known is not None and known.text != message.text and len(message.parts) == 1
+            )
+            return found if is_summary else message
         case "assistant":
             said = contents(entry.get("content"))
-            return Message(Role.ASSISTANT, (*_thoughts(entry), *said, *_calls(entry)))
+            calls: list[ToolCall] = []
+            for call in mappings(entry.get("tool_calls")):
+                arguments = as_json(call.get("arguments"))
+                calls.append(ToolCall(string(call.get("id")), string(call.get("name")), arguments))
+            return Message(Role.ASSISTANT, (*_thoughts(entry), *said, *calls))
         case "tool_result":
             # An image is a part of its own; some versions wrote its address alone.
             pictures = [
@@ -80,14 +92,6 @@ def item_message(entry: Mapping[str, object]) -> Message | str | None:
             return None
 
 
-def _asked(message: Message) -> Message:
-    """Return what a user said, or the summary that a compaction says in the user's name."""
-    found = summarized(message.text, "grok")
-    known = found.summary
-    is_summary = known is not None and known.text != message.text and len(message.parts) == 1
-    return found if is_summary else message
-
-
 def _item(item: Mapping[str, object]) -> Message | str | None:
     """Read what Responses has an item for, so that nothing of it is lost."""
     found = decoded("responses", item)
@@ -106,12 +110,6 @@ def _thoughts(entry: Mapping[str, object]) -> Iterator[Thinking]:
         yield from (part for part in found.parts if isinstance(part, Thinking))
     else:
         yield Thinking(text)
-
-
-def _calls(entry: Mapping[str, object]) -> Iterator[ToolCall]:
-    for call in mappings(entry.get("tool_calls")):
-        arguments = as_json(call.get("arguments"))
-        yield ToolCall(string(call.get("id")), string(call.get("name")), arguments)
 
 
 _METHODS = frozenset(["session/update", "_x.ai/session/update"])

@@ -77,7 +77,16 @@ def session_events(pages: SessionFiles) -> Iterator[Event]:
     """Tell a session that has begun."""
     desk = _HistoryReader(pages)
     steps = pages.display.steps
-    dead = _dead(steps)
+    live: list[int] = []
+    gone_places: set[int] = set()
+    for index, each in enumerate(steps):
+        if isinstance(each, ScreenMessage):
+            live.append(index)
+        elif isinstance(each, RewindStep):
+            gone = {n for n in live if _turn(steps[n]) >= each.turn}
+            gone_places |= gone
+            live = [n for n in live if n not in gone]
+    dead = gone_places
     last = max((n for n, step in enumerate(steps) if isinstance(step, CompactionStep)), default=-1)
     changed = last >= 0 or any(isinstance(step, RewindStep) for step in steps)
     for place, step in enumerate(steps) if changed or not pages.chat else ():
@@ -92,20 +101,6 @@ def session_events(pages: SessionFiles) -> Iterator[Event]:
             case ScreenMessage():
                 yield from desk.reach(step)
     yield from desk.finish()
-
-
-def _dead(steps: Sequence[ScreenStep]) -> set[int]:
-    """Return the places of what was taken back."""
-    live: list[int] = []
-    dead: set[int] = set()
-    for place, step in enumerate(steps):
-        if isinstance(step, ScreenMessage):
-            live.append(place)
-        elif isinstance(step, RewindStep):
-            gone = {n for n in live if _turn(steps[n]) >= step.turn}
-            dead |= gone
-            live = [n for n in live if n not in gone]
-    return dead
 
 
 def _turn(step: ScreenStep) -> int:
@@ -178,7 +173,10 @@ class _HistoryReader:
 
     def _until(self, prompt: int) -> Iterator[Event]:
         chat = self._pages.chat
-        numbers = ((n, _number(chat[n])) for n in range(self._next, len(chat)))
+        numbers = (
+            (n, whole(mapping(chat[n].value).get("prompt_index")))
+            for n in range(self._next, len(chat))
+        )
         past = (n for n, number in numbers if number is not None and number >= prompt)
         yield from self._lines(next(past, len(chat)))
 
@@ -224,10 +222,6 @@ def _said(message: Message) -> list[str]:
     thoughts = [part.text for part in message.parts if isinstance(part, Thinking)]
     names = [f"thought {text.strip()}" for text in thoughts]
     return [*names, f"words {message.text.strip()}"] if message.text else names
-
-
-def _number(record: SourceRecord) -> int | None:
-    return whole(mapping(record.value).get("prompt_index"))
 
 
 class _Hints:
@@ -374,7 +368,21 @@ class _Folder:
             is_own = file.replace("\\", "/").endswith((f"/{_TRANSCRIPT}", f"/{_SCREEN}"))
             known = About(id=self.name.rpartition("/")[2] if is_own else "")
             if is_one and len(self._summaries) == 1:
-                known = _about(self._summaries[0])
+                summary = self._summaries[0]
+                own = mapping(summary.get("info"))
+                known = About(
+                    id=string(own.get("id")),
+                    title=string(summary.get("generated_title"))
+                    or string(summary.get("session_summary")),
+                    model=string(summary.get("current_model_id")),
+                    cwd=string(own.get("cwd")),
+                    git_branch=string(summary.get("head_branch")),
+                    started=moment(summary.get("created_at")),
+                    parent=string(summary.get("parent_session_id")),
+                    more={
+                        key: found for key in _SUMMARY_FIELDS if (found := string(summary.get(key)))
+                    },
+                )
             pages = SessionFiles(
                 strand=file or MAIN,
                 chat=self._transcripts.get(file, ()),
@@ -419,20 +427,6 @@ def _child(file: str) -> str:
             return own
         case _:
             return ""
-
-
-def _about(summary: Mapping[str, object]) -> About:
-    own = mapping(summary.get("info"))
-    return About(
-        id=string(own.get("id")),
-        title=string(summary.get("generated_title")) or string(summary.get("session_summary")),
-        model=string(summary.get("current_model_id")),
-        cwd=string(own.get("cwd")),
-        git_branch=string(summary.get("head_branch")),
-        started=moment(summary.get("created_at")),
-        parent=string(summary.get("parent_session_id")),
-        more={key: found for key in _SUMMARY_FIELDS if (found := string(summary.get(key)))},
-    )
 
 
 GROK = SessionReader(

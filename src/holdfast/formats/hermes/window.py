@@ -162,7 +162,25 @@ class _RowReader:
         if not self._goes_on(row):
             # A summary may be written anew too, before the one that takes its place.
             if row.told.message.summary is not None:
-                yield from self._opened(row)
+                if not self._is_proved(row):
+                    yield from self._flushed()
+                heads, self._heads = self._heads, []
+                repeated = {self._window[head.place].key for head in heads}
+                kept = [
+                    shown
+                    for shown in self._window
+                    if self._fates[shown.key] is RowFate.LIVE and shown.key not in repeated
+                ]
+                following = heads[-1].place + 1 if heads else 0
+                block = self._block = CompactionBlock(row, tuple(self._window), following)
+                for head in heads:
+                    shown = self._window[head.place]
+                    self._settle(shown.key, head.row)
+                    block.shows.append(shown.written_again(head.row))
+                block.shows[:0] = kept
+                block.shows.append(shown_of(row))
+                self._settle(row.told.key, row)
+                yield row.told
                 return
             yield from self._flushed()
             if row.fate is not RowFate.TAKEN_BACK and self._repeated(row) is None:
@@ -220,28 +238,6 @@ class _RowReader:
         if self._window[head.place].at == head.row.at:
             return True
         return 0 < following.at - head.row.at <= TOGETHER
-
-    def _opened(self, row: MessageRow) -> Iterator[Event]:
-        """Begin the block of a summary."""
-        if not self._is_proved(row):
-            yield from self._flushed()
-        heads, self._heads = self._heads, []
-        repeated = {self._window[head.place].key for head in heads}
-        kept = [
-            shown
-            for shown in self._window
-            if self._fates[shown.key] is RowFate.LIVE and shown.key not in repeated
-        ]
-        following = heads[-1].place + 1 if heads else 0
-        block = self._block = CompactionBlock(row, tuple(self._window), following)
-        for head in heads:
-            shown = self._window[head.place]
-            self._settle(shown.key, head.row)
-            block.shows.append(shown.written_again(head.row))
-        block.shows[:0] = kept
-        block.shows.append(shown_of(row))
-        self._settle(row.told.key, row)
-        yield row.told
 
     def _closed(self) -> Iterator[Event]:
         block, self._block = self._block, None

@@ -350,7 +350,16 @@ class JournalReader:
                 yield from self._fold(record, entry)
             case "context.clear" | "context.undo" as kind:
                 yield from self._release(at_once=True)
-                yield from self._rewind(record, kind, count(entry.get("count")))
+                prompts = count(entry.get("count"))
+                if kind == "context.clear":
+                    self._window.clear()
+                elif not self._window.undo(prompts):
+                    return
+                if self._begun:
+                    at = moment(mapping(record.value).get("time"))
+                    yield RewindEvent(
+                        strand=MAIN, line=record.line, shows=self._window.shows, at=at
+                    )
             case "" if "role" in entry:
                 if entry.get("role") == "_system_prompt":
                     yield from self._instruct(record, string(entry.get("content")))
@@ -485,15 +494,6 @@ class JournalReader:
             tokens_before=count(entry.get("tokensBefore")) or None,
             tokens_after=count(entry.get("tokensAfter")) or None,
         )
-
-    def _rewind(self, record: SourceRecord, kind: str, prompts: int) -> Iterator[Event]:
-        if kind == "context.clear":
-            self._window.clear()
-        elif not self._window.undo(prompts):
-            return
-        if self._begun:
-            at = moment(mapping(record.value).get("time"))
-            yield RewindEvent(strand=MAIN, line=record.line, shows=self._window.shows, at=at)
 
 
 def _is_apart(parts: Iterable[Part]) -> bool:

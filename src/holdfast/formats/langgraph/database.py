@@ -86,7 +86,13 @@ def reduced_in(values: Mapping[str, object], entries: Sequence[ChannelMessage]) 
         Unreadable: when it is damaged.
     """
     if event := mapping(values.get("_summarization_event")):
-        return _deep_agent(event)
+        # The summary of a deep agent, which stands for the messages up to some place.
+        entry = entry_of(event.get("summary_message"))
+        if entry is None or entry.kind == REMOVAL:
+            return ReducedView()
+        message = message_of(entry)
+        words = message.summary.text if message.summary is not None else message.text
+        return ReducedView(words, frozenset(range(count(event.get("cutoff_index")))))
     kept = built(mapping(values.get("context")).get("running_summary"))
     if kept is not None and (text := string(kept.fields.get("summary"))):
         # The summary of LangMem, which names the messages that it stands for.
@@ -128,16 +134,6 @@ def _size(value: object) -> int:
 def _is_message(value: object) -> bool:
     entry = entry_of(value)
     return entry is not None and entry.kind != REMOVAL and "content" in entry.fields
-
-
-def _deep_agent(event: Mapping[str, object]) -> ReducedView:
-    """Return the summary of a deep agent, which stands for the messages up to some place."""
-    entry = entry_of(event.get("summary_message"))
-    if entry is None or entry.kind == REMOVAL:
-        return ReducedView()
-    message = message_of(entry)
-    text = message.summary.text if message.summary is not None else message.text
-    return ReducedView(text, frozenset(range(count(event.get("cutoff_index")))))
 
 
 _COLUMNS = (
@@ -217,7 +213,13 @@ class _ThreadReader:
             entries = self._held(lines, row, state)
             reduced = reduced_in(values, entries)
         except UnreadableValue as error:
-            yield from self._complain(line, f"checkpoint {id_} cannot be read: {error}")
+            # Report each kind of damage once a thread: an encrypted one has it in
+            # every row.
+            reason = f"checkpoint {id_} cannot be read: {error}"
+            kind = reason.rpartition(":")[2]
+            if kind not in self._complaints:
+                self._complaints.add(kind)
+                yield Problem(line, f"thread {self._thread!r}: {reason}")
             lines.skip(id_, parent)
             return
         checkpoint = GraphCheckpoint(
@@ -275,7 +277,19 @@ class _ThreadReader:
             "writes", ("type", "value", *_WRITE_ORDER), where=where, order=_WRITE_ORDER
         ):
             value = decode(string(each.get("type")), each.get("value"))
-            replaces, value = _overwritten(value)
+            # A written value, and whether it takes the place of everything before it.
+            found = built(value)
+            if found is not None and found.name == "Overwrite":
+                replaces, value = True, found.fields.get("value")
+            else:
+                fields = mapping(value)
+                if _OVERWRITE in fields:
+                    replaces, value = True, fields[_OVERWRITE]
+                else:
+                    if fields.get("type") == _OVERWRITE:
+                        replaces, value = True, fields.get("value")
+                    else:
+                        replaces, value = False, value
             yield _Write(self._messages(_passed_in(value)), replaces)
 
     def _messages(self, value: object) -> tuple[ChannelMessage, ...]:
@@ -292,13 +306,6 @@ class _ThreadReader:
         if value not in self._entries:
             self._entries[value] = entry_of(value)
         return self._entries[value]
-
-    def _complain(self, line: int, reason: str) -> Iterator[Problem]:
-        """Report each kind of damage once a thread: an encrypted one has it in every row."""
-        kind = reason.rpartition(":")[2]
-        if kind not in self._complaints:
-            self._complaints.add(kind)
-            yield Problem(line, f"thread {self._thread!r}: {reason}")
 
 
 def _about(thread: str, space: str) -> About:
@@ -334,19 +341,6 @@ def _is_pair(value: object) -> bool:
             return role in ROLES
         case _:
             return False
-
-
-def _overwritten(value: object) -> tuple[bool, object]:
-    """Return a written value, and whether it takes the place of everything before it."""
-    found = built(value)
-    if found is not None and found.name == "Overwrite":
-        return True, found.fields.get("value")
-    fields = mapping(value)
-    if _OVERWRITE in fields:
-        return True, fields[_OVERWRITE]
-    if fields.get("type") == _OVERWRITE:
-        return True, fields.get("value")
-    return False, value
 
 
 LANGGRAPH = DatabaseReader(

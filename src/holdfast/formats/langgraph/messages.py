@@ -40,7 +40,7 @@ from holdfast.transcript import (
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from holdfast.transcript import Content, Part
     from holdfast.wire.media import Kind
@@ -155,13 +155,13 @@ def _block(block: dict[str, object], speaker: Speaker) -> Iterator[Part]:
         case kind:
             is_anthropic = kind in _ANTHROPIC or kind.endswith("_tool_result") or "source" in block
             dialect = "anthropic" if is_anthropic else "openai"
-            yield from _decoded(dialect, _spelled(block), speaker.role)
-
-
-def _spelled(block: dict[str, object]) -> dict[str, object]:
-    """Return a block as the provider spells it; LangChain takes an address without its object."""
-    address = block.get("image_url")
-    return {**block, "image_url": {"url": address}} if isinstance(address, str) else block
+            # A block as the provider spells it; LangChain takes an address without
+            # its object.
+            address = block.get("image_url")
+            spelled = (
+                {**block, "image_url": {"url": address}} if isinstance(address, str) else block
+            )
+            yield from _decoded(dialect, spelled, speaker.role)
 
 
 def _sealed(words: str, seal: str, speaker: Speaker) -> Iterator[Part]:
@@ -265,32 +265,26 @@ def message_of(entry: ChannelMessage) -> Message:
     speaker = Speaker(role, is_google=provider.startswith("google"))
     parts = tuple(parts_of(fields.get("content"), speaker))
     if role is Role.TOOL:
-        return Message(role, (_result(entry, parts),))
+        given = entry.fields
+        content: tuple[Content, ...] = tuple(
+            part for part in parts if isinstance(part, Text | Media | Opaque)
+        )
+        name = string(given.get("name"))
+        call = string(given.get("tool_call_id"))
+        if entry.kind == "function":
+            call = call or _unnamed(name)
+        return Message(role, (ToolResult(call, content, given.get("status") == "error", name),))
     if is_summary(entry):
         return summarized("\n\n".join(p.text for p in parts if isinstance(p, Text)), ORIGIN)
     if role is Role.ASSISTANT:
-        return Message(role, (*_thoughts(fields, speaker), *parts, *_calls(fields)))
+        # The thoughts that stand beside the content.
+        thoughts: list[Part] = []
+        extra = mapping(fields.get("additional_kwargs"))
+        if thought := string(extra.get("reasoning_content")):
+            thoughts.append(Thinking(thought, extras={"openai": {"field": "reasoning_content"}}))
+        thoughts.extend(reasoning_of(mapping(extra.get("reasoning")), speaker))
+        return Message(role, (*thoughts, *parts, *_calls(fields)))
     return Message(role, parts)
-
-
-def _result(entry: ChannelMessage, parts: Sequence[Part]) -> ToolResult:
-    fields = entry.fields
-    content: tuple[Content, ...] = tuple(
-        part for part in parts if isinstance(part, Text | Media | Opaque)
-    )
-    name = string(fields.get("name"))
-    call = string(fields.get("tool_call_id"))
-    if entry.kind == "function":
-        call = call or _unnamed(name)
-    return ToolResult(call, content, fields.get("status") == "error", name)
-
-
-def _thoughts(fields: Mapping[str, object], speaker: Speaker) -> Iterator[Part]:
-    """Return the thoughts that stand beside the content."""
-    extra = mapping(fields.get("additional_kwargs"))
-    if thought := string(extra.get("reasoning_content")):
-        yield Thinking(thought, extras={"openai": {"field": "reasoning_content"}})
-    yield from reasoning_of(mapping(extra.get("reasoning")), speaker)
 
 
 def is_summary(entry: ChannelMessage) -> bool:

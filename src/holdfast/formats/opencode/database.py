@@ -126,7 +126,19 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
     rows = query.rows("session", _SESSION, order=order)
     for session in callers_first([_session(row) for row in rows]):
         problems: list[Problem] = []
-        entries = _entries(query, string(session.get("id")), problems)
+        own = string(session.get("id"))
+        where = {"session_id": own}
+        parts: dict[str, list[Mapping[str, object]]] = {}
+        for row in query.rows("part", ("id", "message_id", "data"), where=where, order=("id",)):
+            found = _fields(row, problems)
+            parts.setdefault(string(row.get("message_id")), []).append(found)
+        order = ("time_created", "id")
+        messages = query.rows("message", ("id", "data"), where=where, order=order)
+        found = [
+            StoredMessage(_fields(row, problems), parts.get(string(row.get("id")), []))
+            for row in messages
+        ]
+        entries = found or _sequence(query, own, problems)
         yield from session_events(session, entries, keys)
         yield from problems
 
@@ -144,21 +156,6 @@ def _session(row: Row) -> Mapping[str, object]:
         "revert": parsed(row.get("revert")),
         "time": {"created": row.get("time_created")},
     }
-
-
-def _entries(query: DatabaseQuery, session: str, problems: list[Problem]) -> list[StoredMessage]:
-    where = {"session_id": session}
-    parts: dict[str, list[Mapping[str, object]]] = {}
-    for row in query.rows("part", ("id", "message_id", "data"), where=where, order=("id",)):
-        found = _fields(row, problems)
-        parts.setdefault(string(row.get("message_id")), []).append(found)
-    order = ("time_created", "id")
-    messages = query.rows("message", ("id", "data"), where=where, order=order)
-    found = [
-        StoredMessage(_fields(row, problems), parts.get(string(row.get("id")), []))
-        for row in messages
-    ]
-    return found or _sequence(query, session, problems)
 
 
 def _sequence(query: DatabaseQuery, session: str, problems: list[Problem]) -> list[StoredMessage]:

@@ -226,7 +226,13 @@ class _SessionReader:
             yield from self._fold(entry, text)
         elif entry.fields.get("role") == "assistant":
             is_open = is_newest and not entry.is_finished
-            costs = _costs(entry)
+            # What each step cost, by its name; what an answer without steps cost, by its own.
+            by_step = {
+                step: usage_of(part)
+                for step, part in zip(_steps(entry), entry.parts, strict=True)
+                if part.get("type") == "step-finish"
+            }
+            costs = by_step or {entry.id: usage_of(entry.fields)}
             for place, (reply, part) in enumerate(zip(_steps(entry), entry.parts, strict=True)):
                 if is_open and not is_settled(part):
                     return
@@ -305,13 +311,3 @@ def _steps(entry: StoredMessage) -> Iterator[str]:
             step, has_answer = f"{entry.id}/{place}", False
         has_answer = has_answer or kind == "tool"
         yield step
-
-
-def _costs(entry: StoredMessage) -> dict[str, Usage | None]:
-    """Return what each step cost, by its name; what an answer without steps cost, by its own."""
-    costs = {
-        step: usage_of(part)
-        for step, part in zip(_steps(entry), entry.parts, strict=True)
-        if part.get("type") == "step-finish"
-    }
-    return costs or {entry.id: usage_of(entry.fields)}

@@ -66,19 +66,19 @@ class AcpToolCalls:
         name = string(event.get("tool_kind")) or "tool"
         if call not in self._asked and (is_over or event.get("raw_input")):
             self._asked.add(call)
-            yield Message(Role.ASSISTANT, (ToolCall(call, name, _arguments(event)),))
+            asked = event.get("raw_input")
+            if is_object(asked) and asked:
+                arguments = as_json(asked)
+            else:
+                arguments = as_json(
+                    {"input": asked} if asked else {"title": string(event.get("title"))}
+                )
+            yield Message(Role.ASSISTANT, (ToolCall(call, name, arguments),))
         if call not in self._answered and is_over:
             self._answered.add(call)
             failed = event.get("is_error") is True or event.get("status") == "failed"
             content = (Text(_output(event)),)
             yield Message(Role.TOOL, (ToolResult(call, content, is_error=failed, name=name),))
-
-
-def _arguments(event: Mapping[str, object]) -> str:
-    asked = event.get("raw_input")
-    if is_object(asked) and asked:
-        return as_json(asked)
-    return as_json({"input": asked} if asked else {"title": string(event.get("title"))})
 
 
 def _output(event: Mapping[str, object]) -> str:
@@ -170,7 +170,22 @@ class _ConversationReader:
         elif about != About():
             yield MetadataUpdated(strand=self._strand, about=about)
         if event.get("kind") == "Condensation":
-            yield from self._condense(event, line)
+            ids = sequence(event.get("forgotten_event_ids"))
+            gone = {each for each in ids if isinstance(each, str) and each}
+            self._view.forget(lambda each: each in gone)
+            key = string(event.get("id"))
+            if text := string(event.get("summary")):
+                summary = self._tell(event, summarized(text, "openhands"), line)
+                yield summary
+                key = summary.key
+                self._view.put(
+                    f"{string(event.get('id'))}-summary", key, event.get("summary_offset")
+                )
+            else:
+                key = self._keys.take(key, line)
+            at = moment(event.get("timestamp"))
+            shows, fold = self._view.shows, f"{key}/fold"
+            yield CompactionEvent(strand=self._strand, line=line, id=fold, shows=shows, at=at)
             return
         if event.get("kind") == "ACPToolCallEvent":
             for done in self._errands.messages(event):
@@ -200,22 +215,6 @@ class _ConversationReader:
             self._replies.add(reply)
         key = self._keys.take(name, line)
         return MessageEvent(strand=self._strand, line=line, key=key, message=message, native=native)
-
-    def _condense(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
-        ids = sequence(event.get("forgotten_event_ids"))
-        gone = {each for each in ids if isinstance(each, str) and each}
-        self._view.forget(lambda each: each in gone)
-        key = string(event.get("id"))
-        if text := string(event.get("summary")):
-            told = self._tell(event, summarized(text, "openhands"), line)
-            yield told
-            key = told.key
-            self._view.put(f"{string(event.get('id'))}-summary", key, event.get("summary_offset"))
-        else:
-            key = self._keys.take(key, line)
-        at = moment(event.get("timestamp"))
-        shows, fold = self._view.shows, f"{key}/fold"
-        yield CompactionEvent(strand=self._strand, line=line, id=fold, shows=shows, at=at)
 
 
 def _about(event: Mapping[str, object]) -> About:

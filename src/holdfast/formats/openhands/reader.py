@@ -184,7 +184,14 @@ class TaskReader:
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
         if "observation" in event and name not in _QUIET:
-            yield from self._tell(event, self._observed(event), SourceMetadata(at=_time(event)))
+            content = contents(event.get("content"))
+            call_id = self._calls.answered_by(event)
+            if not call_id:
+                observed = Message(Role.USER, content)
+            else:
+                failed = event.get("observation") == "error"
+                observed = Message(Role.TOOL, (ToolResult(call_id, content, is_error=failed),))
+            yield from self._tell(event, observed, SourceMetadata(at=_time(event)))
         elif name == "condensation":
             # What an agent forgot; of several summaries it sees the newest only.
             arguments = _arguments(event)
@@ -251,14 +258,6 @@ class TaskReader:
         name = string(about.get("function_name")) or string(event.get("action"))
         self._calls.open(event.get("id"), call_id)
         yield ToolCall(call_id, name, _written(answer, call_id) or as_json(dict(arguments)))
-
-    def _observed(self, event: Mapping[str, object]) -> Message:
-        content = contents(event.get("content"))
-        call_id = self._calls.answered_by(event)
-        if not call_id:
-            return Message(Role.USER, content)
-        failed = event.get("observation") == "error"
-        return Message(Role.TOOL, (ToolResult(call_id, content, is_error=failed),))
 
     def _tell(
         self, event: Mapping[str, object], message: Message, native: SourceMetadata

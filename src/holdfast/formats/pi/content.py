@@ -141,7 +141,13 @@ def _said(message: Mapping[str, object]) -> EntryMessage | None:
         case "custom" | "hookMessage":
             return _custom(message, {"role": "custom"})
         case "system" | "developer":
-            return EntryMessage(Message(Role.SYSTEM, tuple(_instructions(message))))
+            # Read a system prompt, which newer versions write in sections that have names.
+            instructions: list[Text | Media] = []
+            content = message.get("content")
+            instructions.extend(read_blocks(content) if content else ())
+            for section in mapping(message.get("sections")).values():
+                instructions.extend(read_blocks(section))
+            return EntryMessage(Message(Role.SYSTEM, tuple(instructions)))
         case "assistant":
             model = string(message.get("model"))
             if model in _MIRRORS:
@@ -173,14 +179,6 @@ def _said(message: Mapping[str, object]) -> EntryMessage | None:
             return EntryMessage(summarized(string(message.get("summary")), ORIGIN))
         case _:
             return None
-
-
-def _instructions(message: Mapping[str, object]) -> Iterator[Text | Media]:
-    """Read a system prompt, which newer versions write in sections that have names."""
-    content = message.get("content")
-    yield from read_blocks(content) if content else ()
-    for section in mapping(message.get("sections")).values():
-        yield from read_blocks(section)
 
 
 def _custom(fields: Mapping[str, object], more: dict[str, object]) -> EntryMessage:

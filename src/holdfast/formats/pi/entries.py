@@ -116,7 +116,17 @@ def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
     for part in parts:
         match part:
             case Thinking():
-                yield _thinking(part)
+                block: dict[str, object] = {"type": "thinking", "thinking": part.text}
+                more, seal = part.extras, part.signature
+                if "responses" in more:
+                    block["thinkingSignature"] = written(more["responses"])
+                elif mapping(more.get("anthropic")).get("type") == "redacted_thinking":
+                    block |= {"thinkingSignature": seal or "", "redacted": True}
+                elif seal is not None:
+                    block["thinkingSignature"] = seal
+                elif field := string(mapping(more.get("openai")).get("field")):
+                    block["thinkingSignature"] = field
+                yield (block | dict(mapping(more.get(ORIGIN))))
             case ToolCall(id=call_id, name=name, arguments=arguments, extras=extras):
                 call = {"type": "toolCall", "id": call_id, "name": name}
                 yield {**call, "arguments": as_object(arguments), **mapping(extras.get(ORIGIN))}
@@ -139,20 +149,6 @@ def _words(part: Part) -> str:
             return text
         case _:
             return ""
-
-
-def _thinking(part: Thinking) -> dict[str, object]:
-    block: dict[str, object] = {"type": "thinking", "thinking": part.text}
-    extras, seal = part.extras, part.signature
-    if "responses" in extras:
-        block["thinkingSignature"] = written(extras["responses"])
-    elif mapping(extras.get("anthropic")).get("type") == "redacted_thinking":
-        block |= {"thinkingSignature": seal or "", "redacted": True}
-    elif seal is not None:
-        block["thinkingSignature"] = seal
-    elif field := string(mapping(extras.get("openai")).get("field")):
-        block["thinkingSignature"] = field
-    return block | dict(mapping(extras.get(ORIGIN)))
 
 
 def _api(message: Message) -> tuple[str, str]:

@@ -101,38 +101,35 @@ def _entry(entry: Mapping[str, object], ids: set[str], calls: set[str]) -> Itera
     yield from _missing(entry, _FIELDS.get(kind, {}), kind)
     match kind:
         case "message":
-            yield from _message(mapping(entry.get("message")), calls)
+            message = mapping(entry.get("message"))
+            role = string(message.get("role"))
+            if role not in _MESSAGES:
+                yield f"a message of the unknown role {role!r}"
+                return
+            yield from _missing(message, _MESSAGES[role], f"a message of the role {role}")
+            for block in mappings(message.get("content")):
+                kind = string(block.get("type"))
+                if kind not in _BLOCKS:
+                    yield f"a block of the unknown type {kind!r}"
+                yield from _missing(block, _BLOCKS.get(kind, {}), f"a block of the type {kind}")
+                if kind == "toolCall":
+                    calls.add(string(block.get("id")))
+            if role == "assistant":
+                if message.get("stopReason") not in _REASONS:
+                    yield f"an answer ended for the unknown reason {message.get('stopReason')!r}"
+                usage = mapping(message.get("usage"))
+                if any(not isinstance(usage.get(name), int) for name in _USAGE):
+                    yield "an answer does not say how many tokens it took"
+                if not isinstance(mapping(usage.get("cost")).get("total"), int | float):
+                    yield "an answer does not say what it cost"
+            if role == "toolResult" and message.get("toolCallId") not in calls:
+                yield f"a result answers the call {message.get('toolCallId')!r}, which is not above"
         case "compaction" if string(entry.get("firstKeptEntryId")) not in ids:
             yield "a compaction keeps an entry that is not above"
         case "label" if string(entry.get("targetId")) not in ids:
             yield "a label stands at an entry that is not above"
         case _:
             return
-
-
-def _message(message: Mapping[str, object], calls: set[str]) -> Iterator[str]:
-    role = string(message.get("role"))
-    if role not in _MESSAGES:
-        yield f"a message of the unknown role {role!r}"
-        return
-    yield from _missing(message, _MESSAGES[role], f"a message of the role {role}")
-    for block in mappings(message.get("content")):
-        kind = string(block.get("type"))
-        if kind not in _BLOCKS:
-            yield f"a block of the unknown type {kind!r}"
-        yield from _missing(block, _BLOCKS.get(kind, {}), f"a block of the type {kind}")
-        if kind == "toolCall":
-            calls.add(string(block.get("id")))
-    if role == "assistant":
-        if message.get("stopReason") not in _REASONS:
-            yield f"an answer ended for the unknown reason {message.get('stopReason')!r}"
-        usage = mapping(message.get("usage"))
-        if any(not isinstance(usage.get(name), int) for name in _USAGE):
-            yield "an answer does not say how many tokens it took"
-        if not isinstance(mapping(usage.get("cost")).get("total"), int | float):
-            yield "an answer does not say what it cost"
-    if role == "toolResult" and message.get("toolCallId") not in calls:
-        yield f"a result answers the call {message.get('toolCallId')!r}, which is not above"
 
 
 def _missing(fields: Mapping[str, object], wanted: Mapping[str, type], name: str) -> Iterator[str]:

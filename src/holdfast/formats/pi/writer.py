@@ -125,7 +125,22 @@ class _Gathering:
             return
         match event:
             case MessageEvent() if self._goes_on(event):
-                self._add(event)
+                answer = self._answer
+                if answer is None or event.message.role is Role.TOOL:
+                    self._results.append(event)
+                    return
+                told = answer.told
+                parts = (*told.message.parts, *event.message.parts)
+                usages = [
+                    each for each in (told.native.usage, event.native.usage) if each is not None
+                ]
+                usage = sum(usages[1:], usages[0]) if usages else None
+                whole = replace(
+                    told,
+                    message=replace(told.message, parts=parts),
+                    native=replace(told.native, usage=usage),
+                )
+                self._answer = WholeAnswer(whole, (*answer.pieces, event.key))
             case MessageEvent():
                 yield from self.flush()
                 if event.message.summary is not None:
@@ -153,22 +168,6 @@ class _Gathering:
         reply = answer.told.native.reply
         is_piece = event.message.role is Role.ASSISTANT and reply == event.native.reply
         return is_piece and bool(reply)
-
-    def _add(self, event: MessageEvent) -> None:
-        answer = self._answer
-        if answer is None or event.message.role is Role.TOOL:
-            self._results.append(event)
-            return
-        told = answer.told
-        parts = (*told.message.parts, *event.message.parts)
-        usages = [each for each in (told.native.usage, event.native.usage) if each is not None]
-        usage = sum(usages[1:], usages[0]) if usages else None
-        whole = replace(
-            told,
-            message=replace(told.message, parts=parts),
-            native=replace(told.native, usage=usage),
-        )
-        self._answer = WholeAnswer(whole, (*answer.pieces, event.key))
 
 
 _STYLE = Style(None, compact=True)
@@ -249,7 +248,14 @@ class _Writer:
                 if tip.strand is None:
                     yield from self._open(tip, shows)
                     return
-                tip.id = self._end_of(shows)
+                # The entry at which Pi shows these messages, or at least the last
+                # of them.
+                if not shows:
+                    tip.id = None
+                else:
+                    newest = self._written.newest(shows[-1])
+                    seen = self._tree.window_at(self._tree.find(newest))
+                    tip.id = newest if seen == shows else shows[-1]
                 tip.node = self._tree.find(tip.id)
                 content = EntryContent(
                     "custom",
@@ -307,7 +313,10 @@ class _Writer:
         first = self._tree.first_kept(tip.node, frozenset(shows))
         kept = self._tree.kept(tip.node, first)
         own = _own(folded, told, at)
-        again = self._is_apart(shows, (name, *kept))
+        # Whether a window shows what Pi would not; a system prompt is Pi's own matter.
+        expected = (name, *kept)
+        missing = set(shows) - set(expected)
+        again = any(self._written.contents[name].kind != "custom" for name in missing)
         if again or shows != (kept if told is None else (name, *kept)):
             own["shows"] = list(shows)
         if again:
@@ -331,11 +340,6 @@ class _Writer:
         self._written.contents[name] = summary_content(_summary_of(told))
         if again:
             yield from self._copies(tip, [each for each in shows if each != name], at)
-
-    def _is_apart(self, shows: Sequence[str], kept: Sequence[str]) -> bool:
-        """Say whether a window shows what Pi would not; a system prompt is Pi's own matter."""
-        missing = set(shows) - set(kept)
-        return any(self._written.contents[name].kind != "custom" for name in missing)
 
     def _copies(self, tip: _Tip, originals: Sequence[str], at: int) -> Iterator[dict[str, object]]:
         hidden = self._written.hidden_calls(originals)
@@ -375,14 +379,6 @@ class _Writer:
         name = self._names.name("", f"{tip.id}\n{content.kind}")
         tip.node = self._tree.add(name, self._tree.below(tip.node, _strand_at(tip)))
         return self._entry(tip, content, name, None)
-
-    def _end_of(self, shows: Sequence[str]) -> str | None:
-        """Return the entry at which Pi shows these messages, or at least the last of them."""
-        if not shows:
-            return None
-        newest = self._written.newest(shows[-1])
-        seen = self._tree.window_at(self._tree.find(newest))
-        return newest if seen == shows else shows[-1]
 
 
 def _strand_at(tip: _Tip) -> str:
