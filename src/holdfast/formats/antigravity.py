@@ -39,9 +39,10 @@ from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -202,7 +203,7 @@ class _TranscriptReader:
         texts = [content] if found is None else [found[1], content[found.end() :]]
         yield from self._told(record, Role.USER, [Text(text) for text in texts if text.strip()])
 
-    def _planned(self, line: int, step: Mapping[str, object]) -> Sequence[Part]:
+    def _planned(self, line: int, step: JsonObject) -> Sequence[Part]:
         parts: list[Part] = []
         if thoughts := string(step.get("thinking")):
             parts.append(Thinking(thoughts))

@@ -21,8 +21,9 @@ from holdfast.transcript import (
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
 
 __all__ = [
@@ -100,7 +101,7 @@ def _content(value: object) -> Iterator[Text | Media]:
             yield media
 
 
-def decoded(dialect: str, message: Mapping[str, object]) -> tuple[Message, ...] | str:
+def decoded(dialect: str, message: JsonObject) -> tuple[Message, ...] | str:
     """Return the messages that one message of a provider stands for, or why it cannot be read.
 
     A message that says nothing is left out.
@@ -118,13 +119,13 @@ _RESPONSES = ("input_tokens", "output_tokens")
 """How the Responses API calls what was sent and received."""
 
 
-def answer_in(response: Mapping[str, object]) -> Mapping[str, object]:
+def answer_in(response: JsonObject) -> JsonObject:
     """Return the message of a response."""
     choices = mappings(response.get("choices"))
     return mapping(choices[0].get("message") if choices else None)
 
 
-def thoughts(answer: Mapping[str, object]) -> Iterator[Thinking]:
+def thoughts(answer: JsonObject) -> Iterator[Thinking]:
     """Return what a model thought: its sealed blocks, or the words alone."""
     item = mapping(answer.get("responses_reasoning_item"))
     if item:
@@ -144,7 +145,7 @@ def thoughts(answer: Mapping[str, object]) -> Iterator[Thinking]:
         yield Thinking(text)
 
 
-def tokens_in(fields: Mapping[str, object], cost: object = None) -> Usage | None:
+def tokens_in(fields: JsonObject, cost: object = None) -> Usage | None:
     """Return what an answer cost.
 
     What was read from a cache or written to one is part of the prompt there, and not here.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from holdfast.formats.events import About
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
 
 __all__ = ["Aside", "Document", "Envelope", "Format", "Guess", "Problem", "ReadOnlyFormat", "Style"]
@@ -67,14 +68,14 @@ class Aside:
 
     following: int
     """How many messages stand after it: a compaction keeps the end of a conversation."""
-    value: Mapping[str, object]
+    value: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """The container of a conversation, with a hole where the conversation was."""
 
-    rest: Mapping[str, object] | None
+    rest: JsonObject | None
     """The object around the conversation, in its own order; None for a bare list of messages."""
     key: str = ""
     """Where in `rest` the messages belong."""

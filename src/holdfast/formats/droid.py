@@ -43,9 +43,10 @@ from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["DROID"]
@@ -61,13 +62,13 @@ _SIGNS = {"message": "text", "tool_call": "toolName", "completion": "finalText"}
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
-def is_stream_line(entry: Mapping[str, object]) -> bool:
+def is_stream_line(entry: JsonObject) -> bool:
     """Say whether a line stands in such a stream and nowhere else."""
     sign = _SIGNS.get(string(entry.get("type")))
     return sign is not None and isinstance(entry.get(sign), str) and bool(session_of(entry))
 
 
-def session_of(entry: Mapping[str, object]) -> str:
+def session_of(entry: JsonObject) -> str:
     """Return the session that a line of a stream names."""
     return string(entry.get("session_id")) or string(entry.get("sessionId"))
 
@@ -121,7 +122,7 @@ class DroidStreamReader:
             case _:
                 return
 
-    def _begin(self, line: int, entry: Mapping[str, object]) -> Iterator[StrandStarted]:
+    def _begin(self, line: int, entry: JsonObject) -> Iterator[StrandStarted]:
         if self.has_begun:
             return
         self.has_begun = True
@@ -134,7 +135,7 @@ class DroidStreamReader:
         )
         yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _message(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
         role, text = _ROLES.get(string(entry.get("role"))), string(entry.get("text"))
         if role is None:
             reason = f"a message of the role {entry.get('role')!r} is not known"
@@ -160,7 +161,7 @@ class DroidStreamReader:
         )
 
 
-def _call_id(entry: Mapping[str, object]) -> str:
+def _call_id(entry: JsonObject) -> str:
     return string(entry.get("toolCallId")) or string(entry.get("id"))
 
 
@@ -195,7 +196,7 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return weak
 
 
-def _is_settings(entry: Mapping[str, object]) -> bool:
+def _is_settings(entry: JsonObject) -> bool:
     return "tokenUsage" in entry and not _SETTINGS.isdisjoint(entry)
 
 
@@ -310,7 +311,7 @@ class _FileReader:
             self._session = about.id
             yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _message(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
         said = mapping(entry.get("message"))
         if said.get("visibility") == _NOTICE:
             return
@@ -337,7 +338,7 @@ class _FileReader:
             )
             self._last = parent = own
 
-    def _compaction(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _compaction(self, line: int, entry: JsonObject) -> Iterator[Event]:
         summary = entry.get("summary")
         text = string(entry.get("summaryText")) or words(mapping(summary).get("body") or summary)
         if not text:
@@ -364,7 +365,7 @@ class _FileReader:
         yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
 
 
-def _decoded(said: Mapping[str, object]) -> tuple[Message, ...] | str:
+def _decoded(said: JsonObject) -> tuple[Message, ...] | str:
     """Return what a message says, with the thoughts that stand beside its content."""
     content = said.get("content")
     thoughts = tuple(_thoughts(said))
@@ -379,7 +380,7 @@ def _decoded(said: Mapping[str, object]) -> tuple[Message, ...] | str:
     return (replace(first, parts=(*thoughts, *rest)), *found[1:])
 
 
-def _thoughts(said: Mapping[str, object]) -> Iterator[Thinking]:
+def _thoughts(said: JsonObject) -> Iterator[Thinking]:
     text, sealed = (
         string(said.get("openaiReasoningSummary")),
         string(said.get("openaiEncryptedContent")),

@@ -15,8 +15,7 @@ from holdfast.transcript import NO_EXTRAS, Message
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from holdfast.formats.json_access import JsonObject
     from holdfast.session import Fork
 
 __all__ = [
@@ -61,7 +60,7 @@ class About:
     """How it came from that session."""
     usage: Usage | None = None
     """What the whole conversation cost, where the file states a total."""
-    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    more: JsonObject = field(default_factory=dict[str, object])
     """What only its own format has a word for and its writer puts back."""
 
 
@@ -79,7 +78,7 @@ class SourceMetadata:
     usage: Usage | None = None
     """What the answer cost; an answer of several messages tells each part of it once."""
     at: int | None = None
-    more: Mapping[str, object] = NO_EXTRAS
+    more: JsonObject = NO_EXTRAS
     """What only its own format has a word for and its writer puts back."""
     mark: str = ""
     """Fixes the message and everything told before it; an import sets it, no reader does."""
@@ -204,7 +203,7 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
 def native_of(message: Message) -> SourceMetadata:
     """Return what `with_native` put into a message; empty for one that was said here."""
     fields = message.extras.get(_KEY)
-    return _from_fields(cast("Mapping[str, object]", fields)) if fields else SourceMetadata()
+    return _from_fields(cast("JsonObject", fields)) if fields else SourceMetadata()
 
 
 def without_native(message: Message) -> Message:
@@ -215,7 +214,7 @@ def without_native(message: Message) -> Message:
     return replace(message, extras=rest or NO_EXTRAS)
 
 
-def _from_fields(fields: Mapping[str, object]) -> SourceMetadata:
+def _from_fields(fields: JsonObject) -> SourceMetadata:
     counts = cast("list[int] | None", fields.get("usage"))
     return SourceMetadata(
         id=str(fields.get("id", "")),
@@ -224,7 +223,7 @@ def _from_fields(fields: Mapping[str, object]) -> SourceMetadata:
         model=str(fields.get("model", "")),
         usage=None if counts is None else Usage(*counts),
         at=cast("int | None", fields.get("at")),
-        more=cast("Mapping[str, object]", fields.get("more", {})),
+        more=cast("JsonObject", fields.get("more", {})),
         mark=str(fields.get("mark", "")),
     )
 

@@ -39,9 +39,10 @@ from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Content, Part
 
@@ -72,7 +73,7 @@ class MessageGrowth:
         self._calls: set[str] = set()
         self._answered = answered
 
-    def added(self, entry: Mapping[str, object]) -> list[Message]:
+    def added(self, entry: JsonObject) -> list[Message]:
         """Return what is new in a version of the message: what was said, the calls, the results.
 
         Words are written first and the calls of the same answer when they are done, so each is a
@@ -93,7 +94,7 @@ class MessageGrowth:
         )
         return [Message(speaker, parts) for speaker, parts in pieces if parts]
 
-    def _thought(self, entry: Mapping[str, object]) -> Iterator[Part]:
+    def _thought(self, entry: JsonObject) -> Iterator[Part]:
         thoughts = mappings(entry.get("thoughts"))
         for thought in thoughts[self._thoughts :]:
             told = (string(thought.get("subject")), string(thought.get("description")))
@@ -115,7 +116,7 @@ class MessageGrowth:
             if words not in before:
                 yield part
 
-    def _made(self, entry: Mapping[str, object]) -> Iterator[ToolCall]:
+    def _made(self, entry: JsonObject) -> Iterator[ToolCall]:
         for call in mappings(entry.get("toolCalls")):
             made = ToolCall(
                 string(call.get("id")), string(call.get("name")), as_json(call.get("args"))
@@ -129,7 +130,7 @@ class MessageGrowth:
         self._calls.add(call.id)
         return known
 
-    def _results(self, entry: Mapping[str, object], told: Sequence[Part]) -> Iterator[ToolResult]:
+    def _results(self, entry: JsonObject, told: Sequence[Part]) -> Iterator[ToolResult]:
         for part in told:
             # It stands with its call as well, in most files.
             if isinstance(part, ToolResult) and part.call_id and part.call_id not in self._answered:
@@ -140,9 +141,10 @@ class MessageGrowth:
             answer: list[Content] = []
             for part in sequence(call.get("result")):
                 response = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
-                told = response.get("output", response.get("error"))
+                output = response.get("output", response.get("error"))
                 if response:
-                    answer.append(Text(told if isinstance(told, str) else as_json(dict(response))))
+                    text = output if isinstance(output, str) else as_json(dict(response))
+                    answer.append(Text(text))
                 else:
                     answer.extend(contents([part]))
             content = tuple(answer)
@@ -172,14 +174,14 @@ class MessageGrowths:
         return growth
 
 
-def is_snapshot(entry: Mapping[str, object]) -> bool:
+def is_snapshot(entry: JsonObject) -> bool:
     """Say whether a message is what Gemini CLI puts in the place of what it compressed."""
     said = entry.get("content")
     text = said if isinstance(said, str) else words(said)
     return entry.get("type") == "user" and _SNAPSHOT in text[:_NEAR]
 
 
-def usage_of(entry: Mapping[str, object]) -> Usage | None:
+def usage_of(entry: JsonObject) -> Usage | None:
     """Return what an answer cost: what was sent counts what came from the cache as well."""
     tokens = mapping(entry.get("tokens"))
     if not tokens:
@@ -256,7 +258,7 @@ class _Reader:
         self.file = ""
         """Where the record stands."""
 
-    def take(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+    def take(self, line: int, entry: JsonObject) -> Iterator[Event]:
         """Tell one record."""
         if "$rewindTo" in entry:
             yield from self._rewind(line, string(entry["$rewindTo"]))
@@ -301,7 +303,7 @@ class _Reader:
             self._about = about
             yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _head(self, line: int, fields: Mapping[str, object]) -> Iterator[Event]:
+    def _head(self, line: int, fields: JsonObject) -> Iterator[Event]:
         parent = _parent(self.file) if fields.get("kind") == "subagent" else ""
         about = About(
             parent=parent,
@@ -318,7 +320,7 @@ class _Reader:
             self._about = replace(self._about, title=about.title)
             yield MetadataUpdated(strand=MAIN, about=About(title=about.title))
 
-    def _message(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, line: int, entry: JsonObject) -> Iterator[Event]:
         if self._grown.known(string(entry.get("id"))) is None and is_snapshot(entry):
             yield self._summary(line, entry)
             return
@@ -360,7 +362,7 @@ class _Reader:
         if self._shown() != before:
             yield RewindEvent(strand=MAIN, line=line, shows=self._shown())
 
-    def _patch(self, line: int, patch: Mapping[str, object]) -> Iterator[Event]:
+    def _patch(self, line: int, patch: JsonObject) -> Iterator[Event]:
         """Tell what changed in messages, and which of them the model sees from here on."""
         for entry in (patch, *mappings(patch.get("updates"))):
             if (growth := self._grown.known(string(entry.get("id")))) is not None:
@@ -383,7 +385,7 @@ class _Reader:
         else:
             yield RewindEvent(strand=MAIN, line=line, shows=shows)
 
-    def _summary(self, line: int, entry: Mapping[str, object]) -> MessageEvent:
+    def _summary(self, line: int, entry: JsonObject) -> MessageEvent:
         id = string(entry.get("id"))  # noqa: A001
         key = self._keys.take(id, line)
         self._window[id or key] = self._names[id or key] = [key]

@@ -11,7 +11,7 @@ import json
 import math
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from holdfast.session import Usage
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
+    "JsonObject",
     "as_json",
     "count",
     "dollars",
@@ -36,7 +37,10 @@ __all__ = [
     "whole",
 ]
 
-_EMPTY: Mapping[str, object] = MappingProxyType({})
+JsonObject: TypeAlias = "Mapping[str, object]"
+"""The fields of a JSON object, whatever they hold."""
+
+_EMPTY: JsonObject = MappingProxyType({})
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 """Kept, because `json.dumps` makes one for each value."""
 
@@ -51,7 +55,7 @@ def is_array(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
 
 
-def mapping(value: object) -> Mapping[str, object]:
+def mapping(value: object) -> JsonObject:
     """Return the value when it is a JSON object, else an empty mapping."""
     # Not `is_object`: this is asked many times for every line of a file.
     return value if isinstance(value, dict) else _EMPTY  # pyright: ignore[reportUnknownVariableType]
@@ -62,7 +66,7 @@ def sequence(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
 
 
-def mappings(value: object) -> Sequence[Mapping[str, object]]:
+def mappings(value: object) -> Sequence[JsonObject]:
     """Return the JSON objects of an array, without what else it holds."""
     return [each for each in sequence(value) if is_object(each)]
 
@@ -121,9 +125,7 @@ def whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def usage_in(
-    fields: Mapping[str, object], names: Sequence[str], cost: object = None
-) -> Usage | None:
+def usage_in(fields: JsonObject, names: Sequence[str], cost: object = None) -> Usage | None:
     """Return what one answer cost; None where nothing says so.
 
     Args:

@@ -25,12 +25,12 @@ from holdfast.formats.events import (
     native_of,
     with_native,
 )
-from holdfast.formats.json_access import count, mapping, moment, string, usage_in
+from holdfast.formats.json_access import JsonObject, count, mapping, moment, string, usage_in
 from holdfast.formats.reader import SessionReader, Sign
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
@@ -47,7 +47,7 @@ def answers_known(messages: Iterable[Message]) -> list[Message]:
     return [_known(message) for message in messages]
 
 
-def about_run(rest: Mapping[str, object], messages: Iterable[Message]) -> About:
+def about_run(rest: JsonObject, messages: Iterable[Message]) -> About:
     """Return what is known of a run.
 
     A task is worked on in many runs, so a run is known by its task and its first answer.
@@ -76,7 +76,7 @@ def about_run(rest: Mapping[str, object], messages: Iterable[Message]) -> About:
     )
 
 
-def _usage(info: Mapping[str, object]) -> Usage | None:
+def _usage(info: JsonObject) -> Usage | None:
     """Return what a whole run cost, for answers that do not say it themselves."""
     stats = mapping(info.get("model_stats"))
     whole = usage_in({}, (), stats.get("instance_cost"))
@@ -178,7 +178,7 @@ class _LogReader:
         self._is_begun = False
         self._count = 0
 
-    def take(self, entry: Mapping[str, object], record: SourceRecord) -> Iterator[Event]:
+    def take(self, entry: JsonObject, record: SourceRecord) -> Iterator[Event]:
         """Tell one compression."""
         at = moment(entry.get("timestamp"))
         if not self._is_begun:
@@ -223,7 +223,7 @@ class _LogReader:
         return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
 
 
-def _about(entry: Mapping[str, object]) -> About:
+def _about(entry: JsonObject) -> About:
     return About(
         title=string(entry.get("instance_name")),
         more={"summarizer": string(entry.get("model_name"))},

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["OPENCLAW", "OPENCLAW_DATABASE"]
@@ -140,7 +141,7 @@ def read_openclaw(records: Iterable[SourceRecord]) -> Iterator[Event]:
     yield from problems
 
 
-def is_cold_header(line: Mapping[str, object]) -> bool:
+def is_cold_header(line: JsonObject) -> bool:
     """Say whether a line is the first of a session that was laid aside."""
     return line.get("kind") == "header" and "sessionId" in line and "generation" in line
 

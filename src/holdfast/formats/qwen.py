@@ -44,9 +44,10 @@ from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["QWEN"]
@@ -83,7 +84,7 @@ class RecordTree:
         self._asked = ""
         """What the message that was told last asked, where it is nothing but words."""
 
-    def reach(self, entry: Mapping[str, object]) -> None:
+    def reach(self, entry: JsonObject) -> None:
         """Look at a record; one whose parent is not in the file goes on from the last message.
 
         Not so a record that says that it has none, or a way back to what is lost: Qwen begins anew.
@@ -104,7 +105,7 @@ class RecordTree:
         """Leave the message that was told last out of what the model sees from here on."""
         self._places[self._reached] = None if self._at is None else self._at.before
 
-    def answers(self, command: Mapping[str, object]) -> bool:
+    def answers(self, command: JsonObject) -> bool:
         """Say whether the program itself answered what was asked last, as a command."""
         shown = mappings(command.get("outputHistoryItems"))
         return (
@@ -235,12 +236,12 @@ def _words(role: Role, parts: object) -> bytes:
     return blake2b(written.encode(), digest_size=_SIZE).digest()
 
 
-def _is_reminder(part: Mapping[str, object]) -> bool:
+def _is_reminder(part: JsonObject) -> bool:
     text = string(part.get("text")).strip()
     return text.startswith(_REMINDER[0]) and text.endswith(_REMINDER[1])
 
 
-def _said(part: Mapping[str, object]) -> dict[str, object]:
+def _said(part: JsonObject) -> dict[str, object]:
     kept = {key: value for key, value in part.items() if key not in _UNSAID}
     text = kept.get("text")
     return {**kept, "text": text.strip()} if isinstance(text, str) else kept
@@ -317,7 +318,7 @@ class _Reader:
         elif kind == "system":
             yield from self._system(record, tree)
 
-    def _begin(self, line: int, entry: Mapping[str, object], agent: str) -> StrandStarted:
+    def _begin(self, line: int, entry: JsonObject, agent: str) -> StrandStarted:
         session = string(entry.get("sessionId"))
         about = About(
             id=session,
@@ -399,7 +400,7 @@ def _with_failure(message: Message) -> Message:
     return replace(message, parts=parts)
 
 
-def _usage(fields: Mapping[str, object]) -> Usage | None:
+def _usage(fields: JsonObject) -> Usage | None:
     """Return what an answer cost: tokens read from the cache stand among those that were sent."""
     sent, cached = (
         count(fields.get("promptTokenCount")),

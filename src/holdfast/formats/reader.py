@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.document import Format
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = [
@@ -67,7 +68,7 @@ def everywhere(_: str) -> str:
     return ""
 
 
-Row: TypeAlias = "Mapping[str, object]"
+Row: TypeAlias = "JsonObject"
 """The columns of a row by name: numbers, text, bytes or nothing."""
 Tables: TypeAlias = "Mapping[str, frozenset[str]]"
 """The columns of each table by its name."""

@@ -24,12 +24,12 @@ from holdfast.formats.documents.container import (
     read_list,
     read_object,
 )
-from holdfast.formats.json_access import is_object, kind_of, mapping, string
+from holdfast.formats.json_access import JsonObject, is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.source import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.formats.catalog import SessionReader
     from holdfast.formats.document import Format
@@ -233,7 +233,7 @@ def _name_of(entry: object, place: ConversationPlace) -> str:
     return place.dialect
 
 
-def _spoken_in(entry: Mapping[str, object], name: str, dialect: str) -> str:
+def _spoken_in(entry: JsonObject, name: str, dialect: str) -> str:
     """Return the dialect of an object that is taken for a format, which is that of the format."""
     place = find_conversation(entry) if name == _RUN else None
     return place.dialect if place is not None and place.dialect in _RUNS else dialect

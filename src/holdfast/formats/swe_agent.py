@@ -36,9 +36,10 @@ from holdfast.session import Fork
 from holdfast.transcript import NO_EXTRAS, Message, Role, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["SWE_AGENT"]
@@ -51,11 +52,11 @@ class _Run:
     """One attempt at a task."""
 
     strand: str
-    entry: Mapping[str, object]
-    config: Mapping[str, object]
+    entry: JsonObject
+    config: JsonObject
     """How it was set up."""
     attempt: int = 0
-    more: Mapping[str, object] = NO_EXTRAS
+    more: JsonObject = NO_EXTRAS
     """Which attempt it is, where there are several."""
 
 
@@ -71,7 +72,7 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _is_run(entry: Mapping[str, object]) -> bool:
+def _is_run(entry: JsonObject) -> bool:
     past = mappings(entry.get("history"))
     return bool(past) and "trajectory" in entry and all("role" in each for each in past)
 
@@ -105,7 +106,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
                 )
 
 
-def _runs(entry: Mapping[str, object], strand: str) -> Iterator[_Run]:
+def _runs(entry: JsonObject, strand: str) -> Iterator[_Run]:
     config = _config(entry)
     attempts = mappings(entry.get("attempts"))
     if not attempts:
@@ -131,7 +132,7 @@ class _Agents:
         self._latest = ("", main)
         """The agent that spoke last, and its strand."""
 
-    def strand_of(self, entry: Mapping[str, object], place: int) -> str:
+    def strand_of(self, entry: JsonObject, place: int) -> str:
         """Return where a message is told; an agent that is called again begins anew."""
         agent = string(entry.get("agent"))
         self._first = self._first or agent
@@ -170,13 +171,13 @@ def _about(run: _Run) -> About:
     )
 
 
-def _config(entry: Mapping[str, object]) -> Mapping[str, object]:
+def _config(entry: JsonObject) -> JsonObject:
     """Return how the run was set up, which newer files hold as text."""
     written = entry.get("replay_config")
     return mapping(parsed(written) if isinstance(written, str) else written)
 
 
-def _message(entry: Mapping[str, object]) -> Message | None:
+def _message(entry: JsonObject) -> Message | None:
     content = contents(entry.get("content"))
     match entry.get("role"):
         case "system":

@@ -19,11 +19,11 @@ from holdfast.formats.claude_code.lines import MARK
 from holdfast.formats.content import words
 from holdfast.formats.document import Problem
 from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
-from holdfast.formats.json_access import mapping, mappings, moment, sequence, string
+from holdfast.formats.json_access import JsonObject, mapping, mappings, moment, sequence, string
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from holdfast.formats.claude_code.lines import SessionLine
 
@@ -162,12 +162,12 @@ class _Boundary:
     """A compaction whose summary has not come yet."""
 
     id: str
-    entry: Mapping[str, object]
+    entry: JsonObject
     since: int
     """How many messages had been told."""
 
     @property
-    def marks(self) -> Mapping[str, object]:
+    def marks(self) -> JsonObject:
         """Return what our own writer added."""
         return mapping(self.entry.get(MARK))
 
@@ -283,7 +283,7 @@ class LineWindows:
         told = enumerate(self._told[change.since :], change.since)
         return [*change.shows, *(key for place, (key, of) in told if place <= shared.get(of, -1))]
 
-    def _kept(self, about: Mapping[str, object], strand: str) -> Iterable[str]:
+    def _kept(self, about: JsonObject, strand: str) -> Iterable[str]:
         named = sequence(mapping(about.get("preservedMessages")).get("uuids"))
         if found := self._known(named):
             return found

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.claude_code.lines import QUEUED
 from holdfast.formats.events import About
-from holdfast.formats.json_access import iso
+from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.writer import derived_uuid, digest, is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from holdfast.formats.claude_code.writer import LineContent
     from holdfast.formats.events import MessageEvent, StrandStarted
@@ -71,7 +71,7 @@ class WrittenLine:
 
     uuid: str
     piece: LineContent
-    fields: Mapping[str, object]
+    fields: JsonObject
     """What it says, without its place in the file."""
 
 

@@ -30,8 +30,9 @@ from holdfast.wire.anthropic import read_said
 from holdfast.wire.fields import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
 
 __all__ = [
@@ -94,12 +95,12 @@ class SessionLine:
     kind: str
     uuid: str
     parent: str
-    entry: Mapping[str, object]
-    message: Mapping[str, object]
+    entry: JsonObject
+    message: JsonObject
     """The message as the API knows it."""
     content: object
     """What was said, in the blocks of the API."""
-    marks: Mapping[str, object]
+    marks: JsonObject
     """What our own writer added."""
     is_summary: bool
     """Whether it stands for what a compaction folded."""
@@ -156,7 +157,7 @@ class SessionLine:
         return mapping(self.entry.get("attachment")).get("type") == "queued_command"
 
     @property
-    def counted(self) -> Mapping[str, object]:
+    def counted(self) -> JsonObject:
         """Return the figures of an answer up to this line, as the program writes them."""
         return mapping(self.message.get("usage"))
 
@@ -314,7 +315,7 @@ class StreamConverter:
         )
         yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
 
-    def _noted(self, entry: Mapping[str, object]) -> Mapping[str, object]:
+    def _noted(self, entry: JsonObject) -> JsonObject:
         if entry.get("subtype") == "init":
             known = {"cwd": entry.get("cwd"), "version": entry.get("claude_code_version")}
             self._place = {key: value for key, value in known.items() if isinstance(value, str)}
@@ -325,7 +326,7 @@ class StreamConverter:
             return {"compactMetadata": {name: about.get(key) for name, key in names.items()}}
         return {}
 
-    def _summed(self, entry: Mapping[str, object]) -> Mapping[str, object]:
+    def _summed(self, entry: JsonObject) -> JsonObject:
         """Return the mark of a summary, for the first words below a boundary that are one."""
         if not self._is_folded or entry.get("type") != "user":
             return {}

@@ -37,13 +37,13 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import mapping, sequence, string
+from holdfast.formats.json_access import JsonObject, mapping, sequence, string
 from holdfast.formats.reader import LIKELY, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.claude_code.lines import SessionLine
     from holdfast.formats.events import Event
@@ -299,7 +299,7 @@ class _AnswerTracker:
 
     def __init__(self) -> None:
         self._spent: dict[str, Usage] = {}
-        self._counted: tuple[str, Mapping[str, object]] = ("", {})
+        self._counted: tuple[str, JsonObject] = ("", {})
         """The answer that was counted last, and its figures, which its lines repeat."""
         self._reply = ""
         self._blocks: list[object] = []

@@ -31,7 +31,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import mapping
+from holdfast.formats.json_access import JsonObject, mapping
 from holdfast.formats.replay import merged
 from holdfast.formats.writer import folds, is_uuid, with_lone_summaries
 from holdfast.session import Usage
@@ -42,7 +42,7 @@ from holdfast.wire.markers import write as marked
 from holdfast.wire.words import as_string, marked_texts, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
@@ -154,7 +154,7 @@ def counts(usage: Usage) -> _Fields:
     }
 
 
-def kept(more: Mapping[str, object]) -> _Fields:
+def kept(more: JsonObject) -> _Fields:
     """Return the small fields of a line; a session id only where it is one."""
     fields = {key: more[key] for key in KEPT if key in more}
     if not is_uuid(str(fields.get("sessionId"))):
@@ -184,7 +184,7 @@ def write(events: Iterable[Event]) -> Iterator[str]:
     yield from map(_dumped, desk.end())
 
 
-def _dumped(line: Mapping[str, object]) -> str:
+def _dumped(line: JsonObject) -> str:
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
     # Half of a surrogate pair is no text in UTF-8.
     return text if text.isascii() or _is_whole(text) else json.dumps(line, separators=(",", ":"))

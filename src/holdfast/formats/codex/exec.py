@@ -34,14 +34,14 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import is_object, mapping, mappings, moment, string
+from holdfast.formats.json_access import JsonObject, is_object, mapping, mappings, moment, string
 from holdfast.formats.reader import LIKELY, KeyAllocator, Sign
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.codex.exec_steps import ExecStep
     from holdfast.formats.events import Event
@@ -70,7 +70,7 @@ def is_printed(value: object) -> bool:
     return is_prompt or is_object(value.get("msg")) or value.keys() >= _SETTINGS
 
 
-def sign_of(entry: Mapping[str, object]) -> Sign | None:
+def sign_of(entry: JsonObject) -> Sign | None:
     """Return why a line is taken for an event of such a stream."""
     kind = string(entry.get("type"))
     if kind in _STARTS and isinstance(entry.get(_STARTS[kind]), str):
@@ -183,7 +183,7 @@ class ExecReader:
             self._spent[self._strand] = spent
             yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
 
-    def _event(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
+    def _event(self, record: SourceRecord, event: JsonObject) -> Iterator[Event]:
         """Tell an event of the older kind."""
         match event.get("type"):
             case "session_configured":

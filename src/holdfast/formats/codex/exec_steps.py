@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.formats.codex.items import message_of
 from holdfast.formats.content import contents
-from holdfast.formats.json_access import as_json, mapping, mappings, string, whole
+from holdfast.formats.json_access import JsonObject, as_json, mapping, mappings, string, whole
 from holdfast.transcript import Media, Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "EVENTS",
@@ -97,7 +97,7 @@ ExecStep: TypeAlias = (
 )
 
 
-def item_steps(phase: str, item: Mapping[str, object]) -> Iterator[ExecStep]:
+def item_steps(phase: str, item: JsonObject) -> Iterator[ExecStep]:
     """Return what an event about an item says.
 
     Args:
@@ -154,7 +154,7 @@ def tool_of_server(server: object, tool: object) -> str:
     return f"mcp__{string(server)}__{string(tool)}" if string(server) else string(tool)
 
 
-def _completed(kind: str, item: Mapping[str, object]) -> ExecStep:
+def _completed(kind: str, item: JsonObject) -> ExecStep:
     if kind in _WORDS:
         return spoken_by_model(item.get("text"))
     if kind == "reasoning":
@@ -170,7 +170,7 @@ def _completed(kind: str, item: Mapping[str, object]) -> ExecStep:
     return ScreenError(f"an item of type {kind!r} is not known")
 
 
-def _asked(kind: str, item: Mapping[str, object]) -> ToolStarted:
+def _asked(kind: str, item: JsonObject) -> ToolStarted:
     id = string(item.get("id"))  # noqa: A001
     if kind == "command_execution":
         return ToolStarted(id, SHELL, as_json({"command": item.get("command")}))
@@ -183,7 +183,7 @@ def _asked(kind: str, item: Mapping[str, object]) -> ToolStarted:
     return ToolStarted(id, PATCH, as_json({"changes": item.get("changes")}))
 
 
-def _result(kind: str, item: Mapping[str, object]) -> Sequence[Text | Media]:
+def _result(kind: str, item: JsonObject) -> Sequence[Text | Media]:
     if kind == "command_execution":
         return printed(string(item.get("aggregated_output")), item.get("exit_code"))
     if kind == "collab_tool_call":
@@ -218,7 +218,7 @@ _ERRORS = frozenset(["error", "stream_error"])
 _THOUGHTS = frozenset(["agent_reasoning", "agent_reasoning_raw_content"])
 
 
-def event_steps(event: Mapping[str, object]) -> Iterator[ExecStep]:
+def event_steps(event: JsonObject) -> Iterator[ExecStep]:
     """Return what an event says of the conversation."""
     kind = string(event.get("type"))
     match kind:
@@ -256,7 +256,7 @@ def event_steps(event: Mapping[str, object]) -> Iterator[ExecStep]:
             return
 
 
-def _ended(kind: str, event: Mapping[str, object]) -> Iterator[ToolFinished]:
+def _ended(kind: str, event: JsonObject) -> Iterator[ToolFinished]:
     id = string(event.get("call_id"))  # noqa: A001
     match kind:
         case "exec_command_end":
@@ -278,7 +278,7 @@ def _ended(kind: str, event: Mapping[str, object]) -> Iterator[ToolFinished]:
             return
 
 
-def _output(event: Mapping[str, object]) -> str:
+def _output(event: JsonObject) -> str:
     """Return what a command printed: all of it in order, or else as two streams."""
     if whole_output := string(event.get("aggregated_output")):
         return whole_output

@@ -30,7 +30,7 @@ from holdfast.wire.responses import NAME as _DIALECT
 from holdfast.wire.responses import read_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from holdfast.formats.json_access import JsonObject
 
 __all__ = [
     "CONVERSATION",
@@ -92,7 +92,7 @@ _REFUSALS = (
 )
 
 
-def message_of(item: Mapping[str, object], *, failed: object = None) -> Message | None:
+def message_of(item: JsonObject, *, failed: object = None) -> Message | None:
     """Return what an item says; None for one that is no part of the conversation.
 
     Args:
@@ -162,7 +162,7 @@ def texts_of(message: Message) -> list[str]:
     return [part.text for part in message.parts if isinstance(part, Text)]
 
 
-def agent_item(communication: Mapping[str, object]) -> Mapping[str, object]:
+def agent_item(communication: JsonObject) -> JsonObject:
     """Return the item that the model sees of what another agent wrote to this one."""
     said = mapping(communication)
     content = [{"type": "input_text", "text": string(said.get("content"))}]
@@ -182,7 +182,7 @@ _MORE = (
 )
 
 
-def about_of(meta: Mapping[str, object], note: Mapping[str, object], written: object) -> About:
+def about_of(meta: JsonObject, note: JsonObject, written: object) -> About:
     """Return what the first line of a rollout tells.
 
     Args:
@@ -211,7 +211,7 @@ def about_of(meta: Mapping[str, object], note: Mapping[str, object], written: ob
     return replace(about, **cast("dict[str, str]", fields)) if fields else about  # type: ignore[arg-type]
 
 
-def spent_in(counts: Mapping[str, object], note: Mapping[str, object]) -> Usage:
+def spent_in(counts: JsonObject, note: JsonObject) -> Usage:
     """Return what one answer cost: what was sent counts what came from the cache as well."""
     noted = note.get("usage")
     if is_array(noted) and len(noted) == 2:
@@ -221,14 +221,14 @@ def spent_in(counts: Mapping[str, object], note: Mapping[str, object]) -> Usage:
     return _usage(counts)
 
 
-def _usage(counts: Mapping[str, object]) -> Usage:
+def _usage(counts: JsonObject) -> Usage:
     read = count(counts.get("cached_input_tokens"))
     wrote = count(counts.get("cache_write_input_tokens"))
     sent = max(0, count(counts.get("input_tokens")) - read - wrote)
     return Usage(1, sent, count(counts.get("output_tokens")), read, wrote)
 
 
-def _origin(meta: Mapping[str, object]) -> tuple[str, Fork | None]:
+def _origin(meta: JsonObject) -> tuple[str, Fork | None]:
     subagent = mapping(mapping(meta.get("source")).get("subagent"))
     spawned = mapping(subagent.get("thread_spawn")).get("parent_thread_id")
     if parent := string(meta.get("parent_thread_id")) or string(spawned):

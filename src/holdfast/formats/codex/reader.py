@@ -38,12 +38,12 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import mapping, moment, string
+from holdfast.formats.json_access import JsonObject, mapping, moment, string
 from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
@@ -205,7 +205,7 @@ class _Reader:
             self._about = about
             yield StrandStarted(strand=MAIN, line=record.line, about=about)
 
-    def _meta(self, record: SourceRecord, payload: Mapping[str, object]) -> Iterator[Event]:
+    def _meta(self, record: SourceRecord, payload: JsonObject) -> Iterator[Event]:
         entry = mapping(record.value)
         about = about_of(payload, mapping(entry.get("holdfast")), entry.get("timestamp"))
         if self._about is not None:
@@ -232,7 +232,7 @@ class _Reader:
             if about.model:
                 self._about = About(id=self._about.id, model=about.model)
 
-    def _item(self, record: SourceRecord, item: Mapping[str, object]) -> Iterator[Event]:
+    def _item(self, record: SourceRecord, item: JsonObject) -> Iterator[Event]:
         if string(item.get("type")) not in CONVERSATION:
             return
         failed = mapping(mapping(record.value).get("holdfast")).get("error")
@@ -270,9 +270,7 @@ class _Reader:
                 self._heard.setdefault(words, [])
             self._heard[hash(message.text.strip())].append(key)
 
-    def _event(
-        self, record: SourceRecord, event: Mapping[str, object]
-    ) -> Iterator[Event | AnswerCost]:
+    def _event(self, record: SourceRecord, event: JsonObject) -> Iterator[Event | AnswerCost]:
         match event.get("type"):
             case "token_count":
                 yield from self._spent(record, mapping(event.get("info")))
@@ -316,7 +314,7 @@ class _Reader:
             case _:
                 return
 
-    def _spent(self, record: SourceRecord, counts: Mapping[str, object]) -> Iterator[AnswerCost]:
+    def _spent(self, record: SourceRecord, counts: JsonObject) -> Iterator[AnswerCost]:
         # The counts are repeated whenever limits change; only a new total tells of an answer.
         total = mapping(counts.get("total_token_usage")).get("total_tokens")
         note = mapping(mapping(record.value).get("holdfast"))
@@ -328,7 +326,7 @@ class _Reader:
             if note or usage.prompt_tokens or usage.output_tokens:
                 yield AnswerCost(usage)
 
-    def _compacted(self, record: SourceRecord, payload: Mapping[str, object]) -> Iterator[Event]:
+    def _compacted(self, record: SourceRecord, payload: JsonObject) -> Iterator[Event]:
         yield from self._begin(record, _UNKNOWN)
         yield from self.end()
         self._replies.close()

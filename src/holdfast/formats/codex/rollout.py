@@ -15,14 +15,14 @@ from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
 from holdfast.formats.document import Style
 from holdfast.formats.documents.container import dump
 from holdfast.formats.events import About
-from holdfast.formats.json_access import iso
+from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.reader import KeyAllocator
 from holdfast.formats.writer import derived_uuid, is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from holdfast.formats.codex.writer import RolloutItem
     from holdfast.transcript import Message
@@ -33,7 +33,7 @@ _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000
 """The first moment of the year 2000, for a session that nobody knows the time of."""
 _STEP = 1000
-_NOTHING: Mapping[str, object] = {}
+_NOTHING: JsonObject = {}
 
 
 class RolloutWriter:
@@ -61,9 +61,7 @@ class RolloutWriter:
         """Return the time of something that stands on a line with another time."""
         return {} if at is None or at == self._now else {"at": iso(at)}
 
-    def line(
-        self, kind: str, payload: Mapping[str, object], note: Mapping[str, object] = _NOTHING
-    ) -> str:
+    def line(self, kind: str, payload: JsonObject, note: JsonObject = _NOTHING) -> str:
         """Return a line."""
         if self._now is None:
             self.tick(None)
@@ -75,7 +73,7 @@ class RolloutWriter:
         }
         return dump(entry | {"holdfast": note} if note else entry, _STYLE)
 
-    def meta(self, instructions: str, at: int | None, note: Mapping[str, object]) -> str:
+    def meta(self, instructions: str, at: int | None, note: JsonObject) -> str:
         """Return the first line of the file."""
         self.tick(at if at is not None else self.about.started)
         payload = self._meta()
@@ -131,7 +129,7 @@ class ReaderEcho:
         self._replies = AnswerTracker()
         self._answers: dict[str, str] = {}
         """The answers that were told, with the names that a reader gives them."""
-        self._written: dict[str, list[tuple[str, Mapping[str, object] | None]]] = {}
+        self._written: dict[str, list[tuple[str, JsonObject | None]]] = {}
         """The messages that were told, with the names and the items that stand for them."""
         self._fixed = 0
         """How many messages were shown right after the last compaction."""
@@ -174,7 +172,7 @@ class ReaderEcho:
         """End the answer that was written last."""
         self._replies.close()
 
-    def written(self, told: str) -> list[tuple[str, Mapping[str, object] | None]]:
+    def written(self, told: str) -> list[tuple[str, JsonObject | None]]:
         """Return what stands for a message: the names that a reader gives, and the items."""
         return self._written.get(told, [])
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import CONVERSATION
 from holdfast.formats.document import Problem
-from holdfast.formats.json_access import is_array, mapping, mappings, moment, string
+from holdfast.formats.json_access import JsonObject, is_array, mapping, mappings, moment, string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from holdfast.formats.source import SourceRecord
 
@@ -62,7 +62,7 @@ class _Checker:
         self._announced: list[str] = []
         """What the screen said that the next item of the model would say."""
 
-    def take(self, entry: Mapping[str, object]) -> Iterator[str]:
+    def take(self, entry: JsonObject) -> Iterator[str]:
         """Return what is wrong with a line."""
         kind, payload = string(entry.get("type")), mapping(entry.get("payload"))
         if moment(entry.get("timestamp")) is None:
@@ -95,7 +95,7 @@ class _Checker:
             case _:
                 yield from self._event(payload)
 
-    def _item(self, item: Mapping[str, object]) -> Iterator[str]:
+    def _item(self, item: JsonObject) -> Iterator[str]:
         yield from _shape(item)
         kind, call = string(item.get("type")), string(item.get("call_id"))
         if kind == "message":
@@ -112,7 +112,7 @@ class _Checker:
         elif kind in _OUTPUTS and self._calls.pop(call, "") != kind:
             yield f"no call waits for the result of {call!r}"
 
-    def _event(self, event: Mapping[str, object]) -> Iterator[str]:
+    def _event(self, event: JsonObject) -> Iterator[str]:
         match event.get("type"):
             case "task_started":
                 if self._turn:
@@ -136,16 +136,14 @@ class _Checker:
                 return
 
 
-def _missing(
-    payload: Mapping[str, object], names: Iterable[str], *, blank: bool = False
-) -> Iterator[str]:
+def _missing(payload: JsonObject, names: Iterable[str], *, blank: bool = False) -> Iterator[str]:
     for name in names:
         value = payload.get(name)
         if not isinstance(value, str) or not (value or blank):
             yield f"{name} is missing"
 
 
-def _shape(item: Mapping[str, object]) -> Iterator[str]:
+def _shape(item: JsonObject) -> Iterator[str]:
     """Return what Codex could not parse in an item."""
     kind = string(item.get("type"))
     if kind not in CONVERSATION:

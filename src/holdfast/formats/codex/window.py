@@ -31,6 +31,7 @@ from holdfast.transcript import Message, Role, Thinking, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["AnswerTracker", "CompactionLine", "RolloutWindow", "replacement"]
@@ -174,7 +175,7 @@ class CompactionLine:
     """A line that changes what the model sees."""
 
     record: SourceRecord
-    note: Mapping[str, object]
+    note: JsonObject
 
     @staticmethod
     def of(record: SourceRecord) -> CompactionLine:
@@ -202,7 +203,7 @@ class CompactionLine:
 
 
 def replacement(
-    payload: Mapping[str, object],
+    payload: JsonObject,
     fold: CompactionLine,
     heard: Mapping[int, Sequence[str]],
     window: RolloutWindow,
@@ -241,7 +242,7 @@ def replacement(
 
 
 def _read(
-    items: Sequence[Mapping[str, object]], said: str, fold: CompactionLine
+    items: Sequence[JsonObject], said: str, fold: CompactionLine
 ) -> Sequence[NewMessage | Problem]:
     """Return the messages of a compaction, one of them its summary where it has one in words."""
     found: list[NewMessage | Problem] = []

@@ -26,7 +26,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import mapping
+from holdfast.formats.json_access import JsonObject, mapping
 from holdfast.formats.writer import folds, with_lone_summaries
 from holdfast.transcript import (
     NO_EXTRAS,
@@ -42,7 +42,7 @@ from holdfast.wire import DIALECTS
 from holdfast.wire.responses_items import is_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
@@ -57,10 +57,10 @@ _SPELLING = f"{_DIALECT}:message"
 class RolloutItem:
     """One item, and what a reader makes of it."""
 
-    item: Mapping[str, object] | None
+    item: JsonObject | None
     """None for a thought of another provider, which Codex would not send."""
     message: Message
-    note: Mapping[str, object] = field(default_factory=dict[str, object])
+    note: JsonObject = field(default_factory=dict[str, object])
     """What the item cannot say."""
     id: str = ""
     """The native id of the message that begins with it."""
@@ -116,7 +116,7 @@ def _spoken(carrier: Message, parts: Sequence[Part]) -> Iterator[RolloutItem]:
         yield from _read({**typed, "role": "developer"} if is_system else typed)
 
 
-def _read(item: Mapping[str, object]) -> Iterator[RolloutItem]:
+def _read(item: JsonObject) -> Iterator[RolloutItem]:
     message = message_of(item)
     if message is not None:
         yield RolloutItem(item, message)
@@ -248,7 +248,7 @@ class _Writer:
         if native.usage is not None:
             self._turns.owe(native.usage, answer)
 
-    def _paired(self, item: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    def _paired(self, item: JsonObject | None) -> JsonObject | None:
         """Return an item; a result as the kind that belongs to its call."""
         kind = None if item is None else item.get("type")
         if item is None or kind not in ("custom_tool_call", "function_call_output"):
@@ -261,7 +261,7 @@ class _Writer:
         return item
 
     def _compacted(
-        self, shows: Iterable[str], summary: MessageEvent | None, note: Mapping[str, object]
+        self, shows: Iterable[str], summary: MessageEvent | None, note: JsonObject
     ) -> str:
         """Return the line that says all that the model sees from here on."""
         beside: dict[str, object] = {}
@@ -294,7 +294,7 @@ def _is_instructions(message: Message) -> bool:
             return False
 
 
-def _summary_item(message: Message) -> Mapping[str, object] | None:
+def _summary_item(message: Message) -> JsonObject | None:
     """Return the item of a message that may stand for what was compacted."""
     if message.summary is None or message.role is not Role.USER:
         return None

@@ -16,8 +16,9 @@ from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
 
 __all__ = ["Assets", "ConversationState", "about_of", "message_of", "request_of"]
@@ -32,7 +33,7 @@ class Assets:
         """Know of none."""
         self._known: dict[str, Media] = {}
 
-    def take(self, event: Mapping[str, object]) -> None:
+    def take(self, event: JsonObject) -> None:
         """Keep what an event holds for others."""
         kind, payload = string(event.get("mimeType")), string(event.get("data"))
         if payload:
@@ -49,7 +50,7 @@ class Assets:
                 yield shared
 
 
-def about_of(event: Mapping[str, object]) -> About:
+def about_of(event: JsonObject) -> About:
     """Return what an event says of the session."""
     context = mapping(event.get("context"))
     return About(
@@ -63,7 +64,7 @@ def about_of(event: Mapping[str, object]) -> About:
     )
 
 
-def message_of(kind: str, event: Mapping[str, object], assets: Assets) -> Message | None:
+def message_of(kind: str, event: JsonObject, assets: Assets) -> Message | None:
     """Return what an event says; None for one that no model ever saw."""
     match kind:
         case "system.message" | "system.notification":
@@ -82,13 +83,13 @@ def message_of(kind: str, event: Mapping[str, object], assets: Assets) -> Messag
             return None
 
 
-def request_of(event: Mapping[str, object]) -> ToolCall:
+def request_of(event: JsonObject) -> ToolCall:
     """Return the call that an event says was begun."""
     name = string(event.get("toolName")) or string(event.get("name"))
     return ToolCall(string(event.get("toolCallId")), name, as_json(event.get("arguments")))
 
 
-def _parts(event: Mapping[str, object]) -> Iterator[Part]:
+def _parts(event: JsonObject) -> Iterator[Part]:
     # The opaque form of a thought means something to Copilot's own service only.
     seal = string(event.get("reasoningOpaque")) or string(event.get("encryptedContent"))
     if (thought := string(event.get("reasoningText"))) or seal:
@@ -99,7 +100,7 @@ def _parts(event: Mapping[str, object]) -> Iterator[Part]:
         yield request_of(call)
 
 
-def _result(event: Mapping[str, object], assets: Assets) -> ToolResult:
+def _result(event: JsonObject, assets: Assets) -> ToolResult:
     result = mapping(event.get("result"))
     told, blocks = result.get("content"), result.get("contents")
     pictures = [*assets.pictures(blocks), *assets.pictures(result.get("binaryResultsForLlm"))]
@@ -172,7 +173,7 @@ class ConversationState:
         self._asked = [each for each in self._asked if each in kept]
         return self._show(kept)
 
-    def fresh(self, message: Message, event: Mapping[str, object]) -> Message:
+    def fresh(self, message: Message, event: JsonObject) -> Message:
         """Return what a message says that was not told with its answer before."""
         if message.role is not Role.ASSISTANT:
             self._parts = [] if message.role is Role.USER else self._parts
@@ -189,7 +190,7 @@ class ConversationState:
             self._is_thinking, self._parts = True, list(parts)
         return message if parts == message.parts else Message(message.role, parts)
 
-    def answered(self, native: SourceMetadata, event: Mapping[str, object]) -> SourceMetadata:
+    def answered(self, native: SourceMetadata, event: JsonObject) -> SourceMetadata:
         """Return what is known of an answer; its cost is told with the first of its messages."""
         is_thought = "reasoningId" in event
         reply = string(event.get("messageId")) or native.id

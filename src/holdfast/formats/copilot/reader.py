@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import ToolCall
 
@@ -66,15 +67,13 @@ class UsageTotals:
         if usage is not None and strand != MAIN:
             self._elsewhere += usage.output_tokens
 
-    def request(self, strand: str, event: Mapping[str, object]) -> Iterator[tuple[str, Usage]]:
+    def request(self, strand: str, event: JsonObject) -> Iterator[tuple[str, Usage]]:
         """Return what a conversation cost with one more request."""
         if (usage := usage_in(event, _USAGE)) is not None:
             self._is_live = True
             yield self._add(strand, _apart(usage))
 
-    def run(
-        self, event: Mapping[str, object], agents: Mapping[str, str]
-    ) -> Iterator[tuple[str, Usage]]:
+    def run(self, event: JsonObject, agents: Mapping[str, str]) -> Iterator[tuple[str, Usage]]:
         """Return what conversations cost, now that a run is over.
 
         Args:
@@ -178,9 +177,7 @@ class _Reader:
         """The calls that began and that no answer asked for."""
         self._totals = UsageTotals()
 
-    def take(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
-    ) -> Iterator[Event]:
+    def take(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
         """Tell one event."""
         match entry.get("type"):
             case "session.start":
@@ -221,9 +218,7 @@ class _Reader:
             case _:
                 yield from self._say(record, entry, event)
 
-    def _say(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
-    ) -> Iterator[Event]:
+    def _say(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
         """Tell what an event says to the model or from it."""
         message = message_of(string(entry.get("type")), event, self._assets)
         if message is None or not message.parts:
@@ -237,7 +232,7 @@ class _Reader:
         yield from self._tell(record, entry, event, message)
 
     def _account(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: JsonObject, event: JsonObject
     ) -> Iterator[Event]:
         name = self._name(entry, event)
         match entry.get("type"):
@@ -251,7 +246,7 @@ class _Reader:
             yield from self._begin(name, record.line, About())
             yield MetadataUpdated(strand=name, about=About(usage=usage))
 
-    def _name(self, entry: Mapping[str, object], event: Mapping[str, object]) -> str:
+    def _name(self, entry: JsonObject, event: JsonObject) -> str:
         """Return the strand of an event: the call that started its agent."""
         agent = string(entry.get("agentId"))
         return string(event.get("parentToolCallId")) or self._agents.get(agent, agent)
@@ -273,7 +268,7 @@ class _Reader:
             fork=Fork.DELEGATION,
         )
 
-    def _note(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
+    def _note(self, record: SourceRecord, event: JsonObject) -> Iterator[Event]:
         yield from self._begin(MAIN, record.line, About())
         known = about_of(event)
         about = About(
@@ -288,8 +283,8 @@ class _Reader:
     def _tell(
         self,
         record: SourceRecord,
-        entry: Mapping[str, object],
-        event: Mapping[str, object],
+        entry: JsonObject,
+        event: JsonObject,
         message: Message,
     ) -> Iterator[Event]:
         name = self._name(entry, event)
@@ -310,9 +305,7 @@ class _Reader:
         if shows is not None:
             yield RewindEvent(strand=name, line=record.line, shows=shows, at=native.at)
 
-    def _fold(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
-    ) -> Iterator[Event]:
+    def _fold(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
         """Tell a compaction: the model goes on with its instructions and what came meanwhile."""
         text = string(event.get("summaryContent"))
         if event.get("success") is False or not text.strip():
@@ -337,7 +330,7 @@ class _Reader:
         )
 
     def _rewind(
-        self, record: SourceRecord, entry: Mapping[str, object], event: Mapping[str, object]
+        self, record: SourceRecord, entry: JsonObject, event: JsonObject
     ) -> Iterator[Event]:
         """Tell that what was said was cleared, or taken back from one event on."""
         name = self._name(entry, event)

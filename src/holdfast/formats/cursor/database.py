@@ -27,9 +27,10 @@ from holdfast.formats.reader import LIKELY, DatabaseReader, KeyAllocator, Sign
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Tables
     from holdfast.transcript import Part
 
@@ -138,7 +139,7 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
             yield MessageEvent(strand=own, line=place, key=key, message=message, native=native)
 
 
-def _known(query: DatabaseQuery) -> Mapping[str, object]:
+def _known(query: DatabaseQuery) -> JsonObject:
     """Return what is known of the chat: JSON, which is written as hexadecimal digits."""
     for row in query.rows("meta", ("key", "value"), order=("key",)):
         text = row.get("value")
@@ -154,15 +155,12 @@ def _known(query: DatabaseQuery) -> Mapping[str, object]:
 def _blob(query: DatabaseQuery, name: str) -> bytes | None:
     for row in query.rows("blobs", ("data",), where={"id": name}):
         content = row.get("data")
-        return (
-            content.encode()
-            if isinstance(content, str)
-            else (content if isinstance(content, bytes) else None)
-        )
+        content = content.encode() if isinstance(content, str) else content
+        return content if isinstance(content, bytes) else None
     return None
 
 
-def _message(entry: Mapping[str, object]) -> Message | None:
+def _message(entry: JsonObject) -> Message | None:
     role, content = _ROLES.get(string(entry.get("role"))), entry.get("content")
     if role is None:
         return None
@@ -177,7 +175,7 @@ def _message(entry: Mapping[str, object]) -> Message | None:
     return Message(speaker_of(parts, role), tuple(parts))
 
 
-def _parts(block: Mapping[str, object], *, failed: bool) -> Iterator[Part]:
+def _parts(block: JsonObject, *, failed: bool) -> Iterator[Part]:
     kind = string(block.get("type"))
     if kind == "reasoning":
         text = string(block.get("text"))
@@ -211,7 +209,7 @@ def _parts(block: Mapping[str, object], *, failed: bool) -> Iterator[Part]:
         yield from _shown(block)
 
 
-def _shown(block: Mapping[str, object]) -> tuple[Text | Media, ...]:
+def _shown(block: JsonObject) -> tuple[Text | Media, ...]:
     """Return the words and pictures of a block; a picture may be an address or its bytes."""
     picture = string(block.get("image"))
     if not picture:

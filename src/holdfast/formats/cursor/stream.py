@@ -39,9 +39,10 @@ from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -96,7 +97,7 @@ class CursorResult:
     failed: bool
 
 
-def call_of(entry: Mapping[str, object]) -> CursorCall:
+def call_of(entry: JsonObject) -> CursorCall:
     """Return the call that an event is about."""
     name, fields = _tool(entry)
     asked = mapping(fields.get("args"))
@@ -110,7 +111,7 @@ def call_of(entry: Mapping[str, object]) -> CursorCall:
     return CursorCall(name, as_json(fields.get("args")))
 
 
-def outcome_of(entry: Mapping[str, object]) -> CursorResult:
+def outcome_of(entry: JsonObject) -> CursorResult:
     """Return what came of the call that an event is about."""
     _, fields = _tool(entry)
     result = fields.get("result")
@@ -125,7 +126,7 @@ def outcome_of(entry: Mapping[str, object]) -> CursorResult:
     return CursorResult(_said(result), failed)
 
 
-def _tool(entry: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
+def _tool(entry: JsonObject) -> tuple[str, JsonObject]:
     made = mapping(entry.get("tool_call"))
     for key, fields in made.items():
         if is_object(fields) and (key.endswith(_SUFFIX) or key == "function"):
@@ -161,12 +162,12 @@ _INIT = frozenset(["session_id", "permissionMode", "model"])
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 
 
-def is_streamed(entry: Mapping[str, object]) -> bool:
+def is_streamed(entry: JsonObject) -> bool:
     """Say whether a line was printed; those of a stored transcript have a role and no kind."""
     return string(entry.get("type")) in _KINDS and "role" not in entry
 
 
-def sign_of(entry: Mapping[str, object]) -> Sign | None:
+def sign_of(entry: JsonObject) -> Sign | None:
     """Return why a line is taken for an event of such a stream."""
     kind, phase = entry.get("type"), entry.get("subtype")
     if kind == "tool_call" and isinstance(entry.get("tool_call"), dict) and phase:
@@ -281,7 +282,7 @@ class CursorStreamReader:
         """Tell what the model said and was not told yet."""
         yield from self._tell(record, Role.ASSISTANT, self._turn.parts())
 
-    def _begin(self, line: int, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _begin(self, line: int, entry: JsonObject) -> Iterator[Event]:
         own = string(entry.get("session_id"))
         if self._begun and own in {"", *self._begun}:
             self._strand = self._begun.get(own, self._strand)
@@ -297,7 +298,7 @@ class CursorStreamReader:
         )
         yield StrandStarted(strand=self._strand, line=line, about=about)
 
-    def _call(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _call(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
         own = string(entry.get("call_id")) or f"#{record.line}"
         call = call_of(entry)
         if own not in self._turn.open:

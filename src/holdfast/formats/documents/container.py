@@ -35,6 +35,7 @@ from holdfast.wire.sharegpt import ROLES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
 
 __all__ = [
@@ -114,7 +115,7 @@ def is_message(value: object) -> bool:
     return string(entry.get("type")) in _ITEMS or is_answer(entry)
 
 
-def is_answer(entry: Mapping[str, object]) -> bool:
+def is_answer(entry: JsonObject) -> bool:
     """Say whether an entry is a whole answer of the Responses API, which some loops keep."""
     return entry.get("object") == "response" and is_array(entry.get("output"))
 
@@ -142,7 +143,7 @@ def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdi
     return Verdict(winner, reasons[winner], 0.8)
 
 
-def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
+def _evidence(entry: JsonObject) -> Iterator[tuple[str, int, str]]:
     role, kind = string(entry.get("role")), string(entry.get("type"))
     if "from" in entry and "value" in entry:
         yield "sharegpt", _STRONG_VOTE, "turns have `from` and `value`"
@@ -165,12 +166,12 @@ def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
             yield _BLOCKS[name], _STRONG_VOTE, f"content has a part of type {name}"
 
 
-def items_of(answer: Mapping[str, object]) -> list[dict[str, object]]:
+def items_of(answer: JsonObject) -> list[dict[str, object]]:
     """Return the items of an answer."""
     return [item for item in sequence(answer.get("output")) if is_object(item)]
 
 
-def answer_metadata(answer: Mapping[str, object]) -> SourceMetadata:
+def answer_metadata(answer: JsonObject) -> SourceMetadata:
     """Return what an answer says about itself, and what mini-swe-agent wrote beside it."""
     extra, usage = mapping(answer.get("extra")), mapping(answer.get("usage"))
     return SourceMetadata(
@@ -240,7 +241,7 @@ class _Sorted:
     """What is known of messages that came from a whole answer, by their place."""
 
 
-def key_of(entry: Mapping[str, object]) -> str:
+def key_of(entry: JsonObject) -> str:
     """Return under which key an object holds a conversation; nothing when it holds none."""
     for key in _KEYS:
         messages = entry.get(key)
@@ -252,7 +253,7 @@ def key_of(entry: Mapping[str, object]) -> str:
     return _HISTORY if past and all("parts" in mapping(each) for each in past) else ""
 
 
-def find_conversation(entry: Mapping[str, object]) -> ConversationPlace | None:
+def find_conversation(entry: JsonObject) -> ConversationPlace | None:
     """Return where the conversation of an object is, or None when it holds none."""
     key = key_of(entry)
     if not key:
@@ -275,7 +276,7 @@ def find_conversation(entry: Mapping[str, object]) -> ConversationPlace | None:
 
 
 def read_object(
-    entry: Mapping[str, object], key: str, dialect: str, style: Style, *, name: str = ""
+    entry: JsonObject, key: str, dialect: str, style: Style, *, name: str = ""
 ) -> Document:
     """Read an object with a conversation under a key, as the format `name` or as its dialect."""
     entries = _sort_out(sequence(entry[key]), key, dialect)
@@ -306,13 +307,12 @@ def write_back(document: Document, envelope: Envelope, transcript: Transcript) -
     shown = written_labels(transcript, document.dialect)
     body = DIALECTS[document.dialect].encode(shown)
     originals = with_originals(body.messages, envelope.messages)
+    messages: list[JsonObject] = [*originals]
     # What stood among messages that are gone now goes with them.
-    placed = list(originals)
     for aside in reversed(envelope.asides):
         index = len(originals) - aside.following
         if index >= 0:
-            placed.insert(index, aside.value)
-    messages = placed
+            messages.insert(index, aside.value)
     if envelope.rest is None and body.system is None:
         return (
             _dump_lines(messages, envelope.style)
@@ -355,7 +355,7 @@ def _dump_lines(messages: Sequence[object], style: Style) -> str:
 def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
     """Separate messages from entries that only their owner understands."""
     messages: list[dict[str, object]] = []
-    passed: list[tuple[int, Mapping[str, object]]] = []
+    passed: list[tuple[int, JsonObject]] = []
     natives: dict[int, SourceMetadata] = {}
     # Only Hermes puts notes of its own among messages, and it writes OpenAI's.
     roles = _ROLES if dialect == "openai" else None

@@ -17,12 +17,12 @@ from holdfast.formats.events import (
     without_native,
 )
 from holdfast.formats.hermes.session import exported, is_failure, settings_of
-from holdfast.formats.json_access import mapping, moment, string
+from holdfast.formats.json_access import JsonObject, mapping, moment, string
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.document import Document
     from holdfast.formats.events import Event
@@ -112,7 +112,7 @@ def _apart(message: Message) -> tuple[Message, SourceMetadata]:
     return (without_native(message), native_of(message)) if message.extras else (message, _NOTHING)
 
 
-def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, SourceMetadata]]:
+def _answer(rest: JsonObject) -> Sequence[tuple[Message, SourceMetadata]]:
     """Return the answer to a request that was logged with it."""
     response = mapping(rest.get("response"))
     answer = answer_in(response)
@@ -128,7 +128,7 @@ def _answer(rest: Mapping[str, object]) -> Sequence[tuple[Message, SourceMetadat
     return [(message, native) for message in found]
 
 
-def _about(rest: Mapping[str, object]) -> About:
+def _about(rest: JsonObject) -> About:
     settings = settings_of(rest)
     own_id = string(rest.get("id"))
     # A short one counts the samples of a collection and says nothing elsewhere.
@@ -179,7 +179,7 @@ def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:
     return bare, replace(native, id=native.id or string(fields.get("id")), at=at)
 
 
-def _answered(part: Part, fields: Mapping[str, object]) -> Part:
+def _answered(part: Part, fields: JsonObject) -> Part:
     """Return a result with its name, which Hermes writes beside it, and whether it failed."""
     if not isinstance(part, ToolResult):
         return part

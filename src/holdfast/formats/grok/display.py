@@ -29,8 +29,9 @@ from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -49,7 +50,7 @@ ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 """The items that a model makes: those that stand together are one answer."""
 
 
-def item_message(entry: Mapping[str, object]) -> Message | str | None:
+def item_message(entry: JsonObject) -> Message | str | None:
     """Return what an item says, why it cannot be read, or nothing where it says nothing."""
     match entry.get("type"):
         case "system":
@@ -92,13 +93,13 @@ def item_message(entry: Mapping[str, object]) -> Message | str | None:
             return None
 
 
-def _item(item: Mapping[str, object]) -> Message | str | None:
+def _item(item: JsonObject) -> Message | str | None:
     """Read what Responses has an item for, so that nothing of it is lost."""
     found = decoded("responses", item)
     return found if isinstance(found, str) else next(iter(found), None)
 
 
-def _thoughts(entry: Mapping[str, object]) -> Iterator[Thinking]:
+def _thoughts(entry: JsonObject) -> Iterator[Thinking]:
     """Return the thought of an answer, which older versions wrote into it."""
     thought = mapping(entry.get("reasoning"))
     text, sealed = string(thought.get("text")), string(thought.get("encrypted"))
@@ -163,7 +164,7 @@ class RewindStep:
 ScreenStep: TypeAlias = ScreenMessage | CompactionStep | RewindStep
 
 
-def is_update(entry: Mapping[str, object]) -> bool:
+def is_update(entry: JsonObject) -> bool:
     """Say whether a line is of such a stream and of nothing else."""
     named = isinstance(update_of(entry).get("sessionUpdate"), str)
     return named and (
@@ -171,7 +172,7 @@ def is_update(entry: Mapping[str, object]) -> bool:
     )
 
 
-def update_of(entry: Mapping[str, object]) -> Mapping[str, object]:
+def update_of(entry: JsonObject) -> JsonObject:
     """Return the change that a line tells of; older lines have nothing around it."""
     return mapping(_params(entry).get("update"))
 
@@ -243,7 +244,7 @@ class ScreenLog:
             case _:
                 return
 
-    def _piece(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
+    def _piece(self, record: SourceRecord, update: JsonObject, at: int | None) -> None:
         kind = string(update.get("sessionUpdate"))
         prompt = whole(mapping(update.get("_meta")).get("promptIndex"))
         content = mapping(update.get("content"))
@@ -266,7 +267,7 @@ class ScreenLog:
             self._show(record, Message(_PIECES[kind], parts), at, prompt)
         self._run = kind
 
-    def _call(self, record: SourceRecord, update: Mapping[str, object], at: int | None) -> None:
+    def _call(self, record: SourceRecord, update: JsonObject, at: int | None) -> None:
         """Tell a call when it is first heard of; what it was called with may come later."""
         call = string(update.get("toolCallId"))
         tool = mapping(mapping(update.get("_meta")).get("x.ai/tool"))
@@ -294,7 +295,7 @@ class ScreenLog:
         key = f"{record.file}~{self._keys.take('', record.line)}"
         self.steps.append(ScreenMessage(record.line, key, message, at, self._turns.number, prompt))
 
-    def _measure(self, update: Mapping[str, object]) -> None:
+    def _measure(self, update: JsonObject) -> None:
         place = next(
             (
                 place
@@ -334,11 +335,11 @@ class _Turns:
         self.number = min(self.number, turn - 1)
 
 
-def _params(entry: Mapping[str, object]) -> Mapping[str, object]:
+def _params(entry: JsonObject) -> JsonObject:
     return mapping(entry.get("params")) if "params" in entry else entry
 
 
-def _at(entry: Mapping[str, object]) -> int | None:
+def _at(entry: JsonObject) -> int | None:
     params = _params(entry)
     inner = mapping(update_of(entry).get("_meta"))
     known = (mapping(params.get("_meta")), inner)
@@ -360,7 +361,7 @@ def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(joined)
 
 
-def _usage(fields: Mapping[str, object]) -> Usage:
+def _usage(fields: JsonObject) -> Usage:
     """Return what a turn cost: what a cache gave or took is among what was sent."""
     if "inputTokens" not in fields:
         models = mapping(fields.get("modelUsage")).values()

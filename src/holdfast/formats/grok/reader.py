@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event
     from holdfast.formats.grok.display import ScreenStep
+    from holdfast.formats.json_access import JsonObject
 
 __all__ = ["GROK"]
 
@@ -243,7 +244,7 @@ class _Hints:
                 for name in _said(step.message):
                     self._times[name] = step.at
 
-    def time_of(self, entry: Mapping[str, object], message: Message) -> int | None:
+    def time_of(self, entry: JsonObject, message: Message) -> int | None:
         """Return when a message was said, where the screen tells."""
         number = whole(entry.get("prompt_index"))
         if number is not None and message.role is Role.USER:
@@ -253,7 +254,7 @@ class _Hints:
         names += _said(message)
         return next((self._times[name] for name in names if name in self._times), None)
 
-    def completed(self, entry: Mapping[str, object], message: Message) -> Message:
+    def completed(self, entry: JsonObject, message: Message) -> Message:
         """Return a message with what only the screen shows: pictures, and that a tool failed."""
         number = whole(entry.get("prompt_index"))
         shown = None if number is None else self._prompts.get(number)
@@ -300,15 +301,15 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _is_summary(entry: Mapping[str, object]) -> bool:
+def _is_summary(entry: JsonObject) -> bool:
     return is_object(entry.get("info")) and "chat_format_version" in entry
 
 
-def _is_link(entry: Mapping[str, object]) -> bool:
+def _is_link(entry: JsonObject) -> bool:
     return "parent_session_id" in entry and "subagent_type" in entry
 
 
-def _is_checkpoint(entry: Mapping[str, object]) -> bool:
+def _is_checkpoint(entry: JsonObject) -> bool:
     return "checkpoint_id" in entry and is_array(entry.get("compacted_history"))
 
 
@@ -340,7 +341,7 @@ class _Folder:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._summaries: list[Mapping[str, object]] = []
+        self._summaries: list[JsonObject] = []
         self._transcripts: dict[str, list[SourceRecord]] = {}
         self._displays: dict[str, ScreenLog] = {}
         self._kept: dict[str, SourceRecord] = {}

@@ -9,11 +9,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.json_access import count, mapping, parsed, string, usage_in
+from holdfast.formats.json_access import JsonObject, count, mapping, parsed, string, usage_in
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from holdfast.formats.events import About
     from holdfast.session import Usage
@@ -36,19 +36,19 @@ _DECODER = json.JSONDecoder()
 _EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "end_reason"})
 
 
-def settings_of(row: Mapping[str, object]) -> Mapping[str, object]:
+def settings_of(row: JsonObject) -> JsonObject:
     """Return the settings of a session, which are stored as text."""
     found = row.get("model_config")
     return mapping(parsed(found) if isinstance(found, str | bytes) else found)
 
 
-def usage_of(row: Mapping[str, object]) -> Usage | None:
+def usage_of(row: JsonObject) -> Usage | None:
     """Return what a session cost."""
     whole = usage_in(row, _COUNTS, row.get("actual_cost_usd") or row.get("estimated_cost_usd"))
     return None if whole is None else replace(whole, calls=count(row.get("api_call_count")))
 
 
-def is_failure(name: str, words: str, fields: Mapping[str, object]) -> bool:
+def is_failure(name: str, words: str, fields: JsonObject) -> bool:
     """Say whether a call failed, which Hermes tells its screen and does not store.
 
     Args:
@@ -70,7 +70,7 @@ def is_failure(name: str, words: str, fields: Mapping[str, object]) -> bool:
     return answer.get("success") is False or (is_wrong and not is_done)
 
 
-def _first_object(words: str) -> Mapping[str, object]:
+def _first_object(words: str) -> JsonObject:
     """Return the object that words begin with; Hermes may have added a warning after it."""
     try:
         found, _ = _DECODER.raw_decode(words)
@@ -79,7 +79,7 @@ def _first_object(words: str) -> Mapping[str, object]:
     return mapping(found)
 
 
-def forks_marked(row: Mapping[str, object]) -> tuple[list[Fork], list[Fork]]:
+def forks_marked(row: JsonObject) -> tuple[list[Fork], list[Fork]]:
     """Return how a session came from its parent as its marks say, and as inherited ones do.
 
     A session that goes on after a compaction inherits the marks of its parent, which name another
@@ -91,7 +91,7 @@ def forks_marked(row: Mapping[str, object]) -> tuple[list[Fork], list[Fork]]:
     return own, [fork for origin, fork in marked if origin != parent]
 
 
-def exported(about: About, row: Mapping[str, object], messages: Iterable[Message]) -> About:
+def exported(about: About, row: JsonObject, messages: Iterable[Message]) -> About:
     """Return what is known of a session that Hermes exported; any other one as it is.
 
     The row of the parent is elsewhere: a summary at the beginning shows that it was compacted.

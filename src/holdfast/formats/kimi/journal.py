@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -77,7 +78,7 @@ _MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {
 _CAMEL = {"image_url": "imageUrl", "audio_url": "audioUrl", "video_url": "videoUrl"}
 
 
-def spoken(message: Mapping[str, object]) -> Message:
+def spoken(message: JsonObject) -> Message:
     """Return a message; one of an unknown role says nothing."""
     role = _ROLES.get(string(message.get("role")))
     if role is None:
@@ -112,13 +113,13 @@ def content_of(value: object) -> Iterator[Part]:
             yield from contents([each])
 
 
-def call_of(event: Mapping[str, object]) -> ToolCall:
+def call_of(event: JsonObject) -> ToolCall:
     """Return the call that a step made."""
     name = string(event.get("name"))
     return ToolCall(string(event.get("toolCallId")), name, as_json(event.get("args")))
 
 
-def result_of(event: Mapping[str, object]) -> ToolResult:
+def result_of(event: JsonObject) -> ToolResult:
     """Return what came of a call."""
     result = mapping(event.get("result"))
     failed = result.get("isError") is True
@@ -126,7 +127,7 @@ def result_of(event: Mapping[str, object]) -> ToolResult:
     return ToolResult(string(event.get("toolCallId")), found, failed)
 
 
-def call_made(call: Mapping[str, object]) -> ToolCall:
+def call_made(call: JsonObject) -> ToolCall:
     """Return a call as a message of the model holds it."""
     fields = {**call, **mapping(call.get("function"))}
     name = string(fields.get("name"))
@@ -138,13 +139,13 @@ def shown_of(value: object) -> tuple[Text | Media, ...]:
     return tuple(part for part in content_of(value) if isinstance(part, Text | Media))
 
 
-def _noted(result: Mapping[str, object]) -> Iterator[Text]:
+def _noted(result: JsonObject) -> Iterator[Text]:
     """Return what a tool says to the model alone, apart from its output."""
     if note := string(result.get("note")):
         yield Text(note)
 
 
-def _either(fields: Mapping[str, object], first: str, second: str) -> object:
+def _either(fields: JsonObject, first: str, second: str) -> object:
     found = fields.get(first)
     return fields.get(second) if found is None else found
 
@@ -403,7 +404,7 @@ class JournalReader:
         if _is_apart(message.parts):
             yield Problem(record.line, _APART, record.file)
 
-    def _configure(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _configure(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
         alias = string(entry.get("modelAlias")).rpartition("/")[2]
         model = string(entry.get("model")) or alias
         disclosed = mapping(entry.get("environmentDisclosure"))
@@ -419,7 +420,7 @@ class JournalReader:
             self._window.instruct(self._key)
             yield from self._told(record, Message(Role.SYSTEM, (Text(prompt),)), SourceMetadata())
 
-    def _message(self, record: SourceRecord, fields: Mapping[str, object]) -> Iterator[Event]:
+    def _message(self, record: SourceRecord, fields: JsonObject) -> Iterator[Event]:
         message = spoken(fields)
         if not message.parts:
             return
@@ -435,7 +436,7 @@ class JournalReader:
         native = SourceMetadata(id=own, more={"origin": origin} if origin else {})
         yield from self._told(record, message, native)
 
-    def _step(self, record: SourceRecord, event: Mapping[str, object]) -> Iterator[Event]:
+    def _step(self, record: SourceRecord, event: JsonObject) -> Iterator[Event]:
         step = string(event.get("stepUuid"))
         native = SourceMetadata(id=string(event.get("uuid")), reply=step)
         match string(event.get("type")):
@@ -462,7 +463,7 @@ class JournalReader:
             case _:
                 return
 
-    def _pay(self, kind: str, fields: Mapping[str, object]) -> Iterator[Event]:
+    def _pay(self, kind: str, fields: JsonObject) -> Iterator[Event]:
         """Note what the session cost so far."""
         self._spent[kind] += usage_in(mapping(fields.get("usage")), _USAGE) or Usage()
         found = About(usage=max(self._spent.values(), key=lambda spent: spent.calls))
@@ -470,7 +471,7 @@ class JournalReader:
         if self._begun and self._about != known:
             yield MetadataUpdated(strand=MAIN, about=found)
 
-    def _fold(self, record: SourceRecord, entry: Mapping[str, object]) -> Iterator[Event]:
+    def _fold(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
         # The summary: its words, those with what Kimi says around them, or a message.
         found = entry.get("summary")
         plain = string(found) or string(entry.get("contextSummary"))

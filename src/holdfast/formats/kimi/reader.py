@@ -23,7 +23,7 @@ from holdfast.formats.events import (
     StrandStarted,
     prefixed,
 )
-from holdfast.formats.json_access import is_array, is_object, mapping, mappings, string
+from holdfast.formats.json_access import JsonObject, is_array, is_object, mapping, mappings, string
 from holdfast.formats.kimi.journal import MARKS, JournalReader
 from holdfast.formats.kimi.screen import ScreenReader, is_shown
 from holdfast.formats.reader import LIKELY, SURE, SessionReader, Sign
@@ -31,7 +31,7 @@ from holdfast.formats.replay import merged
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
@@ -87,24 +87,24 @@ def unit_of(file: str) -> str:
     return "" if is_old else folder
 
 
-def is_state(entry: Mapping[str, object]) -> bool:
+def is_state(entry: JsonObject) -> bool:
     """Say whether a file says what is known of a session."""
     is_own = is_object(entry.get("agents")) and not {"workDir", "cwd"}.isdisjoint(entry)
     return (is_own and "createdAt" in entry) or not _CLI_STATE.isdisjoint(entry)
 
 
-def is_homes(entry: Mapping[str, object]) -> bool:
+def is_homes(entry: JsonObject) -> bool:
     """Say whether a file lists working directories."""
     return is_array(entry.get("work_dirs"))
 
 
-def homes_in(entry: Mapping[str, object]) -> dict[str, str]:
+def homes_in(entry: JsonObject) -> dict[str, str]:
     """Return working directories by the names of the folders that hold their sessions."""
     paths = (string(each.get("path")) for each in mappings(entry.get("work_dirs")))
     return {md5(path.encode(), usedforsecurity=False).hexdigest(): path for path in paths if path}
 
 
-def stated(state: Mapping[str, object], place: JournalPlace) -> About:
+def stated(state: JsonObject, place: JournalPlace) -> About:
     """Return what a state says about one agent of its session."""
     custom = string(mapping(state.get("custom")).get("cwd"))
     cwd = string(state.get("workDir")) or string(state.get("cwd")) or custom
@@ -161,7 +161,7 @@ class _FolderReader:
     def __init__(self) -> None:
         self._file: str | None = None
         self._desk = _FileReader(place_of(""), MAIN, is_shown=True)
-        self._known: dict[str, Mapping[str, object]] = {}
+        self._known: dict[str, JsonObject] = {}
         """What is known of sessions, by their folders."""
         self._homes: dict[str, str] = {}
         self._begun: dict[str, list[tuple[JournalPlace, str]]] = {}

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
-from holdfast.formats.json_access import is_object, mapping, moment, string, usage_in
+from holdfast.formats.json_access import JsonObject, is_object, mapping, moment, string, usage_in
 from holdfast.formats.kimi.journal import call_made, content_of, shown_of
 from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
@@ -27,7 +27,7 @@ __all__ = ["ScreenReader", "is_shown"]
 _USAGE = ("input_other", "output", "input_cache_read", "input_cache_creation")
 
 
-def is_shown(entry: Mapping[str, object]) -> bool:
+def is_shown(entry: JsonObject) -> bool:
     """Say whether a line tells of something on the screen."""
     if "timestamp" not in entry:
         return False
@@ -55,9 +55,7 @@ class ScreenReader:
         for lane in self._lanes.values():
             yield from lane.flush()
 
-    def _event(
-        self, record: SourceRecord, event: Mapping[str, object], lane: str
-    ) -> Iterator[Event]:
+    def _event(self, record: SourceRecord, event: JsonObject, lane: str) -> Iterator[Event]:
         payload = mapping(event.get("payload"))
         kind = string(event.get("type"))
         if kind == "StatusUpdate" and lane == MAIN:
@@ -87,7 +85,7 @@ class _Lane:
         """A call whose arguments may still go on."""
 
     def take(
-        self, record: SourceRecord, kind: str, payload: Mapping[str, object], of: str | None
+        self, record: SourceRecord, kind: str, payload: JsonObject, of: str | None
     ) -> Iterator[Event]:
         """Tell an event, and the session before the first that says something."""
         if kind == "ToolCallPart" and self._call is not None:
@@ -131,7 +129,7 @@ class _Lane:
         )
 
 
-def _message(kind: str, payload: Mapping[str, object]) -> Message | None:
+def _message(kind: str, payload: JsonObject) -> Message | None:
     match kind:
         case "TurnBegin" | "SteerInput":
             return Message(Role.USER, shown_of(payload.get("user_input")))

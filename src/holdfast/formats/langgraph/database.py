@@ -32,9 +32,10 @@ from holdfast.formats.langgraph.values import (
 from holdfast.formats.reader import SURE, DatabaseReader, Sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.langgraph.messages import ChannelMessage
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
@@ -56,7 +57,7 @@ class ReducedView:
     """The places of the messages that the summary stands for, though the graph still holds them."""
 
 
-def channel_of(values: Mapping[str, object], versions: Mapping[str, object]) -> str:
+def channel_of(values: JsonObject, versions: JsonObject) -> str:
     """Return the channel that is the conversation; empty when none is one yet."""
     if _CUSTOM in values or _CUSTOM in versions:
         return _CUSTOM
@@ -79,7 +80,7 @@ def messages_in(value: object) -> object:
     return inner if is_array(inner) else found
 
 
-def reduced_in(values: Mapping[str, object], entries: Sequence[ChannelMessage]) -> ReducedView:
+def reduced_in(values: JsonObject, entries: Sequence[ChannelMessage]) -> ReducedView:
     """Return the summary that the model sees.
 
     Raises:

@@ -42,6 +42,7 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Content, Part
     from holdfast.wire.media import Kind
 
@@ -102,7 +103,7 @@ def parts_of(content: object, speaker: Speaker) -> Iterator[Part]:
             yield from _block(block, speaker)
 
 
-def reasoning_of(block: Mapping[str, object], speaker: Speaker) -> Iterator[Part]:
+def reasoning_of(block: JsonObject, speaker: Speaker) -> Iterator[Part]:
     """Return a thought, with the seal of the provider that wants it back.
 
     LangChain keeps a seal of Anthropic or Google among the extras, and the items of OpenAI as
@@ -187,7 +188,7 @@ def _decoded(dialect: str, block: dict[str, object], role: Role = Role.ASSISTANT
         yield from message.parts
 
 
-def _media(block: Mapping[str, object]) -> Media:
+def _media(block: JsonObject) -> Media:
     media_type = string(block.get("mime_type"))
     blob = string(block.get(_OFFLOADED))
     addresses = (block.get("url"), block.get("file_id"), block.get("file_uri"), block.get("id"))
@@ -233,7 +234,7 @@ class ChannelMessage:
     id: str
     kind: str
     print: bytes
-    fields: Mapping[str, object]
+    fields: JsonObject
 
 
 def entry_of(value: object) -> ChannelMessage | None:
@@ -310,7 +311,7 @@ def native_of(entry: ChannelMessage, at: int | None) -> SourceMetadata:
     )
 
 
-def _usage(fields: Mapping[str, object], answer: Mapping[str, object]) -> Usage | None:
+def _usage(fields: JsonObject, answer: JsonObject) -> Usage | None:
     counts = mapping(fields.get("usage_metadata"))
     if not counts:
         # Older releases have only what the provider wrote.
@@ -324,12 +325,12 @@ def _usage(fields: Mapping[str, object], answer: Mapping[str, object]) -> Usage 
     return Usage(1, fresh, _count(counts, "output_tokens"), read, kept)
 
 
-def _count(counts: Mapping[str, object], name: str) -> int:
+def _count(counts: JsonObject, name: str) -> int:
     value = counts.get(name)
     return value if isinstance(value, int) else 0
 
 
-def _calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
+def _calls(fields: JsonObject) -> Iterator[ToolCall]:
     known = [*mappings(fields.get("tool_calls")), *mappings(fields.get("invalid_tool_calls"))]
     extra = mapping(fields.get("additional_kwargs"))
     seals = mapping(extra.get(_SEALS))
@@ -346,7 +347,7 @@ def _calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
         yield _function_call(_unnamed(string(single.get("name"))), single)
 
 
-def _function_call(id_: str, function: Mapping[str, object]) -> ToolCall:
+def _function_call(id_: str, function: JsonObject) -> ToolCall:
     return ToolCall(id_, string(function.get("name")), as_json(function.get("arguments")))
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.json_access import is_array, mapping, sequence, string
+from holdfast.formats.json_access import JsonObject, is_array, mapping, sequence, string
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "PackedObject",
@@ -51,7 +51,7 @@ class StoredObject:
     """An object: the name of its class, and what it was made of."""
 
     name: str
-    fields: Mapping[str, object]
+    fields: JsonObject
 
 
 def decode(kind: str, blob: object) -> object:

@@ -17,9 +17,10 @@ from holdfast.formats.opencode.session import StoredMessage, callers_first, sess
 from holdfast.formats.reader import DatabaseReader, KeyAllocator, Sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 __all__ = ["OPENCODE_DATABASE"]
@@ -27,7 +28,7 @@ __all__ = ["OPENCODE_DATABASE"]
 _SPOKEN = frozenset(["user", "synthetic", "system"])
 
 
-def entry_of(kind: str, fields: Mapping[str, object]) -> StoredMessage | None:
+def entry_of(kind: str, fields: JsonObject) -> StoredMessage | None:
     """Return a message and its parts; None for one that says nothing to a model.
 
     Args:
@@ -61,7 +62,7 @@ def entry_of(kind: str, fields: Mapping[str, object]) -> StoredMessage | None:
             return None
 
 
-def _part(content: Mapping[str, object]) -> Mapping[str, object]:
+def _part(content: JsonObject) -> JsonObject:
     if content.get("type") != "tool":
         return content
     state = mapping(content.get("state"))
@@ -85,11 +86,11 @@ def _part(content: Mapping[str, object]) -> Mapping[str, object]:
     }
 
 
-def _file(attached: Mapping[str, object]) -> Mapping[str, object]:
+def _file(attached: JsonObject) -> JsonObject:
     return {"type": "file", "mime": attached.get("mime"), "url": attached.get("uri")}
 
 
-def _span(fields: Mapping[str, object]) -> Mapping[str, object]:
+def _span(fields: JsonObject) -> JsonObject:
     time = mapping(fields.get("time"))
     return {"start": time.get("ran") or time.get("created"), "end": time.get("completed")}
 
@@ -128,7 +129,7 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
         problems: list[Problem] = []
         own = string(session.get("id"))
         where = {"session_id": own}
-        parts: dict[str, list[Mapping[str, object]]] = {}
+        parts: dict[str, list[JsonObject]] = {}
         for row in query.rows("part", ("id", "message_id", "data"), where=where, order=("id",)):
             found = _fields(row, problems)
             parts.setdefault(string(row.get("message_id")), []).append(found)
@@ -143,7 +144,7 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
         yield from problems
 
 
-def _session(row: Row) -> Mapping[str, object]:
+def _session(row: Row) -> JsonObject:
     """Return a row the way that older versions wrote a file."""
     return {
         "id": row.get("id"),
@@ -174,7 +175,7 @@ def _sequence(query: DatabaseQuery, session: str, problems: list[Problem]) -> li
     return [entry for entry in entries if entry is not None]
 
 
-def _fields(row: Row, problems: list[Problem]) -> Mapping[str, object]:
+def _fields(row: Row, problems: list[Problem]) -> JsonObject:
     found = parsed(row.get("data"))
     if not is_object(found):
         problems.append(Problem(1, f"what is stored as {row.get('id')!r} is no JSON object"))

@@ -23,9 +23,10 @@ from holdfast.formats.opencode.session import KINDS, StoredMessage, callers_firs
 from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["OPENCODE"]
@@ -52,20 +53,20 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _is_export(entry: Mapping[str, object]) -> bool:
+def _is_export(entry: JsonObject) -> bool:
     return _is_session(mapping(entry.get("info"))) and is_array(entry.get("messages"))
 
 
-def _is_session(entry: Mapping[str, object]) -> bool:
+def _is_session(entry: JsonObject) -> bool:
     return {"id", "projectID", "directory", "time"} <= entry.keys()
 
 
-def _is_message(entry: Mapping[str, object]) -> bool:
+def _is_message(entry: JsonObject) -> bool:
     time = mapping(entry.get("time"))
     return string(entry.get("role")) in _ROLES and "sessionID" in entry and "created" in time
 
 
-def _is_part(entry: Mapping[str, object]) -> bool:
+def _is_part(entry: JsonObject) -> bool:
     if "id" not in entry or string(entry.get("type")) not in KINDS:
         return False
     return "messageID" in entry or "start" in mapping(entry.get("time"))
@@ -86,9 +87,9 @@ class _Storage:
     """Everything below a folder."""
 
     def __init__(self) -> None:
-        self._sessions: dict[str, Mapping[str, object]] = {}
-        self._messages: dict[str, Mapping[str, object]] = {}
-        self._parts: dict[str, list[Mapping[str, object]]] = {}
+        self._sessions: dict[str, JsonObject] = {}
+        self._messages: dict[str, JsonObject] = {}
+        self._parts: dict[str, list[JsonObject]] = {}
         """The parts of each message."""
         self._homes: dict[str, SourceRecord] = {}
         """One part of each message, to say where it stood."""
@@ -123,9 +124,9 @@ class _Storage:
                     reason = "a part does not say which message it belongs to"
                 yield Problem(record.line, reason, record.file)
 
-    def sessions(self) -> Iterator[Mapping[str, object]]:
+    def sessions(self) -> Iterator[JsonObject]:
         """Return the sessions by their time, each after the one that it works for."""
-        named: dict[str, Mapping[str, object]] = {own: {"id": own} for own in self._in_session}
+        named: dict[str, JsonObject] = {own: {"id": own} for own in self._in_session}
         named |= self._sessions
         ordered = sorted(named.values(), key=lambda each: (_created(each), string(each["id"])))
         return callers_first(ordered)
@@ -136,27 +137,27 @@ class _Storage:
         messages.sort(key=lambda each: (_created(each), string(each.get("id"))))
         return [StoredMessage(each, self._ordered(string(each.get("id")))) for each in messages]
 
-    def _ordered(self, message: str) -> list[Mapping[str, object]]:
+    def _ordered(self, message: str) -> list[JsonObject]:
         parts = self._parts.get(message, [])
         if all(_MADE.match(string(part.get("id"))) for part in parts):
             return sorted(parts, key=lambda part: string(part.get("id")))
         return sorted(parts, key=lambda part: (_begun(part), string(part.get("id"))))
 
 
-def _begun(part: Mapping[str, object]) -> float:
+def _begun(part: JsonObject) -> float:
     own = mapping(part.get("time")).get("start")
     ran = mapping(mapping(part.get("state")).get("time")).get("start")
     return moment(own) or moment(ran) or math.inf
 
 
-def _unpacked(export: Mapping[str, object]) -> Iterator[object]:
+def _unpacked(export: JsonObject) -> Iterator[object]:
     yield export.get("info")
     for message in mappings(export.get("messages")):
         yield message.get("info")
         yield from sequence(message.get("parts"))
 
 
-def _created(entry: Mapping[str, object]) -> int:
+def _created(entry: JsonObject) -> int:
     return moment(mapping(entry.get("time")).get("created")) or 0
 
 

@@ -27,9 +27,10 @@ from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import KeyAllocator
     from holdfast.session import Usage
     from holdfast.transcript import Content, Part
@@ -55,7 +56,7 @@ _DONE = frozenset(["completed", "success", "error"])
 _NAMES = ("input", "output", "read", "write")
 
 
-def said(parts: Iterable[Mapping[str, object]]) -> tuple[Part, ...]:
+def said(parts: Iterable[JsonObject]) -> tuple[Part, ...]:
     """Return what a message of the user says: words, files, and tasks for a sub-agent."""
     found: list[Part] = []
     for part in parts:
@@ -71,19 +72,19 @@ def said(parts: Iterable[Mapping[str, object]]) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def words_of(parts: Iterable[Mapping[str, object]]) -> str:
+def words_of(parts: Iterable[JsonObject]) -> str:
     """Return the words of a message."""
     return "\n\n".join(part.text for part in said(parts) if isinstance(part, Text))
 
 
-def is_settled(part: Mapping[str, object]) -> bool:
+def is_settled(part: JsonObject) -> bool:
     """Say whether a part will not change any more, though its message is not finished."""
     if part.get("type") == "tool":
         return string(mapping(part.get("state")).get("status")) in _DONE
     return "end" in mapping(part.get("time")) or "time" not in part
 
 
-def pieces(part: Mapping[str, object]) -> Iterator[tuple[str, int | None, Message]]:
+def pieces(part: JsonObject) -> Iterator[tuple[str, int | None, Message]]:
     """Return the messages of one part of an answer, with an ending for their names and a time."""
     at = moment(mapping(part.get("time")).get("start"))
     match part.get("type"):
@@ -114,7 +115,7 @@ def pieces(part: Mapping[str, object]) -> Iterator[tuple[str, int | None, Messag
             return
 
 
-def usage_of(fields: Mapping[str, object]) -> Usage | None:
+def usage_of(fields: JsonObject) -> Usage | None:
     """Return what a step or a message cost."""
     tokens = mapping(fields.get("tokens"))
     cached = mapping(tokens.get("cache"))
@@ -123,7 +124,7 @@ def usage_of(fields: Mapping[str, object]) -> Usage | None:
     return usage_in(counts, _NAMES, fields.get("cost"))
 
 
-def _file(part: Mapping[str, object]) -> Iterator[Media]:
+def _file(part: JsonObject) -> Iterator[Media]:
     kind = string(part.get("mime"))
     found = contents([{"url": part.get("url"), "mimeType": kind}])
     media = (each for each in found if isinstance(each, Media))
@@ -141,9 +142,9 @@ _SPEECH = frozenset(["text", "reasoning"])
 class StoredMessage:
     """A message and its parts, in their order."""
 
-    fields: Mapping[str, object]
+    fields: JsonObject
     """What the agent wrote about it."""
-    parts: Sequence[Mapping[str, object]]
+    parts: Sequence[JsonObject]
 
     @property
     def id(self) -> str:
@@ -178,7 +179,7 @@ class StoredMessage:
 
 
 def session_events(
-    session: Mapping[str, object], entries: Sequence[StoredMessage], keys: KeyAllocator
+    session: JsonObject, entries: Sequence[StoredMessage], keys: KeyAllocator
 ) -> Iterator[Event]:
     """Tell one session, its messages being in their order."""
     parent = string(session.get("parentID"))
@@ -199,7 +200,7 @@ def session_events(
     yield from desk.rewind(string(mapping(session.get("revert")).get("messageID")), entries)
 
 
-def callers_first(sessions: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+def callers_first(sessions: Iterable[JsonObject]) -> Iterator[JsonObject]:
     """Return sessions in their order, save that one goes before those that work for it."""
     named = {string(session.get("id")): session for session in sessions}
     parents = {own: string(session.get("parentID")) for own, session in named.items()}
@@ -214,7 +215,7 @@ class _SessionReader:
         self._keys = keys
         self._window: list[tuple[str, str]] = []
         """The names of what the model sees, each with the message that it belongs to."""
-        self._asked: dict[str, Mapping[str, object]] = {}
+        self._asked: dict[str, JsonObject] = {}
         """The compactions that were asked for, by the message that did."""
 
     def take(self, entry: StoredMessage, *, is_newest: bool) -> Iterator[Event]:

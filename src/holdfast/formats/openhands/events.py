@@ -40,9 +40,10 @@ from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -59,7 +60,7 @@ class AcpToolCalls:
         self._asked: set[str] = set()
         self._answered: set[str] = set()
 
-    def messages(self, event: Mapping[str, object]) -> Iterator[Message]:
+    def messages(self, event: JsonObject) -> Iterator[Message]:
         """Return what is new in a change of a call."""
         call = string(event.get("tool_call_id"))
         is_over = string(event.get("status")) in _OVER
@@ -81,7 +82,7 @@ class AcpToolCalls:
             yield Message(Role.TOOL, (ToolResult(call, content, is_error=failed, name=name),))
 
 
-def _output(event: Mapping[str, object]) -> str:
+def _output(event: JsonObject) -> str:
     found: list[str] = []
     for block in mappings(event.get("content")):
         inside = mapping(block.get("content")) or block
@@ -120,7 +121,7 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _is_state(entry: Mapping[str, object]) -> bool:
+def _is_state(entry: JsonObject) -> bool:
     return {"id", "agent", "workspace", "execution_status"} <= entry.keys()
 
 
@@ -158,7 +159,7 @@ class _ConversationReader:
         self._is_begun = False
         self._errands = AcpToolCalls()
 
-    def take(self, event: Mapping[str, object], line: int) -> Iterator[Event]:
+    def take(self, event: JsonObject, line: int) -> Iterator[Event]:
         """Tell one event."""
         about = _about(event)
         self._model = about.model or self._model
@@ -202,7 +203,7 @@ class _ConversationReader:
             self._view.add(string(event.get("id")), told.key)
             yield told
 
-    def _tell(self, event: Mapping[str, object], message: Message, line: int) -> MessageEvent:
+    def _tell(self, event: JsonObject, message: Message, line: int) -> MessageEvent:
         name, reply = string(event.get("id")), string(event.get("llm_response_id"))
         is_answer = message.role is Role.ASSISTANT
         native = SourceMetadata(
@@ -217,7 +218,7 @@ class _ConversationReader:
         return MessageEvent(strand=self._strand, line=line, key=key, message=message, native=native)
 
 
-def _about(event: Mapping[str, object]) -> About:
+def _about(event: JsonObject) -> About:
     """Return what an event says of the conversation as a whole."""
     if event.get("key") == "stats":
         return About(usage=_usage(mapping(event.get("value"))))
@@ -233,14 +234,14 @@ def _about(event: Mapping[str, object]) -> About:
     )
 
 
-def _usage(stats: Mapping[str, object]) -> Usage | None:
+def _usage(stats: JsonObject) -> Usage | None:
     """Return what everything cost, by every model that took part."""
     several = mapping(stats.get("usage_to_metrics")).values()
     whole = sum((total_of(mapping(each)) for each in several), Usage())
     return None if whole == Usage() else whole
 
 
-def _message(event: Mapping[str, object]) -> Message | None:
+def _message(event: JsonObject) -> Message | None:
     match event.get("kind"):
         case "SystemPromptEvent":
             prompt = [event.get("system_prompt"), event.get("dynamic_context")]
@@ -276,7 +277,7 @@ def _message(event: Mapping[str, object]) -> Message | None:
             return Message(Role.TOOL, (result,))
 
 
-def _action(event: Mapping[str, object]) -> Iterator[Part]:
+def _action(event: JsonObject) -> Iterator[Part]:
     yield from thoughts(event)
     yield from contents(event.get("thought"))
     call = mapping(event.get("tool_call"))

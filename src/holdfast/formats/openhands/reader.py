@@ -47,9 +47,10 @@ from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
@@ -82,7 +83,7 @@ class EventWindow:
         return tuple(key for _, key in self._seen if key)
 
 
-def total_of(metrics: Mapping[str, object]) -> Usage:
+def total_of(metrics: JsonObject) -> Usage:
     """Return what metrics add up to; calls count as far as they are listed."""
     each = mappings(metrics.get("token_usages"))
     added = mapping(metrics.get("accumulated_token_usage"))
@@ -110,7 +111,7 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def is_telling(event: Mapping[str, object]) -> bool:
+def is_telling(event: JsonObject) -> bool:
     """Say whether an event is one of OpenHands: others keep a history of actions too."""
     if "observation" in event:
         return isinstance(event["observation"], str) and "content" in event
@@ -144,15 +145,15 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
             yield from desk.take(event)
 
 
-def _events(entry: Mapping[str, object]) -> list[Mapping[str, object]]:
+def _events(entry: JsonObject) -> list[JsonObject]:
     """Return the events of a task; the oldest files hold pairs of an action and its result."""
-    found: list[Mapping[str, object]] = []
+    found: list[JsonObject] = []
     for each in sequence(entry.get("history")):
         found.extend(mappings(each) if is_array(each) else [mapping(each)])
     return [event for event in found if event]
 
 
-def undivided(whole: Usage, past: Sequence[Mapping[str, object]]) -> Usage | None:
+def undivided(whole: Usage, past: Sequence[JsonObject]) -> Usage | None:
     """Return what a task cost, without what its answers say themselves."""
     if any(_response(event).get("usage") for event in past):
         whole = Usage(cost=whole.cost)
@@ -179,7 +180,7 @@ class TaskReader:
         self._number = 0
         self._summary = ""
 
-    def take(self, event: Mapping[str, object]) -> Iterator[Event]:
+    def take(self, event: JsonObject) -> Iterator[Event]:
         """Tell one event."""
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
@@ -213,7 +214,7 @@ class TaskReader:
         elif name not in _STATE:
             self._view.add(self._id(event))
 
-    def _act(self, event: Mapping[str, object]) -> Iterator[MessageEvent]:
+    def _act(self, event: JsonObject) -> Iterator[MessageEvent]:
         arguments = _arguments(event)
         content = contents(arguments.get("content"))
         match event.get("action"):
@@ -241,9 +242,7 @@ class TaskReader:
             self._replies.add(reply)
         return self._tell(event, Message(Role.ASSISTANT, tuple(parts)), native)
 
-    def _called(
-        self, event: Mapping[str, object], arguments: Mapping[str, object]
-    ) -> Iterator[Part]:
+    def _called(self, event: JsonObject, arguments: JsonObject) -> Iterator[Part]:
         """Return a call, after what the model thought and said before its first."""
         response = _response(event)
         answer = answer_in(response)
@@ -260,7 +259,7 @@ class TaskReader:
         yield ToolCall(call_id, name, _written(answer, call_id) or as_json(dict(arguments)))
 
     def _tell(
-        self, event: Mapping[str, object], message: Message, native: SourceMetadata
+        self, event: JsonObject, message: Message, native: SourceMetadata
     ) -> Iterator[MessageEvent]:
         if not message.parts:
             self._view.add(self._id(event))
@@ -269,20 +268,18 @@ class TaskReader:
         self._view.add(self._id(event), told.key)
         yield told
 
-    def _message(
-        self, event: Mapping[str, object], message: Message, native: SourceMetadata
-    ) -> MessageEvent:
+    def _message(self, event: JsonObject, message: Message, native: SourceMetadata) -> MessageEvent:
         strand, line = self._place
         key = self._keys.take(f"{strand}#{self._id(event)}", line)
         own = event.get("id")
         native = replace(native, id=str(own) if isinstance(own, int) else "")
         return MessageEvent(strand=strand, line=line, key=key, message=message, native=native)
 
-    def _id(self, event: Mapping[str, object]) -> object:
+    def _id(self, event: JsonObject) -> object:
         found = event.get("id")
         return found if isinstance(found, int) else f"event {self._number}"
 
-    def _is_users(self, event: Mapping[str, object]) -> bool:
+    def _is_users(self, event: JsonObject) -> bool:
         source = event.get("source")
         return source == "user" or (source is None and not self._view.shows)
 
@@ -301,7 +298,7 @@ class _Calls:
             self._of[event] = call_id
         self._open[call_id] = None
 
-    def answered_by(self, event: Mapping[str, object]) -> str:
+    def answered_by(self, event: JsonObject) -> str:
         """Return the call that an observation answers; empty if it answers none."""
         about, cause = mapping(event.get("tool_call_metadata")), event.get("cause")
         call_id = string(about.get("tool_call_id"))
@@ -313,7 +310,7 @@ class _Calls:
         return call_id
 
 
-def _forgotten(arguments: Mapping[str, object]) -> Callable[[object], bool]:
+def _forgotten(arguments: JsonObject) -> Callable[[object], bool]:
     """Return which events a condensation forgets: those that it names, or those between two."""
     start, end = (arguments.get(f"forgotten_events_{name}_id") for name in ("start", "end"))
     if isinstance(start, int) and isinstance(end, int):
@@ -324,25 +321,25 @@ def _forgotten(arguments: Mapping[str, object]) -> Callable[[object], bool]:
     return lambda event: event in named
 
 
-def _arguments(event: Mapping[str, object]) -> Mapping[str, object]:
+def _arguments(event: JsonObject) -> JsonObject:
     """Return what an action was called with; the oldest files keep it beside the action's name."""
     nested = event.get("args")
     given = mapping(nested) if nested is not None else event
     return {key: value for key, value in given.items() if key not in _ABOUT}
 
 
-def _response(event: Mapping[str, object]) -> Mapping[str, object]:
+def _response(event: JsonObject) -> JsonObject:
     return mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
 
 
-def _written(answer: Mapping[str, object], call_id: str) -> str:
+def _written(answer: JsonObject, call_id: str) -> str:
     for call in mappings(answer.get("tool_calls")):
         if call.get("id") == call_id:
             return string(mapping(call.get("function")).get("arguments"))
     return ""
 
 
-def _time(event: Mapping[str, object]) -> int | None:
+def _time(event: JsonObject) -> int | None:
     return moment(event.get("timestamp"))
 
 
@@ -367,7 +364,7 @@ def recognize_folder(records: Sequence[SourceRecord]) -> Sign | None:
     return None
 
 
-def _is_metadata(entry: Mapping[str, object]) -> bool:
+def _is_metadata(entry: JsonObject) -> bool:
     return {"conversation_id", "selected_repository", "title"} <= entry.keys()
 
 
@@ -389,8 +386,8 @@ def _conversation(file: str) -> str:
 
 def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> Iterator[Event]:
     """Tell one conversation, once all of it is there."""
-    metadata: Mapping[str, object] = {}
-    events: dict[int, Mapping[str, object]] = {}
+    metadata: JsonObject = {}
+    events: dict[int, JsonObject] = {}
     first = 0
     file = ""
     for record in records:
@@ -427,7 +424,7 @@ def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> It
             yield from desk.take(event)
 
 
-def _total(metadata: Mapping[str, object]) -> Usage:
+def _total(metadata: JsonObject) -> Usage:
     return Usage(
         input_tokens=count(metadata.get("prompt_tokens")),
         output_tokens=count(metadata.get("completion_tokens")),

@@ -24,8 +24,9 @@ from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolCa
 from holdfast.wire.arguments import object_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from holdfast.formats.json_access import JsonObject
     from holdfast.session import Usage
     from holdfast.transcript import Media, Part
 
@@ -84,16 +85,16 @@ class EntryMessage:
     model: str = ""
     reply: str = ""
     usage: Usage | None = None
-    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    more: JsonObject = field(default_factory=dict[str, object])
     """What the writer needs to write the entry back as it was."""
 
 
-def time_of(entry: Mapping[str, object]) -> int | None:
+def time_of(entry: JsonObject) -> int | None:
     """Return when an entry was written."""
     return moment(entry.get("timestamp")) or moment(mapping(entry.get("message")).get("timestamp"))
 
 
-def spoken(entry: Mapping[str, object]) -> EntryMessage | None:
+def spoken(entry: JsonObject) -> EntryMessage | None:
     """Return what an entry says to the model; None for what no model ever sees.
 
     That is a command that the user ran for himself, what OpenClaw marks as kept from the model,
@@ -123,7 +124,7 @@ def is_heard(message: object) -> bool:
     return found is not None and bool(found.message.parts)
 
 
-def is_known(entry: Mapping[str, object]) -> bool:
+def is_known(entry: JsonObject) -> bool:
     """Say whether an entry is no message, or one of a role that is known."""
     return (
         entry.get("type") != "message"
@@ -131,7 +132,7 @@ def is_known(entry: Mapping[str, object]) -> bool:
     )
 
 
-def _said(message: Mapping[str, object]) -> EntryMessage | None:
+def _said(message: JsonObject) -> EntryMessage | None:
     if message.get("excludeFromContext") is True:
         return None
     content = message.get("content")
@@ -181,13 +182,13 @@ def _said(message: Mapping[str, object]) -> EntryMessage | None:
             return None
 
 
-def _custom(fields: Mapping[str, object], more: dict[str, object]) -> EntryMessage:
+def _custom(fields: JsonObject, more: dict[str, object]) -> EntryMessage:
     """Return what an extension told the model, which reads it as the user's words."""
     more |= {key: fields[key] for key in ("customType", "display") if key in fields}
     return EntryMessage(Message(Role.USER, tuple(read_blocks(fields.get("content")))), more=more)
 
 
-def usage_of(fields: Mapping[str, object]) -> Usage | None:
+def usage_of(fields: JsonObject) -> Usage | None:
     """Return what an answer cost, or a summary, or a tool that asked a model."""
     if "usage" not in fields:
         return None
@@ -239,12 +240,12 @@ def read_blocks(content: object) -> Iterator[Text | Media]:
             yield from contents([block])
 
 
-def _own(block: Mapping[str, object], name: str) -> Mapping[str, object]:
+def _own(block: JsonObject, name: str) -> JsonObject:
     found = string(block.get(name))
     return {ORIGIN: {name: found}} if found else NO_EXTRAS
 
 
-def _result(message: Mapping[str, object]) -> ToolResult:
+def _result(message: JsonObject) -> ToolResult:
     return ToolResult(
         string(message.get("toolCallId")),
         tuple(read_blocks(message.get("content"))),
@@ -253,7 +254,7 @@ def _result(message: Mapping[str, object]) -> ToolResult:
     )
 
 
-def ran_note(more: Mapping[str, object]) -> str:
+def ran_note(more: JsonObject) -> str:
     """Return how a command ended, where that needs a word."""
     if more.get("cancelled") is True:
         return "(it was cancelled)"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.json_access import iso, mapping, mappings, string
+from holdfast.formats.json_access import JsonObject, iso, mapping, mappings, string
 from holdfast.formats.pi.content import ORIGIN, SUMMARY, SYSTEM, ran_note
 from holdfast.formats.writer import derived_uuid, digest
 from holdfast.session import Usage
@@ -28,7 +28,7 @@ from holdfast.transcript import (
 from holdfast.wire.arguments import as_object, written
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator
 
     from holdfast.formats.events import About, MessageEvent, SourceMetadata
     from holdfast.transcript import Message, Part
@@ -94,7 +94,7 @@ def result(found: ToolResult, name: str, at: int) -> dict[str, object]:
     }
 
 
-def command(message: Message, more: Mapping[str, object], at: int) -> dict[str, object]:
+def command(message: Message, more: JsonObject, at: int) -> dict[str, object]:
     """Return a command that the user ran in the chat, from the words that it was read as."""
     asked, *rest = [part.text for part in message.parts if isinstance(part, Text)] or [""]
     output = next((text for text in rest if text != ran_note(more)), "")
@@ -184,7 +184,7 @@ class EntryContent:
     """An entry without its place."""
 
     kind: str
-    fields: Mapping[str, object]
+    fields: JsonObject
 
 
 class EntryNames:
@@ -317,7 +317,7 @@ def copied(content: EntryContent, hidden: Container[str]) -> EntryContent:
     return _message({**message, "content": kept, "usage": usage_of(None)})
 
 
-def _message(fields: Mapping[str, object]) -> EntryContent:
+def _message(fields: JsonObject) -> EntryContent:
     return EntryContent("message", {"message": fields})
 
 

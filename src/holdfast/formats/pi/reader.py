@@ -46,9 +46,10 @@ from holdfast.session import Fork
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.json_access import JsonObject
     from holdfast.formats.pi.tree import TreeNode
     from holdfast.formats.source import SourceRecord
 
@@ -60,7 +61,7 @@ _MAIN = "main"
 _OURS = frozenset(["kind", "lane", "seq"])
 
 
-def entry_of(line: Mapping[str, object]) -> Mapping[str, object] | None:
+def entry_of(line: JsonObject) -> JsonObject | None:
     """Return the entry that a line stands for; None for one that is no part of the conversation."""
     match line:
         case {"kind": "header"}:
@@ -89,7 +90,7 @@ def entry_of(line: Mapping[str, object]) -> Mapping[str, object] | None:
 _HEADER = ("provider", "thinkingLevel", "parentSession", "branchedFrom")
 
 
-def opened(header: Mapping[str, object]) -> About:
+def opened(header: JsonObject) -> About:
     """Return what the header says."""
     origin = string(header.get("parentSession")) or string(header.get("branchedFrom"))
     # The id in the name of a session file, which begins with the time.
@@ -109,7 +110,7 @@ def opened(header: Mapping[str, object]) -> About:
     )
 
 
-def noted(entry: Mapping[str, object]) -> About | None:
+def noted(entry: JsonObject) -> About | None:
     """Return what an entry says of the session; None where it says something else."""
     match entry.get("type"):
         case "model_change":
@@ -155,7 +156,7 @@ class _Reader:
         """What the header says, once the session began."""
         self._replies: set[str] = set()
 
-    def take(self, entry: Mapping[str, object], line: int) -> Iterator[Event]:
+    def take(self, entry: JsonObject, line: int) -> Iterator[Event]:
         """Tell one entry."""
         self._line = line
         if entry.get("type") == "session":
@@ -180,7 +181,7 @@ class _Reader:
             self._tree.move(string(entry.get("id")), left)
         self._order.append(self._tree.newest)
 
-    def _tell(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
+    def _tell(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         original = mapping(entry.get("holdfast")).get("copy")
         if isinstance(original, str) and self._tells(original):
             copy = self._tree.copy(above, _strand_of(above), original)
@@ -234,7 +235,7 @@ class _Reader:
         self._about = about
         return StrandStarted(strand=MAIN, line=self._line, about=about)
 
-    def _say(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
+    def _say(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         found = spoken(entry)
         if found is None or not found.message.parts:
             if not is_known(entry):
@@ -261,7 +262,7 @@ class _Reader:
             node = replace(node, prompt=key)
         self._tree.add(string(entry.get("id")), node)
 
-    def _reset(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
+    def _reset(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         """Follow a conversation that its user began anew, with what was kept of it."""
         strand = _strand_of(above)
         shows = self._tree.kept(above, self._first_kept(entry))
@@ -271,7 +272,7 @@ class _Reader:
         self._tree.add(string(entry.get("id")), node)
         self._tree.is_reset = True
 
-    def _compaction(self, entry: Mapping[str, object], above: TreeNode | None) -> Iterator[Event]:
+    def _compaction(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         details = mapping(entry.get("details"))
         own = mapping(details.get("holdfast"))
         key, at = self._key(entry), time_of(entry)
@@ -314,7 +315,7 @@ class _Reader:
         self._tree.add(string(entry.get("id")), node)
 
     def _prompt(
-        self, entry: Mapping[str, object], known: tuple[str, ...], strand: str
+        self, entry: JsonObject, known: tuple[str, ...], strand: str
     ) -> Generator[Event, None, str]:
         """Return the system prompt that a compaction keeps; one put together of several is told."""
         prompt = entry.get("systemMessage")
@@ -348,11 +349,11 @@ class _Reader:
             yield RewindEvent(strand=key, line=self._line, shows=seen)
         return key
 
-    def _pass(self, entry: Mapping[str, object], above: TreeNode | None) -> TreeNode:
+    def _pass(self, entry: JsonObject, above: TreeNode | None) -> TreeNode:
         node = self._tree.below(above, _strand_of(above))
         return self._tree.add(string(entry.get("id")), node)
 
-    def _key(self, entry: Mapping[str, object]) -> str:
+    def _key(self, entry: JsonObject) -> str:
         return self._keys.take(string(entry.get("id")), self._line)
 
     def _reply(self, reply: str) -> str:
@@ -362,13 +363,13 @@ class _Reader:
         self._replies.add(reply)
         return reply
 
-    def _first_kept(self, entry: Mapping[str, object]) -> TreeNode | None:
+    def _first_kept(self, entry: JsonObject) -> TreeNode | None:
         index = entry.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self._order):
             return self._order[index]
         return self._tree.find(entry.get("firstKeptEntryId"))
 
-    def _shown(self, own: Mapping[str, object], key: str = "") -> tuple[str, ...] | None:
+    def _shown(self, own: JsonObject, key: str = "") -> tuple[str, ...] | None:
         """Return the messages that an entry of our own says are seen; None if it says nothing."""
         shows = own.get("shows")
         if not is_array(shows):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.document import Problem
-from holdfast.formats.json_access import mapping, mappings, moment, string
+from holdfast.formats.json_access import JsonObject, mapping, mappings, moment, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +76,7 @@ def violations(records: Iterable[SourceRecord]) -> Iterator[Problem]:
             yield Problem(record.line, reason, record.file)
 
 
-def _header(entry: Mapping[str, object]) -> Iterator[str]:
+def _header(entry: JsonObject) -> Iterator[str]:
     if entry.get("type") != "session" or entry.get("version") != 3:
         yield "the first line is no header of version 3"
     if not string(entry.get("id")):
@@ -87,7 +87,7 @@ def _header(entry: Mapping[str, object]) -> Iterator[str]:
         yield "the header has no working directory"
 
 
-def _entry(entry: Mapping[str, object], ids: set[str], calls: set[str]) -> Iterator[str]:
+def _entry(entry: JsonObject, ids: set[str], calls: set[str]) -> Iterator[str]:
     kind, name, parent = string(entry.get("type")), string(entry.get("id")), entry.get("parentId")
     if kind not in _FIELDS:
         yield f"an entry of the unknown type {kind!r}"
@@ -132,7 +132,7 @@ def _entry(entry: Mapping[str, object], ids: set[str], calls: set[str]) -> Itera
             return
 
 
-def _missing(fields: Mapping[str, object], wanted: Mapping[str, type], name: str) -> Iterator[str]:
+def _missing(fields: JsonObject, wanted: Mapping[str, type], name: str) -> Iterator[str]:
     for key, kind in wanted.items():
         if key not in fields or not isinstance(fields[key], kind):
             yield f"{name} has no {key} of the right kind"

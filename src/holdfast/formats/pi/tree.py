@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from holdfast.formats.events import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+
+    from holdfast.formats.json_access import JsonObject
 
 __all__ = ["EntryTree", "TreeNode"]
 
@@ -61,14 +63,14 @@ class EntryTree:
         """Return the entry of that name."""
         return self._nodes.get(name) if isinstance(name, str) else None
 
-    def above(self, entry: Mapping[str, object]) -> TreeNode | None:
+    def above(self, entry: JsonObject) -> TreeNode | None:
         """Return what an entry that comes now is below."""
         # Below a reset there is nothing to go back to.
         if "parentId" in entry and entry["parentId"] is None and not self.is_reset:
             return None
         return self.find(entry.get("parentId")) or self._newest
 
-    def target(self, entry: Mapping[str, object], above: TreeNode | None) -> TreeNode | None:
+    def target(self, entry: JsonObject, above: TreeNode | None) -> TreeNode | None:
         """Return where the user went; where that is not in the file, nowhere."""
         target = entry.get("targetId")
         return None if target is None else self.find(target) or above
