@@ -26,6 +26,7 @@ from holdfast.formats.events import (
     StrandStarted,
     prefixed,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -267,7 +268,7 @@ class _FileReader:
         self._session: str | None = None
         self._last = ""
         """The id of the entry that was told last."""
-        self._window: list[tuple[str, str]] = []
+        self._window = WindowTracker[str]()
         """What the model sees: ids of entries, and what they are called here."""
 
     @property
@@ -323,7 +324,7 @@ class _FileReader:
         model = string(said.get("modelId")) or string(said.get("model"))
         for message in found:
             key = self._keys.take(own, record.line)
-            self._window.append((own, key))
+            self._window.add(own, key)
             yield MessageEvent(
                 strand=MAIN,
                 line=record.line,
@@ -350,18 +351,13 @@ class _FileReader:
             strand=MAIN, line=line, key=key, message=message, native=SourceMetadata(id=own, at=at)
         )
         # What stays beside a summary: what came after the message that it speaks up to.
-        kept: list[tuple[str, str]]
-        anchor = mapping(entry.get("anchorMessage"))
+        anchor, seen = mapping(entry.get("anchorMessage")), self._window.entries
         name, index = string(anchor.get("id")), whole(anchor.get("index"))
-        places = [place for place, (own, _) in enumerate(self._window) if own == name]
-        if not name or not places:
-            kept = []
-        else:
-            # Where as many were taken away as stand before it, the message itself stays.
-            stays = index is not None and whole(entry.get("removedCount")) == index
-            kept = self._window[places[0] if stays else places[-1] + 1 :]
-        self._window = [(own, key), *kept]
-        shows = tuple(key for _, key in self._window)
+        places = [place for place, (label, _) in enumerate(seen) if name and label == name]
+        # Where as many were taken away as stand before it, the message itself stays.
+        stays = index is not None and whole(entry.get("removedCount")) == index
+        kept = seen[places[0] if stays else places[-1] + 1 :] if places else []
+        shows = self._window.show([(own, key), *kept])
         yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
 
 

@@ -25,6 +25,7 @@ from holdfast.formats.events import (
     native_of,
     with_native,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import JsonObject, count, mapping, moment, string, usage_in
 from holdfast.formats.reader import SessionReader, Sign
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
@@ -174,7 +175,7 @@ class _LogReader:
     """Holds the window as it was left, and nothing else."""
 
     def __init__(self) -> None:
-        self._window: list[tuple[str, _Line]] = []
+        self._window = WindowTracker[_Line]()
         self._is_begun = False
         self._count = 0
 
@@ -189,13 +190,12 @@ class _LogReader:
             yield Problem(record.line, "a compression without messages", record.file)
             return
         # How many messages of a window stand at the beginning of the next.
-        window = self._window
+        window = self._window.entries
         pairs = zip(window, lines, strict=False)
-        differing = (place for place, ((_, old), line) in enumerate(pairs) if old != line)
+        differing = (place for place, ((old, _), line) in enumerate(pairs) if old != line)
         known = next(differing, min(len(window), len(lines)))
-        if known < len(self._window):
-            self._window = self._window[:known]
-            shows = tuple(key for key, _ in self._window)
+        if known < len(window):
+            shows = self._window.show(window[:known])
             yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
         for line in lines[known:]:
             yield self._tell(line, record.line, SourceMetadata(at=at))
@@ -207,10 +207,9 @@ class _LogReader:
         yield MessageEvent(
             strand=MAIN, line=place, key=key, message=message, native=SourceMetadata(at=at)
         )
-        rest = self._window[_FIRST:]
-        summary = (key, _Line(Role.USER, f"{_MARK}\n{text}"))
-        self._window = [*self._window[:_FIRST], summary, *rest[-_LAST:]]
-        shows = tuple(name for name, _ in self._window)
+        first, rest = self._window.entries[:_FIRST], self._window.entries[_FIRST:]
+        summary = (_Line(Role.USER, f"{_MARK}\n{text}"), key)
+        shows = self._window.show([*first, summary, *rest[-_LAST:]])
         yield CompactionEvent(
             strand=MAIN, line=place, id=f"{key}/fold", shows=shows, at=at, trigger="auto"
         )
@@ -218,7 +217,7 @@ class _LogReader:
     def _tell(self, line: _Line, place: int, native: SourceMetadata) -> MessageEvent:
         key = f"#{place}.{self._count}"
         self._count += 1
-        self._window.append((key, line))
+        self._window.add(line, key)
         message = Message(line.role, (Text(line.text),))
         return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
 

@@ -14,7 +14,7 @@ a managed session keeps in other files is reported, for nothing of it is said he
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.history import BranchTree, TreeNode
 from holdfast.formats.json_access import (
     count,
     is_array,
@@ -53,19 +54,13 @@ if TYPE_CHECKING:
 __all__ = ["QWEN"]
 
 _SIZE = 12
+_NAMELESS = "-"
+"""The name in the tree of records that have none."""
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _UNSAID = frozenset(["thoughtSignature", "partMetadata"])
 """What stands in a part of a history and not in that of its record, or the other way round."""
 _ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
 _TRIGGERS = {"manual": "manual", "token_limit": "auto", "image_overflow": "auto"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A message, or what a compaction left, and what stands before it."""
-
-    shows: tuple[str, ...]
-    before: _Node | None = None
 
 
 class RecordTree:
@@ -74,10 +69,10 @@ class RecordTree:
     def __init__(self, strand: str) -> None:
         """Stand at the root."""
         self.strand = strand
-        self._at: _Node | None = None
+        self._tree = BranchTree()
+        self._root = TreeNode(parent=None, strand=strand, depth=0, last="")
+        self._at = self._root
         """The message that was told last, or that the user went back to."""
-        self._places: dict[str, _Node | None] = {}
-        """What leads to each record."""
         self._reached = ""
         self._known: dict[bytes, str] = {}
         """The newest message of some words."""
@@ -89,11 +84,12 @@ class RecordTree:
 
         Not so a record that says that it has none, or a way back to what is lost: Qwen begins anew.
         """
-        own, parent = string(entry.get("uuid")), string(entry.get("parentUuid"))
-        if own not in self._places:
+        own, parent = string(entry.get("uuid")) or _NAMELESS, string(entry.get("parentUuid"))
+        if self._tree.find(own) is None:
             is_root = "parentUuid" in entry and entry["parentUuid"] is None
-            lost = None if entry.get("subtype") == "rewind" else self._at
-            self._places[own] = None if is_root else self._places.get(parent, lost)
+            lost = self._root if entry.get("subtype") == "rewind" else self._at
+            place = self._root if is_root else self._tree.find(parent) or lost
+            self._tree.move(own, place)
         self._reached = own
 
     @property
@@ -103,7 +99,7 @@ class RecordTree:
 
     def pass_by(self) -> None:
         """Leave the message that was told last out of what the model sees from here on."""
-        self._places[self._reached] = None if self._at is None else self._at.before
+        self._tree.move(self._reached, self._at.parent or self._root)
 
     def answers(self, command: JsonObject) -> bool:
         """Say whether the program itself answered what was asked last, as a command."""
@@ -118,14 +114,15 @@ class RecordTree:
 
     def return_to(self, line: int, at: int | None) -> Iterator[RewindEvent]:
         """Go to where the record hangs, and say so if that is not where the last message is."""
-        place = self._places[self._reached]
+        place = self._tree.find(self._reached) or self._root
         if place is not self._at:
-            self._at = place
-            yield RewindEvent(strand=self.strand, line=line, shows=_shown(place), at=at)
+            self._at, shows = place, self._tree.window_at(place)
+            yield RewindEvent(strand=self.strand, line=line, shows=shows, at=at)
 
     def tell(self, told: MessageEvent, parts: object) -> None:
         """Go on with a message."""
-        self._go((told.key,), self._at)
+        node = self._tree.below(self._at, self.strand, told.key)
+        self._at = self._tree.add(self._reached, node)
         self._known[_words(told.message.role, parts)] = told.key
         is_asked = told.message.role is Role.USER and len(told.message.parts) == 1
         self._asked = told.message.text if is_asked else ""
@@ -191,7 +188,8 @@ class RecordTree:
                 shows.append(known)
         if not shows:
             return
-        self._go(tuple(shows), None)
+        node = replace(self._tree.below(None, self.strand), window=tuple(shows))
+        self._at = self._tree.add(self._reached, node)
         figures = mapping(payload.get("info"))
         yield CompactionEvent(
             strand=self.strand,
@@ -209,23 +207,12 @@ class RecordTree:
 
         It then still begins as before.
         """
-        first = next(iter(_shown(self._at)), None)
+        first = next(iter(self._tree.window_at(self._at)), None)
         return first is None or all(
             self._known.get(_words(role, content.get("parts"))) != first
             for content in mappings(history)
             for role in (_ROLES.get(string(content.get("role")), Role.USER),)
         )
-
-    def _go(self, shows: tuple[str, ...], before: _Node | None) -> None:
-        self._at = self._places[self._reached] = _Node(shows, before)
-
-
-def _shown(node: _Node | None) -> tuple[str, ...]:
-    found: list[tuple[str, ...]] = []
-    while node is not None:
-        found.append(node.shows)
-        node = node.before
-    return tuple(key for shows in reversed(found) for key in shows)
 
 
 def _words(role: Role, parts: object) -> bytes:

@@ -7,16 +7,18 @@ print an answer again as it grows. Each part is told once.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents
 from holdfast.formats.events import About, SourceMetadata
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
@@ -126,9 +128,7 @@ class ConversationState:
         """What was told since a compaction began; None while there is none."""
         self._prompt = ("", 0)
         """The newest instructions: their name, and a hash of what they say."""
-        self._asked: list[str] = []
-        """What the user said, which goes on being seen beside a summary."""
-        self._window: list[str] = []
+        self._window = WindowTracker[Role]()
         self._reply = ""
         """The answer that was told last."""
         self._parts: list[Part] = []
@@ -143,35 +143,32 @@ class ConversationState:
     def take(self, key: str, message: Message) -> tuple[str, ...] | None:
         """Show one more message; returns all that is shown where it takes another's place."""
         if message.role is not Role.SYSTEM:
-            self._window.append(key)
-            if message.role is Role.USER:
-                self._asked.append(key)
+            self._window.add(message.role, key)
             if self.since is not None:
                 self.since.append(key)
             return None
         (before, _), self._prompt = self._prompt, (key, hash(message.text))
-        rest = [each for each in self._window if each != before]
-        self._window = [key, *rest]
-        return tuple(self._window) if before else None
+        rest = [each for each in self._window.entries if each[1] != before]
+        shows = self._window.show([(Role.SYSTEM, key), *rest])
+        return shows if before else None
 
     def fold(self, summary: str) -> tuple[str, ...]:
         """Show a summary with the instructions, the user's words and what came meanwhile."""
         since = self.since or []
-        asked = [each for each in self._asked if each not in since]
-        return self._show([*self._instructions, *asked, summary, *since])
+        said = [each for each in self._window.entries if each[1] not in since]
+        later = [each for each in self._window.entries if each[1] in since]
+        asked = [each for each in said if each[0] is Role.USER]
+        return self._show([*self._instructions, *asked, (Role.ASSISTANT, summary), *later])
 
     def clear(self) -> tuple[str, ...]:
         """Show nothing but the instructions."""
-        self._asked = []
         return self._show(self._instructions)
 
     def rewind(self, target: str) -> tuple[str, ...] | None:
         """Show what came before a message; None for one that is not shown."""
-        if target not in self._window:
+        if target not in self._window.shows:
             return None
-        kept = self._window[: self._window.index(target)]
-        self._asked = [each for each in self._asked if each in kept]
-        return self._show(kept)
+        return self._show(takewhile(lambda seen: seen[1] != target, self._window.entries))
 
     def fresh(self, message: Message, event: JsonObject) -> Message:
         """Return what a message says that was not told with its answer before."""
@@ -205,9 +202,9 @@ class ConversationState:
         )
 
     @property
-    def _instructions(self) -> list[str]:
-        return [self._prompt[0]] if self._prompt[0] else []
+    def _instructions(self) -> list[tuple[Role, str]]:
+        return [(Role.SYSTEM, self._prompt[0])] if self._prompt[0] else []
 
-    def _show(self, keys: list[str]) -> tuple[str, ...]:
-        self._window, self.since = list(keys), None
-        return tuple(keys)
+    def _show(self, entries: Iterable[tuple[Role, str]]) -> tuple[str, ...]:
+        self.since = None
+        return self._window.show(entries)

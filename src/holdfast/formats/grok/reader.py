@@ -34,6 +34,7 @@ from holdfast.formats.grok.display import (
     is_update,
     item_message,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     is_array,
     is_object,
@@ -117,13 +118,13 @@ class _HistoryReader:
         self._next = 0
         """The first line of what the model sees that was not told yet."""
         self._reply = ""
-        self._window: list[tuple[int, str]] = []
+        self._window = WindowTracker[int]()
         """What the model sees, each with the turn that it belongs to."""
         self._hints = _Hints(pages.display)
 
     def show(self, step: ScreenMessage) -> Iterator[Event]:
         """Tell a message that only the screen still has."""
-        self._window.append((step.turn, step.key))
+        self._window.add(step.turn, step.key)
         native = SourceMetadata(at=step.at)
         yield MessageEvent(
             strand=self._pages.strand,
@@ -140,13 +141,12 @@ class _HistoryReader:
 
     def back(self, step: RewindStep) -> Iterator[Event]:
         """Take back what was said since a prompt."""
-        self._window = [each for each in self._window if each[0] < step.turn]
-        shows = tuple(key for _, key in self._window)
+        shows = self._window.keep(lambda turn: turn < step.turn)
         yield RewindEvent(strand=self._pages.strand, line=step.line, shows=shows, at=step.at)
 
     def fold(self, step: CompactionStep, *, is_newest: bool) -> Iterator[Event]:
         """Tell what a compaction left: the newest left how the other file begins."""
-        self._window = []
+        self._window.show(())
         kept = self._pages.kept.get(step.id, SourceRecord(step.line, {}))
         items = mappings(mapping(kept.value).get("compacted_history"))
         if not is_newest:
@@ -157,12 +157,12 @@ class _HistoryReader:
             yield from self._lines(min(len(items), len(self._pages.chat)))
         else:
             yield from self._until(step.prompt)
-        if self._window:
+        if shows := self._window.shows:
             yield CompactionEvent(
                 strand=self._pages.strand,
                 line=step.line,
                 id=f"{step.id or step.line}/fold",
-                shows=tuple(key for _, key in self._window),
+                shows=shows,
                 at=step.at,
                 tokens_before=step.before,
                 tokens_after=step.after,
@@ -196,7 +196,7 @@ class _HistoryReader:
             yield Problem(record.line, message, record.file)
         elif message is not None and message.parts:
             # Whatever the model still sees in the end was never taken back.
-            self._window.append((_KEPT, key))
+            self._window.add(_KEPT, key)
             yield MessageEvent(
                 strand=self._pages.strand,
                 line=record.line,

@@ -10,6 +10,7 @@ says is kept. A session that the user took back names the message that it was ta
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, summarized
@@ -21,6 +22,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string, usage_in
 from holdfast.formats.reader import parents_first
 from holdfast.session import Fork
@@ -213,7 +215,7 @@ class _SessionReader:
     def __init__(self, strand: str, keys: KeyAllocator) -> None:
         self._strand = strand
         self._keys = keys
-        self._window: list[tuple[str, str]] = []
+        self._window = WindowTracker[str]()
         """The names of what the model sees, each with the message that it belongs to."""
         self._asked: dict[str, JsonObject] = {}
         """The compactions that were asked for, by the message that did."""
@@ -257,45 +259,36 @@ class _SessionReader:
         order = {entry.id: place for place, entry in enumerate(entries)}
         if message in order:
             end = order[message]
-            shows = tuple(key for own, key in self._window if order[own] < end)
+            shows = self._window.keep(lambda own: order[own] < end)
             yield RewindEvent(strand=self._strand, line=1, shows=shows)
 
     def _told(
         self, entry: StoredMessage, key: str, message: Message, native: SourceMetadata
     ) -> MessageEvent:
-        key = self._keys.take(key, len(self._window))
-        self._window.append((entry.id, key))
+        key = self._keys.take(key, len(self._window.entries))
+        self._window.add(entry.id, key)
         return MessageEvent(strand=self._strand, line=1, key=key, message=message, native=native)
 
     def _fold(self, entry: StoredMessage, text: str) -> Iterator[Event]:
         request = string(entry.fields.get("parentID"))
         asked = self._asked.get(request, {})
         tail = string(asked.get("tail_start_id"))
-        kept: list[tuple[str, str]] = []
-        for own, key in self._window:
-            if kept or own == tail:
-                kept.append((own, key))
-        self._window = []
+        kept = [*dropwhile(lambda seen: seen[0] != tail, self._window.entries)]
+        self._window.show(())
         usage = usage_of(entry.fields)
         native = SourceMetadata(id=entry.id, model=entry.model, usage=usage, at=entry.at)
         told = self._told(entry, entry.id, summarized(text, "opencode"), native)
         yield told
-        self._window += kept
+        shows = self._window.show((*self._window.entries, *kept))
         is_automatic = asked.get("auto")
-        match is_automatic:
-            case True:
-                trigger = "auto"
-            case False:
-                trigger = "manual"
-            case _:
-                trigger = ""
+        named = "auto" if is_automatic else "manual"
         yield CompactionEvent(
             strand=self._strand,
             line=1,
             id=f"{told.key}/fold",
-            shows=tuple(key for _, key in self._window),
+            shows=shows,
             at=entry.at,
-            trigger=trigger,
+            trigger=named if isinstance(is_automatic, bool) else "",
         )
 
 

@@ -23,6 +23,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     is_object,
@@ -33,7 +34,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.openhands.reader import EventWindow, total_of
+from holdfast.formats.openhands.reader import total_of
 from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
@@ -152,7 +153,7 @@ class _ConversationReader:
     def __init__(self, strand: str, keys: KeyAllocator) -> None:
         self._strand = strand or MAIN
         self._keys = keys
-        self._view = EventWindow()
+        self._view = WindowTracker[str]()
         self._model = ""
         self._replies: set[str] = set()
         """The answers that a part was told of."""
@@ -173,15 +174,14 @@ class _ConversationReader:
         if event.get("kind") == "Condensation":
             ids = sequence(event.get("forgotten_event_ids"))
             gone = {each for each in ids if isinstance(each, str) and each}
-            self._view.forget(lambda each: each in gone)
+            self._view.keep(lambda each: each not in gone)
             key = string(event.get("id"))
             if text := string(event.get("summary")):
                 summary = self._tell(event, summarized(text, "openhands"), line)
                 yield summary
                 key = summary.key
-                self._view.put(
-                    f"{string(event.get('id'))}-summary", key, event.get("summary_offset")
-                )
+                name = f"{string(event.get('id'))}-summary"
+                self._view.put(event.get("summary_offset"), name, key)
             else:
                 key = self._keys.take(key, line)
             at = moment(event.get("timestamp"))

@@ -30,6 +30,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -47,40 +48,14 @@ from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "EventWindow", "total_of"]
-
-
-class EventWindow:
-    """The events that a model sees, by their native ids; it holds names only."""
-
-    def __init__(self) -> None:
-        self._seen: list[tuple[object, str]] = []
-        """The id of each event, and the key of the message that it told, if it told one."""
-
-    def add(self, event: object, key: str = "") -> None:
-        """Add an event at the end."""
-        self._seen.append((event, key))
-
-    def forget(self, is_forgotten: Callable[[object], bool]) -> None:
-        """Leave events out from here on."""
-        self._seen = [each for each in self._seen if not is_forgotten(each[0])]
-
-    def put(self, event: object, key: str, offset: object) -> None:
-        """Put a summary after so many events; at the end where nobody says how many."""
-        place = offset if isinstance(offset, int) else len(self._seen)
-        self._seen.insert(place, (event, key))
-
-    @property
-    def shows(self) -> tuple[str, ...]:
-        """Return the keys of the messages that the model sees."""
-        return tuple(key for _, key in self._seen if key)
+__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "total_of"]
 
 
 def total_of(metrics: JsonObject) -> Usage:
@@ -176,7 +151,7 @@ class TaskReader:
         self._replies: set[str] = set()
         """The answers that a part was told of."""
         self._calls = _Calls()
-        self._view = EventWindow()
+        self._view = WindowTracker[object]()
         self._number = 0
         self._summary = ""
 
@@ -196,14 +171,21 @@ class TaskReader:
         elif name == "condensation":
             # What an agent forgot; of several summaries it sees the newest only.
             arguments = _arguments(event)
-            self._view.forget(_forgotten(arguments))
+            # Those that it names are forgotten, or those between two.
+            start, end = (arguments.get(f"forgotten_events_{name}_id") for name in ("start", "end"))
+            if isinstance(start, int) and isinstance(end, int):
+                gone: Container[int] = range(start, end + 1)
+            else:
+                ids = sequence(arguments.get("forgotten_event_ids"))
+                gone = frozenset(each for each in ids if isinstance(each, int))
+            self._view.keep(lambda event: not (isinstance(event, int) and event in gone))
             at, text = _time(event), string(arguments.get("summary"))
             if text:
-                self._view.forget(lambda event: event == self._summary)
+                self._view.keep(lambda event: event != self._summary)
                 summary = self._message(event, summarized(text, "openhands"), SourceMetadata(at=at))
                 yield summary
                 self._summary = summary.key
-                self._view.put(self._summary, summary.key, arguments.get("summary_offset"))
+                self._view.put(arguments.get("summary_offset"), self._summary, summary.key)
             key = self._summary if text else self._keys.take("", self._place[1])
             strand, line = self._place
             yield CompactionEvent(
@@ -308,17 +290,6 @@ class _Calls:
             call_id = next(reversed(self._open))
         self._open.pop(call_id, None)
         return call_id
-
-
-def _forgotten(arguments: JsonObject) -> Callable[[object], bool]:
-    """Return which events a condensation forgets: those that it names, or those between two."""
-    start, end = (arguments.get(f"forgotten_events_{name}_id") for name in ("start", "end"))
-    if isinstance(start, int) and isinstance(end, int):
-        between = range(start, end + 1)
-        return lambda event: isinstance(event, int) and event in between
-    ids = sequence(arguments.get("forgotten_event_ids"))
-    named = {each for each in ids if isinstance(each, int)}
-    return lambda event: event in named
 
 
 def _arguments(event: JsonObject) -> JsonObject:

@@ -28,6 +28,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import is_array, is_object, kind_of, mapping, string, whole
 from holdfast.formats.pi.content import (
     ORIGIN,
@@ -39,7 +40,6 @@ from holdfast.formats.pi.content import (
     time_of,
     usage_of,
 )
-from holdfast.formats.pi.tree import EntryTree
 from holdfast.formats.pi.writer import write_pi
 from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
+    from holdfast.formats.history import TreeNode
     from holdfast.formats.json_access import JsonObject
-    from holdfast.formats.pi.tree import TreeNode
     from holdfast.formats.source import SourceRecord
 
 __all__ = ["PI", "read_pi", "recognize_pi"]
@@ -146,7 +146,9 @@ class _Reader:
     """Follows one file."""
 
     def __init__(self) -> None:
-        self._tree = EntryTree()
+        self._tree = BranchTree()
+        self._is_reset = False
+        """Whether the conversation was begun anew."""
         self._order: list[TreeNode | None] = []
         """Every entry by its place, because version 1 counts them."""
         self._keys = KeyAllocator()
@@ -168,7 +170,10 @@ class _Reader:
             return
         if self._about is None:
             yield self._begin(About())
-        left = above = self._tree.above(entry)
+        # A parent that is not in the file, and what is below a reset, goes on from the newest.
+        is_root = "parentId" in entry and entry["parentId"] is None and not self._is_reset
+        found = self._tree.find(entry.get("parentId"))
+        left = above = None if is_root else found or self._tree.newest
         is_beside = entry.get("appendMode") == SIDE
         if is_beside and left is not None:
             above = replace(left, forks=True)
@@ -191,7 +196,10 @@ class _Reader:
             case "compaction":
                 yield from self._compaction(entry, above)
             case "leaf":
-                self._tree.move(string(entry.get("id")), self._tree.target(entry, above))
+                target = entry.get("targetId")
+                # Where the user went; where that is not in the file, nowhere.
+                to = None if target is None else self._tree.find(target) or above
+                self._tree.move(string(entry.get("id")), to)
             case "reset":
                 yield from self._reset(entry, above)
             case "custom" if entry.get("customType") == WINDOW:
@@ -270,7 +278,7 @@ class _Reader:
             yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
         node = replace(self._tree.below(above, strand), window=shows, forks=False)
         self._tree.add(string(entry.get("id")), node)
-        self._tree.is_reset = True
+        self._is_reset = True
 
     def _compaction(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         details = mapping(entry.get("details"))

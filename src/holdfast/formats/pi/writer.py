@@ -27,6 +27,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
+from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import iso, mapping, string
 from holdfast.formats.pi.content import ORIGIN, WINDOW
 from holdfast.formats.pi.entries import (
@@ -40,7 +41,6 @@ from holdfast.formats.pi.entries import (
     summary_content,
     usage_of,
 )
-from holdfast.formats.pi.tree import EntryTree
 from holdfast.formats.writer import folds, with_lone_summaries
 from holdfast.session import Fork
 from holdfast.transcript import Role
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.pi.tree import TreeNode
+    from holdfast.formats.history import TreeNode
 
 __all__ = ["write_openclaw", "write_pi"]
 
@@ -212,7 +212,7 @@ class _Writer:
     def __init__(self, marks: Sequence[EntryContent]) -> None:
         self._marks = marks
         self._names = EntryNames(About())
-        self._tree = EntryTree()
+        self._tree = BranchTree()
         self._tips: dict[str, _Tip] = {}
         self._written = WrittenEntries()
         self._calls: dict[str, str] = {}

@@ -1,22 +1,58 @@
-"""The tree that a Pi session is: which strand an entry goes on, and what the model sees there.
+"""What the model of a session sees, followed by the keys of messages alone.
 
-The reader follows it to tell branches; the writer follows the same tree to know what a file says
-by its structure alone, so that it writes nothing twice.
+A format that names the parent of each entry is followed as a tree: which strand an entry goes on,
+and what the model sees there. A writer follows the same tree to know what a file says by its
+structure alone, so that it writes nothing twice. A format without parents is followed as a window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from holdfast.formats.events import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from holdfast.formats.json_access import JsonObject
 
-__all__ = ["EntryTree", "TreeNode"]
+__all__ = ["BranchTree", "TreeNode", "WindowTracker"]
+
+_Label = TypeVar("_Label")
+
+
+class WindowTracker(Generic[_Label]):
+    """The keys of the messages that a model sees, in order, each under a label.
+
+    A label is what the format knows an entry by: its id, its turn or its role. An entry that told
+    no message has an empty key.
+    """
+
+    def __init__(self) -> None:
+        """See nothing yet."""
+        self.entries: list[tuple[_Label, str]] = []
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Return the keys of the messages that the model sees."""
+        return tuple(key for _, key in self.entries if key)
+
+    def add(self, label: _Label, key: str = "") -> None:
+        """Add an entry at the end."""
+        self.entries.append((label, key))
+
+    def put(self, place: object, label: _Label, key: str) -> None:
+        """Put an entry after so many others; at the end where the format says no number."""
+        self.entries.insert(place if isinstance(place, int) else len(self.entries), (label, key))
+
+    def show(self, entries: Iterable[tuple[_Label, str]]) -> tuple[str, ...]:
+        """Show these entries and no others, and return the keys of their messages."""
+        self.entries = list(entries)
+        return self.shows
+
+    def keep(self, is_kept: Callable[[_Label], bool]) -> tuple[str, ...]:
+        """Show only the entries whose labels are kept, and return the keys of their messages."""
+        return self.show(entry for entry in self.entries if is_kept(entry[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -42,17 +78,16 @@ class TreeNode:
     """Whether copies of all that the window shows follow."""
 
 
-class EntryTree:
+class BranchTree:
     """Follows the entries of one file; it holds their names, never their content."""
 
     def __init__(self) -> None:
+        """Know no entry."""
         self._nodes: dict[str, TreeNode] = {}
         self._ends: dict[str, TreeNode] = {}
         """The newest entry of each strand that told something or changed what is seen."""
         self._newest: TreeNode | None = None
         self._is_folded = False
-        self.is_reset = False
-        """Whether the conversation was begun anew."""
 
     @property
     def newest(self) -> TreeNode | None:
@@ -62,18 +97,6 @@ class EntryTree:
     def find(self, name: object) -> TreeNode | None:
         """Return the entry of that name."""
         return self._nodes.get(name) if isinstance(name, str) else None
-
-    def above(self, entry: JsonObject) -> TreeNode | None:
-        """Return what an entry that comes now is below."""
-        # Below a reset there is nothing to go back to.
-        if "parentId" in entry and entry["parentId"] is None and not self.is_reset:
-            return None
-        return self.find(entry.get("parentId")) or self._newest
-
-    def target(self, entry: JsonObject, above: TreeNode | None) -> TreeNode | None:
-        """Return where the user went; where that is not in the file, nowhere."""
-        target = entry.get("targetId")
-        return None if target is None else self.find(target) or above
 
     def has_strand(self, strand: str) -> bool:
         """Say whether anything was told on that strand."""
