@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MessageEvent, StrandStarted
+from holdfast.formats.events import MessageEvent, Problem, StrandStarted
 from tests.agent_files.agent_files import file_at
 from tests.formats.samples import FORMAT_OF, SESSIONS
 

@@ -10,12 +10,13 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, is_database, tell_database
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Guess, Problem
+from holdfast.formats.document import Guess
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     StrandStarted,
 )

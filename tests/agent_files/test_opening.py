@@ -12,8 +12,7 @@ import pytest
 from holdfast.agent_files.files import Unreadable
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
 from holdfast.formats.catalog import HEAD
-from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, MessageEvent
+from holdfast.formats.events import Event, MessageEvent, Problem
 from tests.agent_files.agent_files import file_at, pi_lines, write_pi
 from tests.formats.samples import FORMAT_OF, SESSIONS
 

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     StrandStarted,
 )

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, MessageEvent, MetadataUpdated
+from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, Problem
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult

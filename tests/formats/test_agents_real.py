@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats.catalog import SESSIONS
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
+from holdfast.formats.events import (
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.source import SourceRecord
 from tests.formats.conformance import broken_rules, records_of
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
 from holdfast.formats.events import (
     About,
@@ -12,6 +11,7 @@ from holdfast.formats.events import (
     Event,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     StrandStarted,
 )
 from holdfast.formats.source import SourceRecord

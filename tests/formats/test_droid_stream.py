@@ -4,9 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.document import Problem
 from holdfast.formats.droid import DROID
-from holdfast.formats.events import MAIN, About, MessageEvent, MetadataUpdated, StrandStarted
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    StrandStarted,
+)
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import shape

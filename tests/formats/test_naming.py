@@ -1,12 +1,12 @@
 """Names of what several files tell in one stream."""
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,

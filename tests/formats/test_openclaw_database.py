@@ -4,8 +4,14 @@ import json
 
 from holdfast.formats import detect
 from holdfast.formats.catalog import Row, recognize_tables
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
+from holdfast.formats.events import (
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.openclaw import OPENCLAW, OPENCLAW_DATABASE
 from holdfast.formats.replay import replay
 from holdfast.formats.source import SourceRecord

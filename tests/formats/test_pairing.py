@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.replay import PairedTranscript, SourceMessage, pair_results
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, check, shape
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent
+from holdfast.formats.events import CompactionEvent, MessageEvent, Problem, RewindEvent
 from holdfast.formats.qwen import QWEN
 from holdfast.formats.reading import documents_from_events
 from holdfast.formats.source import SourceRecord

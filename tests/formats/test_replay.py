@@ -1,6 +1,5 @@
 """Playing a file again gives the conversation that its model had, whoever divided it and how."""
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -8,6 +7,7 @@ from holdfast.formats.events import (
     Event,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,

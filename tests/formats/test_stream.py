@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import source
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.source import SourceRecord, stream_records
 
 VALUES = st.recursive(

@@ -7,12 +7,12 @@ import pytest
 
 from holdfast.formats import read, read_all
 from holdfast.formats.content import summarized
-from holdfast.formats.document import Problem
 from holdfast.formats.documents.events import document_events, window_events
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     MessageEvent,
+    Problem,
     SourceMetadata,
     StrandStarted,
     with_native,

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from holdfast.compaction.repair import repair
 from holdfast.errors import DecodeError, StoreError
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,

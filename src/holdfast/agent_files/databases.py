@@ -17,7 +17,8 @@ from urllib.parse import quote
 from holdfast.agent_files.unpacking import unpacked
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize_tables
-from holdfast.formats.document import Guess, Problem
+from holdfast.formats.document import Guess
+from holdfast.formats.events import Problem
 from holdfast.formats.reader import EVERYWHERE
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from holdfast.agent_files.files import (
 )
 from holdfast.errors import DecodeError, MissingExtra
 from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
-from holdfast.formats.document import Guess, Problem, Style
-from holdfast.formats.events import About, StrandStarted
+from holdfast.formats.document import Guess, Style
+from holdfast.formats.events import About, Problem, StrandStarted
 from holdfast.formats.reading import detect_source
 from holdfast.formats.source import JsonSource, SourceRecord, stream_records
 from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly

@@ -5,7 +5,9 @@ agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`, `writing`.
 """
 
 from holdfast.formats.catalog import FORMATS
-from holdfast.formats.document import Document, Format, Guess, Problem, ReadOnlyFormat
+from holdfast.formats.document import Document, Guess, ReadOnlyFormat
+from holdfast.formats.events import Problem
+from holdfast.formats.reader import Format
 from holdfast.formats.reading import detect, read, read_all
 from holdfast.formats.writing import WRITABLE, write
 

@@ -16,7 +16,6 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import summarized
-from holdfast.formats.document import Format
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -35,7 +34,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:

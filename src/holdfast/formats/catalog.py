@@ -12,7 +12,6 @@ from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.copilot.reader import COPILOT
 from holdfast.formats.cursor.database import CURSOR_CHAT
 from holdfast.formats.cursor.reader import CURSOR
-from holdfast.formats.document import Format
 from holdfast.formats.droid import DROID
 from holdfast.formats.gemini_cli import GEMINI_CLI
 from holdfast.formats.grok.reader import GROK
@@ -21,13 +20,12 @@ from holdfast.formats.kimi.reader import KIMI
 from holdfast.formats.langgraph.database import LANGGRAPH
 from holdfast.formats.mini_swe_agent import MINI_SWE_AGENT_LOG
 from holdfast.formats.openclaw import OPENCLAW, OPENCLAW_DATABASE
-from holdfast.formats.opencode.database import OPENCODE_DATABASE
-from holdfast.formats.opencode.reader import OPENCODE
+from holdfast.formats.opencode.reader import OPENCODE, OPENCODE_DATABASE
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
 from holdfast.formats.openhands.reader import OPENHANDS, OPENHANDS_FOLDER
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.qwen import QWEN
-from holdfast.formats.reader import SURE, DatabaseReader, Row, SessionReader, Sign, Tables
+from holdfast.formats.reader import SURE, DatabaseReader, Format, Row, SessionReader, Sign, Tables
 from holdfast.formats.swe_agent import SWE_AGENT
 
 if TYPE_CHECKING:

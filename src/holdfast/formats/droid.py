@@ -15,13 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     SourceMetadata,
     StrandStarted,
     prefixed,
@@ -38,7 +38,7 @@ from holdfast.formats.json_access import (
     usage_in,
     whole,
 )
-from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.formats.document import Problem
 from holdfast.session import Usage
 from holdfast.transcript import NO_EXTRAS, Message
 from holdfast.transcript.quickly import quickly_made
@@ -25,6 +24,7 @@ __all__ = [
     "Event",
     "MessageEvent",
     "MetadataUpdated",
+    "Problem",
     "RewindEvent",
     "SourceMetadata",
     "StrandStarted",
@@ -148,6 +148,17 @@ class RewindEvent:
     line: int
     shows: tuple[str, ...]
     at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a session file that could not be read and was left out."""
+
+    line: int
+    """The line, counted from 1; in a file that is one JSON array, the element."""
+    reason: str
+    file: str = ""
+    """Which one, where a session is spread over several."""
 
 
 Event: TypeAlias = (

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, decoded, summarized, words
-from holdfast.formats.document import Format
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -34,7 +33,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import LIKELY, SURE, KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, SURE, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 

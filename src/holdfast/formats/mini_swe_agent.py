@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import answer_in, summarized, thoughts, tokens_in
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,
@@ -27,7 +27,7 @@ from holdfast.formats.events import (
 )
 from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import JsonObject, count, mapping, moment, string, usage_in
-from holdfast.formats.reader import SessionReader, Sign
+from holdfast.formats.reader import Format, SessionReader, Sign
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:

@@ -16,20 +16,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     StrandStarted,
 )
 from holdfast.formats.json_access import count, is_object, mapping, moment, parsed, string
 from holdfast.formats.pi.reader import read_pi, recognize_pi
 from holdfast.formats.pi.writer import write_openclaw
-from holdfast.formats.reader import DatabaseReader, SessionReader, Sign, parents_first
+from holdfast.formats.reader import DatabaseReader, Format, SessionReader, Sign, parents_first
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Fork
 

@@ -19,13 +19,13 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,
@@ -40,7 +40,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.formats.document import Format
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
@@ -23,6 +22,7 @@ __all__ = [
     "SURE",
     "DatabaseQuery",
     "DatabaseReader",
+    "Format",
     "KeyAllocator",
     "Row",
     "SessionReader",
@@ -35,6 +35,19 @@ __all__ = [
 SURE = 1.0
 """For a signature that no other format has."""
 LIKELY = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file that can be read."""
+
+    name: str
+    description: str
+    dialect: str
+    """The provider dialect that its messages speak, or are closest to."""
+    writable: bool
+    agent: str = ""
+    """Whose sessions these are, where the name is not the agent's: some keep them in two ways."""
 
 
 @dataclass(frozen=True, slots=True)

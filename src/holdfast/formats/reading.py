@@ -15,7 +15,7 @@ from holdfast.formats.catalog import (
     choose,
     recognize,
 )
-from holdfast.formats.document import Document, Guess, Problem, Style
+from holdfast.formats.document import Document, Guess, Style
 from holdfast.formats.documents.container import (
     ConversationPlace,
     dialect_of,
@@ -24,6 +24,7 @@ from holdfast.formats.documents.container import (
     read_list,
     read_object,
 )
+from holdfast.formats.events import Problem
 from holdfast.formats.json_access import JsonObject, is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.source import parse
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.catalog import SessionReader
-    from holdfast.formats.document import Format
     from holdfast.formats.events import Event
+    from holdfast.formats.reader import Format
     from holdfast.formats.source import JsonSource, SourceRecord
 
 __all__ = [

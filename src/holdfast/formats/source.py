@@ -14,7 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Problem, Style
+from holdfast.formats.document import Style
+from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, is_object
 from holdfast.transcript.quickly import quickly_made
 

@@ -19,8 +19,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, thoughts
-from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    Problem,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -31,7 +37,7 @@ from holdfast.formats.json_access import (
     string,
     usage_in,
 )
-from holdfast.formats.reader import SessionReader, Sign
+from holdfast.formats.reader import Format, SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import NO_EXTRAS, Message, Role, ToolCall, ToolResult
 

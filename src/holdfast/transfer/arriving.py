@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, DecodeError, StoreBusy
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.transfer.families import Families
 from holdfast.transfer.making import Surroundings
 from holdfast.transfer.matching import Relatives

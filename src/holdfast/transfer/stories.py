@@ -11,8 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, MetadataUpdated, RewindEvent, StrandStarted
+from holdfast.formats.events import (
+    CompactionEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.transfer.outbox import BATCH
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import pytest
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     CompactionEvent,
     Event,
     MessageEvent,
+    Problem,
     StrandStarted,
     without_native,
 )

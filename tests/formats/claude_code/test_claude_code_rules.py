@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.formats.claude_code.rules import violations
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.source import SourceRecord
 
 Fields = dict[str, Any]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     Event,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, MessageEvent
+from holdfast.formats.events import Event, MessageEvent, Problem
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import ToolCall, ToolResult

@@ -7,8 +7,7 @@ import pytest
 
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.rules import violations
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, MessageEvent
+from holdfast.formats.events import CompactionEvent, MessageEvent, Problem
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Usage

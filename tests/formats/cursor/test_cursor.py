@@ -4,8 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.cursor.reader import CURSOR
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, MessageEvent, SourceMetadata, StrandStarted
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    MessageEvent,
+    Problem,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult

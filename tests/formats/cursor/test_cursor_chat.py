@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.formats.catalog import Row, recognize_tables
 from holdfast.formats.cursor.database import CURSOR_CHAT, ChatRoot, root_of
-from holdfast.formats.document import Problem
-from holdfast.formats.events import About, Event, MessageEvent, StrandStarted
+from holdfast.formats.events import About, Event, MessageEvent, Problem, StrandStarted
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conformance import broken_rules
 from tests.formats.tables import Memory

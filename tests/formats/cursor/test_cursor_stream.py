@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from holdfast.formats import detect, read
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.cursor.reader import CURSOR
-from holdfast.formats.document import Problem
-from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, StrandStarted
+from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, Problem, StrandStarted
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Role, Text, Thinking, ToolCall, ToolResult

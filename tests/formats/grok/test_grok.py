@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, MessageEvent, StrandStarted
+from holdfast.formats.events import MAIN, About, MessageEvent, Problem, StrandStarted
 from holdfast.formats.grok.reader import GROK
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork

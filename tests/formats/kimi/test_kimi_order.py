@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     Event,
     MessageEvent,
+    Problem,
     RewindEvent,
     StrandStarted,
 )

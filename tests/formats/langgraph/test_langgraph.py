@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     Event,
     MessageEvent,
+    Problem,
     RewindEvent,
     StrandStarted,
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     About,
     CompactionEvent,
     Event,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     StrandStarted,
 )
 from holdfast.formats.langgraph.database import LANGGRAPH

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from holdfast.formats.langgraph.values import (
+from holdfast.formats.langgraph.messages import (
     PackedObject,
     StoredObject,
     UnreadableValue,

@@ -5,8 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.document import Problem
-from holdfast.formats.events import About, MessageEvent, StrandStarted
+from holdfast.formats.events import About, MessageEvent, Problem, StrandStarted
 from holdfast.formats.opencode.reader import OPENCODE
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork

@@ -3,10 +3,8 @@
 import json
 
 from holdfast.formats.catalog import recognize_tables
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
-from holdfast.formats.opencode.database import OPENCODE_DATABASE
-from holdfast.formats.opencode.reader import OPENCODE
+from holdfast.formats.events import CompactionEvent, MessageEvent, Problem, StrandStarted
+from holdfast.formats.opencode.reader import OPENCODE, OPENCODE_DATABASE
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Text, shape

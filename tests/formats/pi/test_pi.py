@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -15,6 +14,7 @@ from holdfast.formats.events import (
     Event,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,

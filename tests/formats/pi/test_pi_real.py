@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.document import Problem
-from holdfast.formats.events import CompactionEvent, Event, MessageEvent
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, Problem
 from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.pi.rules import violations

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.pi.rules import violations
 from holdfast.formats.source import SourceRecord, parse
 

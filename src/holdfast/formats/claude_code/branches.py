@@ -17,8 +17,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.claude_code.lines import MARK
 from holdfast.formats.content import words
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.json_access import JsonObject, mapping, mappings, moment, sequence, string
 from holdfast.session import Fork
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import decoded, summarized, words
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, About, MetadataUpdated
+from holdfast.formats.events import MAIN, About, MetadataUpdated, Problem
 from holdfast.formats.json_access import (
     dollars,
     is_object,

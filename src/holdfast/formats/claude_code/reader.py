@@ -28,17 +28,17 @@ from holdfast.formats.claude_code.lines import (
     line_of,
 )
 from holdfast.formats.claude_code.writer import write
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     SourceMetadata,
     StrandStarted,
 )
 from holdfast.formats.json_access import JsonObject, mapping, sequence, string
-from holdfast.formats.reader import LIKELY, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, Format, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork, Usage
 

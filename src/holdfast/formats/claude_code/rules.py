@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.claude_code.lines import SPOKEN, line_of
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, mapping, mappings, sequence, string
 from holdfast.formats.writer import is_uuid
 

@@ -25,12 +25,12 @@ from holdfast.formats.codex.exec_steps import (
 )
 from holdfast.formats.codex.items import spent_in
 from holdfast.formats.codex.window import AnswerTracker
-from holdfast.formats.document import Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     SourceMetadata,
     StrandStarted,
 )

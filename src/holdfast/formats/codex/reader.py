@@ -28,18 +28,18 @@ from holdfast.formats.codex.items import (
 )
 from holdfast.formats.codex.window import AnswerTracker, CompactionLine, RolloutWindow, replacement
 from holdfast.formats.codex.writer import write
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,
 )
 from holdfast.formats.json_access import JsonObject, mapping, moment, string
-from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import CONVERSATION
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.formats.json_access import JsonObject, is_array, mapping, mappings, moment, string
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.formats.codex.items import is_prompt, message_of
 from holdfast.formats.content import summarized
-from holdfast.formats.document import Problem
-from holdfast.formats.events import MAIN, CompactionEvent, RewindEvent
+from holdfast.formats.events import MAIN, CompactionEvent, Problem, RewindEvent
 from holdfast.formats.json_access import (
     count,
     is_array,

@@ -19,7 +19,6 @@ from holdfast.formats.copilot.content import (
     message_of,
     request_of,
 )
-from holdfast.formats.document import Format
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -31,7 +30,7 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import count, is_object, mapping, moment, string, usage_in
-from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from holdfast.formats.content import contents, speaker_of, thought
-from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import About, MessageEvent, SourceMetadata, StrandStarted
+from holdfast.formats.events import About, MessageEvent, Problem, SourceMetadata, StrandStarted
 from holdfast.formats.json_access import (
     as_json,
     is_object,
@@ -23,7 +22,7 @@ from holdfast.formats.json_access import (
     parsed,
     string,
 )
-from holdfast.formats.reader import LIKELY, DatabaseReader, KeyAllocator, Sign
+from holdfast.formats.reader import LIKELY, DatabaseReader, Format, KeyAllocator, Sign
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from holdfast.formats.events import (
     native_of,
     without_native,
 )
-from holdfast.formats.hermes.session import exported, is_failure, settings_of
+from holdfast.formats.hermes.database import exported, is_failure, settings_of
 from holdfast.formats.json_access import JsonObject, mapping, moment, string
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.transcript import Message, Role, Text, Thinking, ToolResult

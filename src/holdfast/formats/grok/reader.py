@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,
@@ -44,7 +44,15 @@ from holdfast.formats.json_access import (
     string,
     whole,
 )
-from holdfast.formats.reader import LIKELY, SURE, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.reader import (
+    LIKELY,
+    SURE,
+    Format,
+    KeyAllocator,
+    SessionReader,
+    Sign,
+    everywhere,
+)
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Thinking, ToolResult

@@ -16,20 +16,22 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from holdfast.formats.document import Format, Problem
-from holdfast.formats.events import About
+from holdfast.formats.events import About, Problem
 from holdfast.formats.json_access import count, is_array, mapping, moment, sequence, string
 from holdfast.formats.langgraph.lines import CheckpointLines, GraphCheckpoint
-from holdfast.formats.langgraph.messages import REMOVAL, ROLES, entry_of, message_of
-from holdfast.formats.langgraph.values import (
+from holdfast.formats.langgraph.messages import (
+    REMOVAL,
+    ROLES,
     PackedObject,
     UnreadableValue,
     built,
     decode,
+    entry_of,
     members,
+    message_of,
     unpacked,
 )
-from holdfast.formats.reader import SURE, DatabaseReader, Sign
+from holdfast.formats.reader import SURE, DatabaseReader, Format, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

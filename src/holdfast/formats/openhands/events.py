@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents, summarized, thoughts, words
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     SourceMetadata,
     StrandStarted,
 )
@@ -35,7 +35,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.openhands.reader import total_of
-from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult

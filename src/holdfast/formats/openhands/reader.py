@@ -21,12 +21,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import answer_in, contents, summarized, thoughts, tokens_in
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
+    Problem,
     SourceMetadata,
     StrandStarted,
 )
@@ -43,7 +43,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 

@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import summarized
-from holdfast.formats.document import Format, Problem
 from holdfast.formats.events import (
     MAIN,
     About,
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     SourceMetadata,
     StrandStarted,
@@ -41,7 +41,7 @@ from holdfast.formats.pi.content import (
     usage_of,
 )
 from holdfast.formats.pi.writer import write_pi
-from holdfast.formats.reader import LIKELY, KeyAllocator, SessionReader, Sign
+from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork
 from holdfast.transcript import Role
 

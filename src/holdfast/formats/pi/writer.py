@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.document import Problem, Style
+from holdfast.formats.document import Style
 from holdfast.formats.documents.container import dump
 from holdfast.formats.events import (
     MAIN,
@@ -24,6 +24,7 @@ from holdfast.formats.events import (
     CompactionEvent,
     MessageEvent,
     MetadataUpdated,
+    Problem,
     RewindEvent,
     StrandStarted,
 )
