@@ -81,8 +81,18 @@ class MessageGrowth:
         self.speaker = string(entry.get("type"))
         role = Role.USER if self.speaker == "user" else Role.ASSISTANT
         told = _parts(entry.get("content") or entry.get("parts"), role)
-        thoughts, said = tuple(self._thought(entry)), tuple(self._said(told))
-        made: tuple[Part, ...] = tuple(self._made(entry))
+        listed = mappings(entry.get("thoughts"))
+        titles = [(string(e.get("subject")), string(e.get("description"))) for e in listed]
+        thoughts = tuple(
+            Thinking("\n".join(filter(None, each))) for each in titles[self._thoughts :]
+        )
+        self._thoughts = max(self._thoughts, len(listed))
+        said = tuple(self._said(told))
+        calls = [
+            ToolCall(string(each.get("id")), string(each.get("name")), as_json(each.get("args")))
+            for each in mappings(entry.get("toolCalls"))
+        ]
+        made: tuple[Part, ...] = tuple(call for call in calls if not self._is_known(call))
         if role is Role.USER:
             # Only a model thinks and calls, whoever a damaged line says has spoken.
             made, thoughts = (*thoughts, *made), ()
@@ -92,13 +102,6 @@ class MessageGrowth:
             (Role.TOOL, tuple(self._results(entry, told))),
         )
         return [Message(speaker, parts) for speaker, parts in pieces if parts]
-
-    def _thought(self, entry: JsonObject) -> Iterator[Part]:
-        thoughts = mappings(entry.get("thoughts"))
-        for thought in thoughts[self._thoughts :]:
-            told = (string(thought.get("subject")), string(thought.get("description")))
-            yield Thinking("\n".join(filter(None, told)))
-        self._thoughts = max(self._thoughts, len(thoughts))
 
     def _said(self, told: Sequence[Part]) -> Iterator[Part]:
         """Return what no version of the message said; a chat that goes on repeats all of it."""
@@ -114,14 +117,6 @@ class MessageGrowth:
             self._words.add(words)
             if words not in before:
                 yield part
-
-    def _made(self, entry: JsonObject) -> Iterator[ToolCall]:
-        for call in mappings(entry.get("toolCalls")):
-            made = ToolCall(
-                string(call.get("id")), string(call.get("name")), as_json(call.get("args"))
-            )
-            if not self._is_known(made):
-                yield made
 
     def _is_known(self, call: ToolCall) -> bool:
         """Say whether a call was told before; from here on it was."""
@@ -260,7 +255,13 @@ class _Reader:
     def take(self, line: int, entry: JsonObject) -> Iterator[Event]:
         """Tell one record."""
         if "$rewindTo" in entry:
-            yield from self._rewind(line, string(entry["$rewindTo"]))
+            # A message and all after it were taken back; all, when there is no such one.
+            yield from self._begin(line, About())
+            target, before, kept = string(entry["$rewindTo"]), self._shown(), list(self._window)
+            for known in kept[kept.index(target) if target in self._window else 0 :]:
+                del self._window[known]
+            if self._shown() != before:
+                yield RewindEvent(strand=MAIN, line=line, shows=self._shown())
         elif string(entry.get("type")) in _SPEAKERS:
             yield from self._begin(line, About())
             yield from self._message(line, entry)
@@ -351,15 +352,6 @@ class _Reader:
 
     def _shown(self) -> tuple[str, ...]:
         return tuple(key for names in self._window.values() for key in names)
-
-    def _rewind(self, line: int, id: str) -> Iterator[Event]:  # noqa: A002
-        """Tell that a message and all after it were taken back; all, when there is no such one."""
-        yield from self._begin(line, About())
-        before, kept = self._shown(), list(self._window)
-        for known in kept[kept.index(id) if id in self._window else 0 :]:
-            del self._window[known]
-        if self._shown() != before:
-            yield RewindEvent(strand=MAIN, line=line, shows=self._shown())
 
     def _patch(self, line: int, patch: JsonObject) -> Iterator[Event]:
         """Tell what changed in messages, and which of them the model sees from here on."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
@@ -171,19 +172,13 @@ def moment(value: object) -> int | None:
     """
     found: int | None = None
     if isinstance(value, str):
-        found = _from_text(value)
+        with suppress(ValueError, OverflowError):
+            date = datetime.fromisoformat(value)
+            zoned = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+            found = (zoned - _EPOCH) // _MILLISECOND
     elif not isinstance(value, bool) and isinstance(value, int | float):
         if isinstance(value, float) and not math.isfinite(value * 1000):
             found = None
         else:
             found = round(value if value >= _SECONDS_END else value * 1000)
     return found if found is not None and 0 < found <= _LATEST else None
-
-
-def _from_text(text: str) -> int | None:
-    try:
-        found = datetime.fromisoformat(text)
-        zoned = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-        return (zoned - _EPOCH) // _MILLISECOND
-    except (ValueError, OverflowError):
-        return None

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
-    from holdfast.session import Usage
     from holdfast.transcript import Part
 
 __all__ = ["MINI_SWE_AGENT_LOG", "about_run", "answers_known"]
@@ -66,22 +65,21 @@ def about_run(rest: JsonObject, messages: Iterable[Message]) -> About:
         "trajectory_format": rest.get("trajectory_format"),
         "exit_status": info.get("exit_status"),
     }
+    # What a whole run cost, for answers that do not say it themselves.
+    stats = mapping(info.get("model_stats"))
+    usage = usage_in({}, (), stats.get("instance_cost"))
+    if usage is not None:
+        is_told = any(each.usage for each in natives)
+        usage = None if is_told else replace(usage, calls=count(stats.get("api_calls")))
     return About(
         id=f"{task}/{first}" if first else "",
         title=task,
         model=string(configured) or next((each.model for each in natives if each.model), ""),
         version=string(info.get("mini_version")),
         started=next((each.at for each in natives if each.at is not None), None),
-        usage=None if any(each.usage for each in natives) else _usage(info),
+        usage=usage,
         more={key: found for key, value in more.items() if (found := string(value))},
     )
-
-
-def _usage(info: JsonObject) -> Usage | None:
-    """Return what a whole run cost, for answers that do not say it themselves."""
-    stats = mapping(info.get("model_stats"))
-    whole = usage_in({}, (), stats.get("instance_cost"))
-    return None if whole is None else replace(whole, calls=count(stats.get("api_calls")))
 
 
 def _known(message: Message) -> Message:
@@ -184,7 +182,9 @@ class _LogReader:
         at = moment(entry.get("timestamp"))
         if not self._is_begun:
             self._is_begun = True
-            yield StrandStarted(strand=MAIN, line=record.line, about=_about(entry))
+            more = {"summarizer": string(entry.get("model_name"))}
+            about = About(title=string(entry.get("instance_name")), more=more)
+            yield StrandStarted(strand=MAIN, line=record.line, about=about)
         lines = list(_lines(string(entry.get("input"))))
         if not lines:
             yield Problem(record.line, "a compression without messages", record.file)
@@ -197,36 +197,24 @@ class _LogReader:
         if known < len(window):
             shows = self._window.show(window[:known])
             yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
+        place, native = record.line, SourceMetadata(at=at)
         for line in lines[known:]:
-            yield self._tell(line, record.line, SourceMetadata(at=at))
-        place = record.line
+            key = f"#{place}.{self._count}"
+            self._count += 1
+            self._window.add(line, key)
+            said = Message(line.role, (Text(line.text),))
+            yield MessageEvent(strand=MAIN, line=place, key=key, message=said, native=native)
         text = string(entry.get("output")).strip()
         key = f"#{place}.{self._count}"
         self._count += 1
         message = summarized(text, "mini-swe-agent")
-        yield MessageEvent(
-            strand=MAIN, line=place, key=key, message=message, native=SourceMetadata(at=at)
-        )
+        yield MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
         first, rest = self._window.entries[:_FIRST], self._window.entries[_FIRST:]
         summary = (_Line(Role.USER, f"{_MARK}\n{text}"), key)
         shows = self._window.show([*first, summary, *rest[-_LAST:]])
         yield CompactionEvent(
             strand=MAIN, line=place, id=f"{key}/fold", shows=shows, at=at, trigger="auto"
         )
-
-    def _tell(self, line: _Line, place: int, native: SourceMetadata) -> MessageEvent:
-        key = f"#{place}.{self._count}"
-        self._count += 1
-        self._window.add(line, key)
-        message = Message(line.role, (Text(line.text),))
-        return MessageEvent(strand=MAIN, line=place, key=key, message=message, native=native)
-
-
-def _about(entry: JsonObject) -> About:
-    return About(
-        title=string(entry.get("instance_name")),
-        more={"summarizer": string(entry.get("model_name"))},
-    )
 
 
 def _lines(text: str) -> Iterator[_Line]:

@@ -296,8 +296,13 @@ class _Reader:
                 yield from tree.return_to(record.line, moment(entry.get("timestamp")))
             failed = mapping(entry.get("toolCallResult")).get("status") == "error"
             for message in found:
-                whole = _with_failure(message) if failed else message
-                told = self._told(record, tree, whole)
+                if failed:
+                    failures = (
+                        replace(part, is_error=True) if isinstance(part, ToolResult) else part
+                        for part in message.parts
+                    )
+                    message = replace(message, parts=tuple(failures))
+                told = self._told(record, tree, message)
                 tree.tell(told, parts)
                 yield told
             if found and string(entry.get("subtype")) in _UNSEEN:
@@ -377,14 +382,6 @@ class _Reader:
                 yield from tree.fold(record, self._keys)
             case _:
                 return
-
-
-def _with_failure(message: Message) -> Message:
-    parts = tuple(
-        replace(part, is_error=True) if isinstance(part, ToolResult) else part
-        for part in message.parts
-    )
-    return replace(message, parts=parts)
 
 
 def _usage(fields: JsonObject) -> Usage | None:

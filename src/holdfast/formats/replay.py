@@ -107,15 +107,15 @@ class _Pairing:
 
     def transcript(self) -> Transcript:
         """Return every message, each followed by the results of its calls, in their order."""
-        return tuple(self._ordered())
-
-    def _ordered(self) -> Iterable[Message]:
+        ordered: list[Message] = []
         for message in self._messages:
-            yield message
+            ordered.append(message)
             for call in message.calls:
                 result = self._results.get(call.id)
                 if result is not None:
-                    yield Message(Role.TOOL, (replace(result, name=result.name or call.name),))
+                    named = replace(result, name=result.name or call.name)
+                    ordered.append(Message(Role.TOOL, (named,)))
+        return tuple(ordered)
 
     def _file(self, result: ToolResult, line: int) -> None:
         waiting = self._waiting.get(result.call_id)

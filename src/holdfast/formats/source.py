@@ -174,20 +174,15 @@ def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRe
         DecodeError: when the file as a whole is not JSON, with the place.
     """
     incoming = iter(chunks)
-    head = _head(incoming)
+    head = next(incoming, b"")
+    while len(head) < _HEAD and (chunk := next(incoming, None)) is not None:
+        head += chunk
     if not head or head.isspace():
         raise DecodeError("json", "line 1", "the text is empty; expected JSON")
     while head.startswith(_MARK):
         head = head.removeprefix(_MARK)
     whole = chain([head], incoming)
     return _byte_lines(whole, file) if _has_lines(head) else _document(whole, file)
-
-
-def _head(incoming: Iterator[bytes]) -> bytes:
-    head = next(incoming, b"")
-    while len(head) < _HEAD and (chunk := next(incoming, None)) is not None:
-        head += chunk
-    return head
 
 
 def _has_lines(head: bytes) -> bool:

@@ -104,7 +104,13 @@ class _ForeignLines:
                 value = mapping(record.value)
                 keys = (string(value.get("type")), *value)
                 if keys not in self._owners:
-                    self._owners[keys] = self._owner(record)
+                    found = recognize((record,))
+                    if self._reader.recognize((record,)) is not None:
+                        self._owners[keys] = self._reader.format.name
+                    elif found is None or found[1].confidence < SURE:
+                        self._owners[keys] = ""
+                    else:
+                        self._owners[keys] = found[0].format.name
                 owner = self._owners[keys] or self._latest
                 if owner and owner != self._reader.format.name:
                     self._latest = owner
@@ -117,12 +123,6 @@ class _ForeignLines:
             count = self._counts[owner]
             are = "1 line is" if count == 1 else f"{count:,} lines are"
             yield Problem(first.line, f"{are} of another format, {owner}, and left out", first.file)
-
-    def _owner(self, record: SourceRecord) -> str:
-        if self._reader.recognize((record,)) is not None:
-            return self._reader.format.name
-        found = recognize((record,))
-        return "" if found is None or found[1].confidence < SURE else found[0].format.name
 
 
 def _records(

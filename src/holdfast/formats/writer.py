@@ -75,7 +75,11 @@ class _SummarySplitter:
         held = self._held
         if held is not None and folds(event, held[1]):
             self._held = None
-            yield from self._compacted(*held, event)
+            (summary, rest), shows = held, self._shown(event.shows)
+            if shows[-1] == rest.key:
+                yield from (summary, replace(event, shows=shows[:-1]), rest)
+            else:
+                yield from (rest, summary, replace(event, shows=shows))
             return
         yield from self.flush()
         match event:
@@ -105,15 +109,6 @@ class _SummarySplitter:
         native = SourceMetadata(at=told.native.at)
         apart = replace(told, key=name, message=summary, native=native)
         self._held = apart, replace(told, message=replace(message, parts=rest, synthetic=None))
-
-    def _compacted(
-        self, summary: MessageEvent, rest: MessageEvent, folded: CompactionEvent
-    ) -> Iterator[Event]:
-        shows = self._shown(folded.shows)
-        if shows[-1] == rest.key:
-            yield from (summary, replace(folded, shows=shows[:-1]), rest)
-        else:
-            yield from (rest, summary, replace(folded, shows=shows))
 
     def _shown(self, keys: Sequence[str]) -> tuple[str, ...]:
         if self._names.keys().isdisjoint(keys):

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
-    from holdfast.transcript import Part, Summary
 
 __all__ = ["LineContent", "write"]
 
@@ -86,33 +85,25 @@ class ContentWriter:
         """
         parts = portable(message, NAME)
         if message.role is Role.ASSISTANT:
-            return [self._block(part) for part in marked_texts(message, parts)]
-        pieces = [self._result(part) for part in parts if isinstance(part, ToolResult)]
+            return [
+                LineContent(
+                    [write_block(part, self._identities)],
+                    call=part.id if isinstance(part, ToolCall) else "",
+                )
+                for part in marked_texts(message, parts)
+            ]
+        pieces: list[LineContent] = []
+        for result in parts:
+            if isinstance(result, ToolResult):
+                said = portable(Message(Role.TOOL, result.content), NAME)
+                block = write_result(result, said, self._identities)
+                pieces.append(LineContent([block], answers=result.call_id))
         rest = tuple(part for part in parts if not isinstance(part, ToolResult))
-        return [*pieces, LineContent(_user_content(message, rest))] if rest else pieces
-
-    def _block(self, part: Part) -> LineContent:
-        call = part.id if isinstance(part, ToolCall) else ""
-        return LineContent([write_block(part, self._identities)], call=call)
-
-    def _result(self, result: ToolResult) -> LineContent:
-        carrier = Message(Role.TOOL, result.content)
-        block = write_result(result, portable(carrier, NAME), self._identities)
-        return LineContent([block], answers=result.call_id)
-
-
-def _summary_text(summary: Summary) -> str:
-    """Return a summary as Claude Code would write it, or with the name of who wrote it."""
-    if summary.origin == "claude-code":
-        return f"{_CONTINUED}{summary.text}"
-    return marked(summary, closed=True)
-
-
-def _user_content(message: Message, parts: tuple[Part, ...]) -> object:
-    string = as_string(message, parts, NAME)
-    if string is not None:
-        return string
-    return [write_media(part) for part in marked_texts(message, parts)]
+        if rest:
+            string = as_string(message, rest, NAME)
+            media = [write_media(part) for part in marked_texts(message, rest)]
+            pieces.append(LineContent(media if string is None else string))
+        return pieces
 
 
 def compaction(event: CompactionEvent | RewindEvent) -> _Fields:
@@ -132,11 +123,17 @@ def compaction(event: CompactionEvent | RewindEvent) -> _Fields:
 def summed(held: MessageEvent | None) -> _Fields:
     """Return what the line of a summary says; without one, that something is missing."""
     summary = None if held is None else held.message.summary
+    if summary is None:
+        text = _LEFT_OUT
+    elif summary.origin == "claude-code":
+        text = f"{_CONTINUED}{summary.text}"
+    else:
+        text = marked(summary, closed=True)
     line: _Fields = {
         "type": "user",
         "message": {
             "role": "user",
-            "content": _LEFT_OUT if summary is None else _summary_text(summary),
+            "content": text,
         },
         "isVisibleInTranscriptOnly": True,
         "isCompactSummary": True,

@@ -190,7 +190,12 @@ def about_of(meta: JsonObject, note: JsonObject, written: object) -> About:
         note: what we wrote beside it.
         written: the time of the line, for a payload without one.
     """
-    parent, fork = _origin(meta)
+    subagent = mapping(mapping(meta.get("source")).get("subagent"))
+    spawned = mapping(subagent.get("thread_spawn")).get("parent_thread_id")
+    caller = string(meta.get("parent_thread_id")) or string(spawned)
+    shared = mapping(meta.get("history_base")).get("thread_id")
+    parent = caller or string(meta.get("forked_from_id")) or string(shared)
+    branched = Fork.BRANCH if parent else None
     git = mapping(meta.get("git"))
     about = About(
         id=string(meta.get("id")) or string(meta.get("session_id")),
@@ -199,7 +204,7 @@ def about_of(meta: JsonObject, note: JsonObject, written: object) -> About:
         version=string(meta.get("cli_version")),
         started=moment(meta.get("timestamp")) or moment(written),
         parent=parent,
-        fork=fork,
+        fork=Fork.DELEGATION if caller else branched,
         more={name: meta[name] for name in _MORE if meta.get(name)},
     )
     added = mapping(note.get("about"))
@@ -226,14 +231,3 @@ def _usage(counts: JsonObject) -> Usage:
     wrote = count(counts.get("cache_write_input_tokens"))
     sent = max(0, count(counts.get("input_tokens")) - read - wrote)
     return Usage(1, sent, count(counts.get("output_tokens")), read, wrote)
-
-
-def _origin(meta: JsonObject) -> tuple[str, Fork | None]:
-    subagent = mapping(mapping(meta.get("source")).get("subagent"))
-    spawned = mapping(subagent.get("thread_spawn")).get("parent_thread_id")
-    if parent := string(meta.get("parent_thread_id")) or string(spawned):
-        return parent, Fork.DELEGATION
-    shared = mapping(meta.get("history_base")).get("thread_id")
-    if parent := string(meta.get("forked_from_id")) or string(shared):
-        return parent, Fork.BRANCH
-    return "", None

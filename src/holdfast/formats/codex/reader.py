@@ -126,18 +126,18 @@ _RECORDED = object()
 
 def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     """Return the events of the records of Codex."""
-    return with_costs(_told(records))
 
+    def events() -> Iterator[Event | AnswerCost]:
+        rollout, printout = _Reader(), ExecReader()
+        for record in records:
+            try:
+                yield from (printout if is_printed(record.value) else rollout).take(record)
+            except DecodeError as error:
+                yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
+        yield from rollout.end()
+        yield from printout.end()
 
-def _told(records: Iterable[SourceRecord]) -> Iterator[Event | AnswerCost]:
-    reader, printout = _Reader(), ExecReader()
-    for record in records:
-        try:
-            yield from (printout if is_printed(record.value) else reader).take(record)
-        except DecodeError as error:
-            yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
-    yield from reader.end()
-    yield from printout.end()
+    return with_costs(events())
 
 
 class _Reader:

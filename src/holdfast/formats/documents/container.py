@@ -314,11 +314,11 @@ def write_back(document: Document, envelope: Envelope, transcript: Transcript) -
         if index >= 0:
             messages.insert(index, aside.value)
     if envelope.rest is None and body.system is None:
-        return (
-            _dump_lines(messages, envelope.style)
-            if envelope.lines
-            else dump(messages, envelope.style)
-        )
+        if not envelope.lines:
+            return dump(messages, envelope.style)
+        flat = Style(None, compact=envelope.style.compact)
+        text = "\n".join(dump(message, flat) for message in messages)
+        return f"{text}\n" if envelope.style.final_newline and text else text
     rest = {"messages": None} if envelope.rest is None else envelope.rest
     key = envelope.key or "messages"
     filled: dict[str, object] = {}
@@ -344,12 +344,6 @@ def dump(value: object, style: Style) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=style.indent, separators=separators)
     text = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     return f"{text}\n" if style.final_newline else text
-
-
-def _dump_lines(messages: Sequence[object], style: Style) -> str:
-    flat = Style(None, compact=style.compact)
-    text = "\n".join(dump(message, flat) for message in messages)
-    return f"{text}\n" if style.final_newline and text else text
 
 
 def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:

@@ -141,14 +141,13 @@ def _about(rest: JsonObject) -> About:
         cwd=string(rest.get("cwd")) or string(settings.get("cwd")),
         git_branch=string(rest.get("git_branch")),
         started=next((found for found in times if found is not None), None),
-        more={key: value for key, value in rest.items() if key not in _TOLD and _is_small(value)},
+        more={
+            key: value
+            for key, value in rest.items()
+            if key not in _TOLD
+            and (isinstance(value, bool | int | float) or 0 < len(string(value)) <= _LONGEST)
+        },
     )
-
-
-def _is_small(value: object) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= _LONGEST
-    return isinstance(value, bool | int | float)
 
 
 def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:

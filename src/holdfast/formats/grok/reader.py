@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.grok.display import ScreenStep
     from holdfast.formats.json_access import JsonObject
 
 __all__ = ["GROK"]
@@ -87,16 +86,15 @@ def session_events(pages: SessionFiles) -> Iterator[Event]:
     """Tell a session that has begun."""
     desk = _HistoryReader(pages)
     steps = pages.display.steps
-    live: list[int] = []
-    gone_places: set[int] = set()
+    # The places of what was taken back, and the turns of what was not.
+    dead: set[int] = set()
+    live: dict[int, int] = {}
     for index, each in enumerate(steps):
         if isinstance(each, ScreenMessage):
-            live.append(index)
+            live[index] = each.turn
         elif isinstance(each, RewindStep):
-            gone = {n for n in live if _turn(steps[n]) >= each.turn}
-            gone_places |= gone
-            live = [n for n in live if n not in gone]
-    dead = gone_places
+            dead |= {place for place, turn in live.items() if turn >= each.turn}
+            live = {place: turn for place, turn in live.items() if turn < each.turn}
     last = max((n for n, step in enumerate(steps) if isinstance(step, CompactionStep)), default=-1)
     changed = last >= 0 or any(isinstance(step, RewindStep) for step in steps)
     for place, step in enumerate(steps) if changed or not pages.chat else ():
@@ -111,10 +109,6 @@ def session_events(pages: SessionFiles) -> Iterator[Event]:
             case ScreenMessage():
                 yield from desk.reach(step)
     yield from desk.finish()
-
-
-def _turn(step: ScreenStep) -> int:
-    return step.turn if isinstance(step, ScreenMessage) else -1
 
 
 class _HistoryReader:
@@ -335,7 +329,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
         *folders, _ = record.file.replace("\\", "/").split("/")
         is_kept = folders[-1:] == ["compaction_checkpoints"]
         folder = "/".join(folders[:-1] if is_kept else folders)
-        while held and not _is_in(folder, held[-1].name):
+        while held and held[-1].name and not f"{folder}/".startswith(f"{held[-1].name}/"):
             yield from held.pop().tell(parents)
         if not held or held[-1].name != folder:
             held.append(_Folder(folder))
@@ -424,10 +418,6 @@ def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
         return about
     is_child = string(about.more.get("session_kind")).startswith(_CHILD)
     return replace(about, fork=Fork.DELEGATION if is_child else Fork.BRANCH)
-
-
-def _is_in(folder: str, above: str) -> bool:
-    return not above or f"{folder}/".startswith(f"{above}/")
 
 
 def _child(file: str) -> str:

@@ -368,25 +368,17 @@ def _fork(row: Row, parent: Row) -> Fork:
     goes_on = parent.get("end_reason") == "compression" and row.get("source") != "tool"
     if own or (inherited and not goes_on):
         return own[0] if own else inherited[0]
+    key = string(row.get("session_key"))
+    begin, end = moment(row.get("started_at")), moment(parent.get("ended_at"))
     match parent.get("end_reason"):
         case "compression" if goes_on:
             return Fork.COMPRESSION
-        case "branched" if _is_after(row.get("started_at"), parent.get("ended_at")):
+        case "branched" if begin is not None and end is not None and begin >= end:
             return Fork.BRANCH
-        case reason if reason in _RESETS and _is_of_one_chat(row, parent):
+        case reason if reason in _RESETS and key and key == string(parent.get("session_key")):
             return Fork.RESET
         case _:
             return Fork.DELEGATION
-
-
-def _is_of_one_chat(row: Row, parent: Row) -> bool:
-    key = string(row.get("session_key"))
-    return bool(key) and key == string(parent.get("session_key"))
-
-
-def _is_after(started: object, ended: object) -> bool:
-    begin, end = moment(started), moment(ended)
-    return begin is not None and end is not None and begin >= end
 
 
 def _session(query: DatabaseQuery, row: Row, about: About) -> Iterator[Event]:

@@ -129,14 +129,14 @@ def _size(value: object) -> int:
     try:
         found = messages_in(value)
         several = sequence(found) if is_array(found) else (found,)
-        return len(several) if all(map(_is_message, several)) else 0
+        entries = map(entry_of, several)
+        are_messages = all(
+            entry is not None and entry.kind != REMOVAL and "content" in entry.fields
+            for entry in entries
+        )
+        return len(several) if are_messages else 0
     except UnreadableValue:
         return 0
-
-
-def _is_message(value: object) -> bool:
-    entry = entry_of(value)
-    return entry is not None and entry.kind != REMOVAL and "content" in entry.fields
 
 
 _COLUMNS = (

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import words
@@ -287,7 +288,9 @@ class _Storage:
         entry = mapping(record.value)
         own = string(entry.get("id"))
         if _is_export(entry):
-            for each in _unpacked(entry):
+            several = mappings(entry.get("messages"))
+            inside = [[each.get("info"), *sequence(each.get("parts"))] for each in several]
+            for each in chain([entry.get("info")], *inside):
                 yield from self.take(replace(record, value=each))
         elif _is_session(entry):
             self._sessions[own] = entry
@@ -335,13 +338,6 @@ def _begun(part: JsonObject) -> float:
     own = mapping(part.get("time")).get("start")
     ran = mapping(mapping(part.get("state")).get("time")).get("start")
     return moment(own) or moment(ran) or math.inf
-
-
-def _unpacked(export: JsonObject) -> Iterator[object]:
-    yield export.get("info")
-    for message in mappings(export.get("messages")):
-        yield message.get("info")
-        yield from sequence(message.get("parts"))
 
 
 def _created(entry: JsonObject) -> int:

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 __all__ = ["OPENHANDS_EVENTS"]
 
@@ -258,7 +257,13 @@ def _message(event: JsonObject) -> Message | None:
             added = contents(event.get("extended_content"))
             return Message(role, (*thoughts(told), *contents(told.get("content")), *added))
         case "ActionEvent":
-            return Message(Role.ASSISTANT, tuple(_action(event)))
+            given, action = mapping(event.get("tool_call")), mapping(event.get("action"))
+            plain = {key: value for key, value in action.items() if key != "kind"}
+            arguments = string(given.get("arguments")) or as_json(plain)
+            call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
+            call = ToolCall(call_id, name, arguments)
+            said = contents(event.get("thought"))
+            return Message(Role.ASSISTANT, (*thoughts(event), *said, call))
         case "CondensationSummaryEvent" if event.get("summary"):
             return summarized(string(event.get("summary")), "openhands")
         case _:
@@ -275,18 +280,6 @@ def _message(event: JsonObject) -> Message | None:
             call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
             result = ToolResult(call_id, contents(told), is_error=failed, name=name)
             return Message(Role.TOOL, (result,))
-
-
-def _action(event: JsonObject) -> Iterator[Part]:
-    yield from thoughts(event)
-    yield from contents(event.get("thought"))
-    call = mapping(event.get("tool_call"))
-    arguments = string(call.get("arguments")) or as_json(_plain(event.get("action")))
-    yield ToolCall(string(event.get("tool_call_id")), string(event.get("tool_name")), arguments)
-
-
-def _plain(action: object) -> dict[str, object]:
-    return {key: value for key, value in mapping(action).items() if key != "kind"}
 
 
 OPENHANDS_EVENTS = SessionReader(

@@ -199,12 +199,14 @@ class TaskReader:
     def _act(self, event: JsonObject) -> Iterator[MessageEvent]:
         arguments = _arguments(event)
         content = contents(arguments.get("content"))
+        source = event.get("source")
+        is_users = source == "user" or (source is None and not self._view.shows)
         match event.get("action"):
             case "system":
                 return self._tell(
                     event, Message(Role.SYSTEM, content), SourceMetadata(at=_time(event))
                 )
-            case "message" if self._is_users(event):
+            case "message" if is_users:
                 return self._tell(
                     event, Message(Role.USER, content), SourceMetadata(at=_time(event))
                 )
@@ -238,7 +240,10 @@ class TaskReader:
         call_id = string(about.get("tool_call_id")) or f"event-{event.get('id', self._number)}"
         name = string(about.get("function_name")) or string(event.get("action"))
         self._calls.open(event.get("id"), call_id)
-        yield ToolCall(call_id, name, _written(answer, call_id) or as_json(dict(arguments)))
+        made = [each for each in mappings(answer.get("tool_calls")) if each.get("id") == call_id]
+        function = mapping(made[0].get("function") if made else None)
+        written = string(function.get("arguments"))
+        yield ToolCall(call_id, name, written or as_json(dict(arguments)))
 
     def _tell(
         self, event: JsonObject, message: Message, native: SourceMetadata
@@ -260,10 +265,6 @@ class TaskReader:
     def _id(self, event: JsonObject) -> object:
         found = event.get("id")
         return found if isinstance(found, int) else f"event {self._number}"
-
-    def _is_users(self, event: JsonObject) -> bool:
-        source = event.get("source")
-        return source == "user" or (source is None and not self._view.shows)
 
 
 class _Calls:
@@ -301,13 +302,6 @@ def _arguments(event: JsonObject) -> JsonObject:
 
 def _response(event: JsonObject) -> JsonObject:
     return mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
-
-
-def _written(answer: JsonObject, call_id: str) -> str:
-    for call in mappings(answer.get("tool_calls")):
-        if call.get("id") == call_id:
-            return string(mapping(call.get("function")).get("arguments"))
-    return ""
 
 
 def _time(event: JsonObject) -> int | None:
@@ -379,6 +373,11 @@ def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> It
         arguments = (mapping(event.get("args")) for event in past)
         versions = (string(each.get("openhands_version")) for each in arguments)
         repository = string(metadata.get("selected_repository"))
+        total = Usage(
+            input_tokens=count(metadata.get("prompt_tokens")),
+            output_tokens=count(metadata.get("completion_tokens")),
+            cost=dollars(metadata.get("accumulated_cost")),
+        )
         about = About(
             id=string(metadata.get("conversation_id")) or name,
             title=string(metadata.get("title")),
@@ -386,21 +385,13 @@ def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> It
             git_branch=string(metadata.get("selected_branch")),
             version=next(filter(None, versions), ""),
             started=moment(past[0].get("timestamp")),
-            usage=undivided(_total(metadata), past),
+            usage=undivided(total, past),
             more={"repository": repository} if repository else {},
         )
         yield StrandStarted(strand=strand, line=first, about=about)
         desk = TaskReader(strand, first, keys)
         for event in past:
             yield from desk.take(event)
-
-
-def _total(metadata: JsonObject) -> Usage:
-    return Usage(
-        input_tokens=count(metadata.get("prompt_tokens")),
-        output_tokens=count(metadata.get("completion_tokens")),
-        cost=dollars(metadata.get("accumulated_cost")),
-    )
 
 
 OPENHANDS_FOLDER = SessionReader(

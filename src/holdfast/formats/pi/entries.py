@@ -62,7 +62,10 @@ def user(message: Message, at: int) -> dict[str, object]:
 def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, object]:
     """Return an answer of the model, with all that Pi expects to know of one."""
     more = native.more
-    api, provider = _api(message)
+    # Whose answer it is, as far as its thinking gives that away.
+    thinking = [part for part in message.parts if isinstance(part, Thinking)]
+    known = (found for part in thinking for name, found in _APIS.items() if name in part.extras)
+    api, provider = next(known, _NOBODY)
     reason = string(more.get("stopReason"))
     usual = "toolUse" if message.calls else "stop"
     written_answer: dict[str, object] = {
@@ -136,28 +139,12 @@ def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
                 yield {"type": "image", "data": payload, "mimeType": kind}
             case ToolResult():
                 continue
+            case Media(kind=medium, url=url, media_type=kind):
+                yield {"type": "text", "text": f"[{medium}: {url or kind}]"}
+            case Summary(text=text) | Recalled(text=text) | Opaque(readable=text) if text:
+                yield {"type": "text", "text": text}
             case _:
-                if text := _words(part):
-                    yield {"type": "text", "text": text}
-
-
-def _words(part: Part) -> str:
-    match part:
-        case Media(kind=kind, url=url, media_type=media_type):
-            return f"[{kind}: {url or media_type}]"
-        case Summary(text=text) | Recalled(text=text) | Opaque(readable=text):
-            return text
-        case _:
-            return ""
-
-
-def _api(message: Message) -> tuple[str, str]:
-    """Return whose answer it is, as far as its thinking gives that away."""
-    for part in message.parts:
-        for dialect, found in _APIS.items():
-            if isinstance(part, Thinking) and dialect in part.extras:
-                return found
-    return _NOBODY
+                continue
 
 
 def usage_of(usage: Usage | None) -> dict[str, object]:

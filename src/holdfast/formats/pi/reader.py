@@ -256,12 +256,14 @@ class _Reader:
         native = SourceMetadata(
             id=string(entry.get("id")),
             parent=string(entry.get("parentId")) if strand == key else "",
-            reply=self._reply(found.reply),
+            reply="" if found.reply in self._replies else found.reply,
             model=found.model,
             usage=found.usage,
             at=time_of(entry),
             more=found.more,
         )
+        # Servers that use an id twice do not make two answers one.
+        self._replies.add(found.reply)
         yield MessageEvent(
             strand=strand, line=self._line, key=key, message=found.message, native=native
         )
@@ -363,13 +365,6 @@ class _Reader:
 
     def _key(self, entry: JsonObject) -> str:
         return self._keys.take(string(entry.get("id")), self._line)
-
-    def _reply(self, reply: str) -> str:
-        """Return the id of an answer; servers that use one twice do not make them one answer."""
-        if reply in self._replies:
-            return ""
-        self._replies.add(reply)
-        return reply
 
     def _first_kept(self, entry: JsonObject) -> TreeNode | None:
         index = entry.get("firstKeptEntryIndex")
