@@ -304,7 +304,10 @@ class _Reader:
             yield StrandStarted(strand=MAIN, line=line, about=about)
 
     def _head(self, line: int, fields: JsonObject) -> Iterator[Event]:
-        parent = _parent(self.file) if fields.get("kind") == "subagent" else ""
+        # A sub-agent's file stands in a folder with the name of the session it works for.
+        folders = self.file.replace("\\", "/").split("/")[-3:-1]
+        is_child = fields.get("kind") == "subagent" and folders[:1] == ["chats"]
+        parent = folders[-1] if is_child else ""
         about = About(
             parent=parent,
             fork=Fork.DELEGATION if parent else None,
@@ -386,15 +389,6 @@ class _Reader:
         native = SourceMetadata(id=id, at=moment(entry.get("timestamp")))
         message = summarized(said.text, "gemini-cli")
         return MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
-
-
-def _parent(file: str) -> str:
-    """Return the session that a sub-agent's file stands below, where its folder says so."""
-    match file.replace("\\", "/").split("/"):
-        case [*_, "chats", folder, _]:
-            return folder
-        case _:
-            return ""
 
 
 GEMINI_CLI = SessionReader(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
@@ -172,10 +171,12 @@ def moment(value: object) -> int | None:
     """
     found: int | None = None
     if isinstance(value, str):
-        with suppress(ValueError, OverflowError):
+        try:
             date = datetime.fromisoformat(value)
             zoned = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
             found = (zoned - _EPOCH) // _MILLISECOND
+        except (ValueError, OverflowError):
+            return None
     elif not isinstance(value, bool) and isinstance(value, int | float):
         if isinstance(value, float) and not math.isfinite(value * 1000):
             found = None

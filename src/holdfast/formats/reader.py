@@ -29,6 +29,7 @@ __all__ = [
     "Sign",
     "Tables",
     "everywhere",
+    "folder_of",
     "parents_first",
 ]
 
@@ -74,6 +75,11 @@ class SessionReader:
 
     Those files are read at once, and all of a folder where that is nothing.
     """
+
+
+def folder_of(file: str) -> str:
+    """Return the name of the folder that a file lies in; nothing for a bare name."""
+    return file.replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
 
 
 def everywhere(_: str) -> str:

@@ -187,7 +187,9 @@ def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRe
 
 def _has_lines(head: bytes) -> bool:
     """Say whether a file holds a value a line; one line alone is a document as well."""
-    lines = [line for line in _first_lines(head) if line.strip()]
+    # The lines that the file begins with, as far as they end.
+    *whole, _ = head.split(b"\n", _LOOKED_AT + 1)
+    lines = [line for line in whole if line.strip()]
     if not lines:
         return head.lstrip().startswith(b"{")
     if lines[0].strip() == b"[":
@@ -199,17 +201,6 @@ def _has_lines(head: bytes) -> bool:
     return any(_is_object(line) for line in others) and (
         not isinstance(next(_values(head, 1), None), SourceRecord)
     )
-
-
-def _first_lines(head: bytes) -> Iterator[bytes]:
-    """Return the lines that a file begins with, as far as they end."""
-    start = 0
-    for _ in range(_LOOKED_AT + 1):
-        end = head.find(b"\n", start)
-        if end < 0:
-            return
-        yield head[start:end]
-        start = end + 1
 
 
 def _is_object(line: bytes) -> bool:

@@ -189,7 +189,12 @@ class SessionLine:
         if self.kind == "system":
             return (Message(Role.SYSTEM, (Text(string(self.entry.get("content"))),)),), ()
         if self.is_summary:
-            return (_summary(words(content)),), ()
+            text = words(content)
+            read = decoded(_DIALECT, {"role": "user", "content": text})
+            # The name of whoever wrote it stands in some summaries.
+            if isinstance(read, str) or read[0].synthetic is not Synthetic.SUMMARY:
+                return (summarized(text, SYSTEM),), ()
+            return (Message(Role.USER, read[0].parts, synthetic=Synthetic.SUMMARY),), ()
         role = Role.ASSISTANT if self.kind == "assistant" else Role.USER
         try:
             found = read_said(role, content)
@@ -244,14 +249,6 @@ def line_of(record: SourceRecord) -> SessionLine:
     )
 
 
-def _summary(text: str) -> Message:
-    """Return a summary, with the name of whoever wrote it where the text says so."""
-    found = decoded(_DIALECT, {"role": "user", "content": text})
-    if isinstance(found, str) or found[0].synthetic is not Synthetic.SUMMARY:
-        return summarized(text, SYSTEM)
-    return Message(Role.USER, found[0].parts, synthetic=Synthetic.SUMMARY)
-
-
 _CONTINUED = "This session is being continued"
 """How a summary begins, which a stream does not mark as one."""
 
@@ -290,9 +287,19 @@ class StreamConverter:
             made[MARK] = {"call": call}
         if kind in SPOKEN:
             self._last[call] = uuid
-            made |= self._summed(entry)
-        elif kind == "system":
-            made |= self._noted(entry)
+            content = mapping(entry.get("message")).get("content")
+            # The first words of a user below a boundary that begin like a summary are one.
+            if self._is_folded and kind == "user" and words(content).startswith(_CONTINUED):
+                self._is_folded = False
+                made["isCompactSummary"] = True
+        elif kind == "system" and entry.get("subtype") == "init":
+            known = {"cwd": entry.get("cwd"), "version": entry.get("claude_code_version")}
+            self._place = {key: value for key, value in known.items() if isinstance(value, str)}
+        elif kind == "system" and entry.get("subtype") == "compact_boundary":
+            self._is_folded = True
+            about = mapping(entry.get("compact_metadata"))
+            names = {"trigger": "trigger", "preTokens": "pre_tokens", "postTokens": "post_tokens"}
+            made["compactMetadata"] = {name: about.get(key) for name, key in names.items()}
         return SourceRecord(record.line, made, record.file)
 
     def costs(self, record: SourceRecord) -> Iterator[MetadataUpdated]:
@@ -313,25 +320,3 @@ class StreamConverter:
             price,
         )
         yield MetadataUpdated(strand=MAIN, about=About(usage=self._spent))
-
-    def _noted(self, entry: JsonObject) -> JsonObject:
-        if entry.get("subtype") == "init":
-            known = {"cwd": entry.get("cwd"), "version": entry.get("claude_code_version")}
-            self._place = {key: value for key, value in known.items() if isinstance(value, str)}
-        elif entry.get("subtype") == "compact_boundary":
-            self._is_folded = True
-            about = mapping(entry.get("compact_metadata"))
-            names = {"trigger": "trigger", "preTokens": "pre_tokens", "postTokens": "post_tokens"}
-            return {"compactMetadata": {name: about.get(key) for name, key in names.items()}}
-        return {}
-
-    def _summed(self, entry: JsonObject) -> JsonObject:
-        """Return the mark of a summary, for the first words below a boundary that are one."""
-        if not self._is_folded or entry.get("type") != "user":
-            return {}
-        content = mapping(entry.get("message")).get("content")
-        text = content if isinstance(content, str) else words(content)
-        if not text.startswith(_CONTINUED):
-            return {}
-        self._is_folded = False
-        return {"isCompactSummary": True}

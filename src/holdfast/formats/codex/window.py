@@ -230,7 +230,14 @@ def replacement(
         yield from window.instructions
         # The names of messages that were told before; of equal ones, the newest.
         given = _read(mappings(items), said, fold)
-        words = [_words(each) for each in given]
+        words = [
+            hash(each.message.text.strip())
+            if isinstance(each, NewMessage)
+            and each.message.role in (Role.USER, Role.SYSTEM)
+            and each.message.summary is None
+            else 0
+            for each in given
+        ]
         counts = Counter(words)
         known = {each: iter(heard.get(each, ())[-count:]) for each, count in counts.items() if each}
         for each, wording in zip(given, words, strict=True):
@@ -256,23 +263,15 @@ def _read(
             found.append(NewMessage(message, string(item.get("id"))))
     given = [each for each in found if isinstance(each, NewMessage)]
     if said.strip() and all(each.message.summary is None for each in given):
-        _place_summary(found, said)
+        # The last message with the words of the summary is the summary.
+        summary = NewMessage(summarized(said, "codex"))
+        for place in range(len(found) - 1, -1, -1):
+            each = found[place]
+            if not isinstance(each, NewMessage) or each.message.role is not Role.USER:
+                continue
+            if each.message.text.strip().endswith(said.strip()):
+                found[place] = replace(each, message=summary.message)
+                break
+        else:
+            found.append(summary)
     return found
-
-
-def _place_summary(found: list[NewMessage | Problem], said: str) -> None:
-    """Read the last message with the words of the summary as the summary."""
-    for place in range(len(found) - 1, -1, -1):
-        each = found[place]
-        if not isinstance(each, NewMessage) or each.message.role is not Role.USER:
-            continue
-        if each.message.text.strip().endswith(said.strip()):
-            found[place] = replace(each, message=summarized(said, "codex"))
-            return
-    found.append(NewMessage(summarized(said, "codex")))
-
-
-def _words(given: NewMessage | Problem) -> int:
-    if isinstance(given, Problem) or given.message.role not in (Role.USER, Role.SYSTEM):
-        return 0
-    return 0 if given.message.summary is not None else hash(given.message.text.strip())

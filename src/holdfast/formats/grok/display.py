@@ -207,7 +207,10 @@ class ScreenLog:
         """Look at one line."""
         entry = mapping(record.value)
         update = update_of(entry)
-        kind, at = string(update.get("sessionUpdate")), _at(entry)
+        kind = string(update.get("sessionUpdate"))
+        noted = (mapping(_params(entry).get("_meta")), mapping(update.get("_meta")))
+        exact = (moment(each.get("agentTimestampMs")) for each in noted)
+        at = next((each for each in exact if each), None) or moment(entry.get("timestamp"))
         if kind in _PIECES:
             self._piece(record, update, at)
             return
@@ -337,14 +340,6 @@ class _Turns:
 
 def _params(entry: JsonObject) -> JsonObject:
     return mapping(entry.get("params")) if "params" in entry else entry
-
-
-def _at(entry: JsonObject) -> int | None:
-    params = _params(entry)
-    inner = mapping(update_of(entry).get("_meta"))
-    known = (mapping(params.get("_meta")), inner)
-    exact = (moment(each.get("agentTimestampMs")) for each in known)
-    return next((each for each in exact if each), None) or moment(entry.get("timestamp"))
 
 
 def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -52,6 +52,7 @@ from holdfast.formats.reader import (
     SessionReader,
     Sign,
     everywhere,
+    folder_of,
 )
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
@@ -322,7 +323,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
     for record in records:
         entry = mapping(record.value)
         if _is_link(entry):
-            child = string(entry.get("child_session_id")) or _child(record.file)
+            child = string(entry.get("child_session_id")) or folder_of(record.file)
             parents[child] = string(entry.get("parent_session_id"))
             continue
         # The folder of the session that a file belongs to.
@@ -418,14 +419,6 @@ def _related(about: About, folder: str, parents: Mapping[str, str]) -> About:
         return about
     is_child = string(about.more.get("session_kind")).startswith(_CHILD)
     return replace(about, fork=Fork.DELEGATION if is_child else Fork.BRANCH)
-
-
-def _child(file: str) -> str:
-    match file.replace("\\", "/").split("/"):
-        case [*_, own, _]:
-            return own
-        case _:
-            return ""
 
 
 GROK = SessionReader(

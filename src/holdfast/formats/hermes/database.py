@@ -235,7 +235,13 @@ def fingerprint(row: Row) -> int:
 
 def _wire(row: Row) -> dict[str, object]:
     role = string(row.get("role"))
-    entry: dict[str, object] = {"role": role, "content": _content(row.get("content"))}
+    content = row.get("content")
+    structured = content.removeprefix(_STRUCTURED) if isinstance(content, str) else ""
+    found = parsed(structured) if structured != content else None
+    found = found.get("content") if is_object(found) else found
+    if not isinstance(found, list | str):
+        found = None if content is None else _words(content)
+    entry: dict[str, object] = {"role": role, "content": found}
     if role == "tool":
         entry["tool_call_id"] = string(row.get("tool_call_id"))
     if role == "assistant":
@@ -248,16 +254,6 @@ def _wire(row: Row) -> dict[str, object]:
         entry |= {"reasoning_content": shown} if shown else {}
         entry |= {name: found for name in _ITEMS if (found := parsed(row.get(name)))}
     return entry
-
-
-def _content(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_STRUCTURED):
-        found = parsed(value.removeprefix(_STRUCTURED))
-        if is_object(found):
-            found = found.get("content")
-        if is_array(found) or isinstance(found, str):
-            return found
-    return _words(value) if value is not None else None
 
 
 def _words(value: object) -> str:
@@ -385,7 +381,11 @@ def _session(query: DatabaseQuery, row: Row, about: About) -> Iterator[Event]:
     strand = about.id
     yield StrandStarted(strand=strand, line=1, about=about)
     system: list[str] = []
-    if prompt := _prompt(query, row):
+    mark, prompt = string(row.get("system_prompt_hash")), string(row.get("system_prompt"))
+    if mark:
+        prompts = query.rows("system_prompts", ("prompt",), where={"hash": mark})
+        prompt = next((string(found.get("prompt")) for found in prompts), prompt)
+    if prompt:
         key = f"{strand}/system"
         system.append(key)
         message = Message(Role.SYSTEM, (Text(prompt),))
@@ -399,13 +399,6 @@ def _session(query: DatabaseQuery, row: Row, about: About) -> Iterator[Event]:
     yield from problems
     if (usage := usage_of(row)) is not None:
         yield MetadataUpdated(strand=strand, about=About(usage=usage))
-
-
-def _prompt(query: DatabaseQuery, row: Row) -> str:
-    if mark := string(row.get("system_prompt_hash")):
-        for found in query.rows("system_prompts", ("prompt",), where={"hash": mark}):
-            return string(found.get("prompt"))
-    return string(row.get("system_prompt"))
 
 
 def _written(query: DatabaseQuery, strand: str, problems: list[Problem]) -> Iterator[MessageRow]:

@@ -202,8 +202,16 @@ class _ThreadReader:
     def tell(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Event]:
         """Tell the checkpoints of the graph, then those of the graphs inside it."""
         for space, several in groupby(rows, lambda row: string(row[1].get("checkpoint_ns"))):
-            around = [self._spaces[each] for each in _around(space) if each in self._spaces]
-            lines = self._spaces[space] = CheckpointLines(_about(self._thread, space), around)
+            names = space.split("|")
+            outer = ["|".join(names[:length]) for length in range(len(names))] if space else []
+            around = [self._spaces[each] for each in outer if each in self._spaces]
+            about = About(id=self._thread)
+            if space:
+                # A graph that one step calls several times is counted after its name.
+                named = [each for each in names if not each.isdigit()]
+                title = named[-1].partition(":")[0] if named else ""
+                about = About(id=f"{self._thread}/{space}", title=title)
+            lines = self._spaces[space] = CheckpointLines(about, around)
             for line, row in several:
                 yield from self._checkpoint(lines, line, row)
 
@@ -309,23 +317,6 @@ class _ThreadReader:
         if value not in self._entries:
             self._entries[value] = entry_of(value)
         return self._entries[value]
-
-
-def _about(thread: str, space: str) -> About:
-    if not space:
-        return About(id=thread)
-    # A graph that one step calls several times is counted after its name.
-    names = [each for each in space.split("|") if not each.isdigit()]
-    return About(id=f"{thread}/{space}", title=names[-1].partition(":")[0] if names else "")
-
-
-def _around(space: str) -> Iterator[str]:
-    """Return the names of the graphs around one, the outermost first."""
-    if space:
-        yield ""
-    names = space.split("|")
-    for length in range(1, len(names)):
-        yield "|".join(names[:length])
 
 
 def _passed_in(value: object) -> object:

@@ -40,6 +40,7 @@ from holdfast.formats.reader import (
     SessionReader,
     Sign,
     everywhere,
+    folder_of,
 )
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ class _Storage:
                 self._in_session.setdefault(string(entry.get("sessionID")), []).append(own)
             self._messages[own] = entry
         elif _is_part(entry):
-            message = string(entry.get("messageID")) or _folder(record.file)
+            message = string(entry.get("messageID")) or folder_of(record.file)
             self._parts.setdefault(message, []).append(entry)
             self._homes.setdefault(message, record)
         else:
@@ -342,15 +343,6 @@ def _begun(part: JsonObject) -> float:
 
 def _created(entry: JsonObject) -> int:
     return moment(mapping(entry.get("time")).get("created")) or 0
-
-
-def _folder(file: str) -> str:
-    """Return the folder that a file stands in, which has the name of the message."""
-    match file.replace("\\", "/").split("/"):
-        case [*_, folder, _]:
-            return folder
-        case _:
-            return ""
 
 
 OPENCODE = SessionReader(

@@ -163,13 +163,7 @@ def _said(message: JsonObject) -> EntryMessage | None:
                 {key: found for key in _SAVED if (found := string(message.get(key)))},
             )
         case "toolResult":
-            result = ToolResult(
-                string(message.get("toolCallId")),
-                tuple(read_blocks(content)),
-                is_error=message.get("isError") is True,
-                name=string(message.get("toolName")),
-            )
-            return EntryMessage(Message(Role.TOOL, (result,)), usage=usage_of(message))
+            return EntryMessage(Message(Role.TOOL, (_result(message),)), usage=usage_of(message))
         case "bashExecution":
             # A command that the user ran in the chat; the model reads it as the
             # user's words.
@@ -249,6 +243,15 @@ def read_blocks(content: object) -> Iterator[Text | Media]:
 def _own(block: JsonObject, name: str) -> JsonObject:
     found = string(block.get(name))
     return {ORIGIN: {name: found}} if found else NO_EXTRAS
+
+
+def _result(message: JsonObject) -> ToolResult:
+    return ToolResult(
+        string(message.get("toolCallId")),
+        tuple(read_blocks(message.get("content"))),
+        is_error=message.get("isError") is True,
+        name=string(message.get("toolName")),
+    )
 
 
 def ran_note(more: JsonObject) -> str:
