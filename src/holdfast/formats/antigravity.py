@@ -146,7 +146,7 @@ class _TranscriptReader:
         self._model = ""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one step says."""
+        """Yield the events of one step."""
         step = mapping(record.value)
         if self._is_new:
             self._is_new = False

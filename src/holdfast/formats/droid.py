@@ -78,7 +78,7 @@ class DroidStreamReader:
     """Reads a stream line by line."""
 
     def __init__(self) -> None:
-        """Know nothing of the session yet."""
+        """Start with nothing known of the session."""
         self.has_begun = False
         self._keys = KeyAllocator()
         self._model = ""
@@ -87,7 +87,7 @@ class DroidStreamReader:
         self._spent = Usage()
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         entry = mapping(record.value)
         yield from self._begin(record.line, entry)
         match entry.get("type"):
@@ -222,7 +222,7 @@ class _FolderReader:
         self._taken: set[str] = set()
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         entry = mapping(record.value)
         if _is_settings(entry):
             usage = usage_in(mapping(entry.get("tokenUsage")), _USAGE)
@@ -277,7 +277,7 @@ class _FileReader:
         return self._session is not None
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says; of lines that come before the header, nothing is known."""
+        """Yield the events of one line; of lines that come before the header, nothing is known."""
         entry = mapping(record.value)
         match entry.get("type"):
             case "session_start" if self._session is None:

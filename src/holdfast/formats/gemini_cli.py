@@ -54,7 +54,7 @@ _NEAR = 200
 
 
 class MessageGrowth:
-    """How much of a message was told."""
+    """Tracks which parts of a message were yielded, since it is written again as it grows."""
 
     def __init__(self, answered: set[str]) -> None:
         """Nothing was told yet.
@@ -149,7 +149,7 @@ class MessageGrowth:
 
 
 class MessageGrowths:
-    """How much of each message of a file was told."""
+    """The growth of each message of a file, by its id."""
 
     def __init__(self) -> None:
         """Nothing was told yet."""
@@ -235,7 +235,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Reader:
-    """Tells a chat record by record."""
+    """Yields the events of a chat record by record."""
 
     def __init__(self) -> None:
         self._keys = KeyAllocator()
@@ -253,7 +253,7 @@ class _Reader:
         """Where the record stands."""
 
     def take(self, line: int, entry: JsonObject) -> Iterator[Event]:
-        """Tell one record."""
+        """Yield the events of one record."""
         if "$rewindTo" in entry:
             # A message and all after it were taken back; all, when there is no such one.
             yield from self._begin(line, About())
@@ -357,7 +357,7 @@ class _Reader:
         return tuple(key for names in self._window.values() for key in names)
 
     def _patch(self, line: int, patch: JsonObject) -> Iterator[Event]:
-        """Tell what changed in messages, and which of them the model sees from here on."""
+        """Yield what changed in messages, and which of them the model sees from here on."""
         for entry in (patch, *mappings(patch.get("updates"))):
             if (growth := self._grown.known(string(entry.get("id")))) is not None:
                 yield from self._message(line, {"type": growth.speaker, **entry})

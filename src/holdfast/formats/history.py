@@ -29,7 +29,7 @@ class WindowTracker(Generic[_Label]):
     """
 
     def __init__(self) -> None:
-        """See nothing yet."""
+        """Start empty."""
         self.entries: list[tuple[_Label, str]] = []
 
     @property
@@ -82,7 +82,7 @@ class BranchTree:
     """Follows the entries of one file; it holds their names, never their content."""
 
     def __init__(self) -> None:
-        """Know no entry."""
+        """Start with no entry."""
         self._nodes: dict[str, TreeNode] = {}
         self._ends: dict[str, TreeNode] = {}
         """The newest entry of each strand that told something or changed what is seen."""

@@ -170,7 +170,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _LogReader:
-    """Holds the window as it was left, and nothing else."""
+    """Yields the events of a log, and tracks the window that each compression left."""
 
     def __init__(self) -> None:
         self._window = WindowTracker[_Line]()
@@ -178,7 +178,7 @@ class _LogReader:
         self._count = 0
 
     def take(self, entry: JsonObject, record: SourceRecord) -> Iterator[Event]:
-        """Tell one compression."""
+        """Yield the events of one compression."""
         at = moment(entry.get("timestamp"))
         if not self._is_begun:
             self._is_begun = True

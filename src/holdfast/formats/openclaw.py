@@ -256,7 +256,7 @@ def _archived(row: Row) -> Iterator[SourceRecord | Problem]:
 
 
 def _told(strand: str, about: About, found: Iterable[SourceRecord | Problem]) -> Iterator[Event]:
-    """Tell one session among others, under names that are its own."""
+    """Yield the events of one session among others, under names that are its own."""
     problems: list[Problem] = []
     for event in read_openclaw(_records(found, problems)):
         yield from problems

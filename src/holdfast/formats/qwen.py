@@ -64,7 +64,7 @@ _TRIGGERS = {"manual": "manual", "token_limit": "auto", "image_overflow": "auto"
 
 
 class RecordTree:
-    """One strand of a session."""
+    """The records of one strand as a tree, and what the model sees of it."""
 
     def __init__(self, strand: str) -> None:
         """Stand at the root."""
@@ -128,7 +128,7 @@ class RecordTree:
         self._asked = told.message.text if is_asked else ""
 
     def inherit(self, record: SourceRecord, keys: KeyAllocator) -> Iterator[Event]:
-        """Tell the history that a sub-agent begins with, which is that of its parent."""
+        """Yield the history that a sub-agent begins with, which is that of its parent."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
         # The words of the instruction that older versions wrote with an inherited
@@ -158,7 +158,7 @@ class RecordTree:
         return told
 
     def fold(self, record: SourceRecord, keys: KeyAllocator) -> Iterator[Event]:
-        """Tell a compaction: what of its history is new, then what the model sees."""
+        """Yield a compaction: what of its history is new, then what the model sees."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
         at = moment(entry.get("timestamp"))
@@ -273,7 +273,7 @@ class _Reader:
         """The answers whose cost was told."""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one record says."""
+        """Yield the events of one record."""
         entry = mapping(record.value)
         agent = string(entry.get("agentId")) if entry.get("isSidechain") is True else ""
         strand = agent or MAIN

@@ -137,10 +137,10 @@ class DatabaseReader:
 
 
 class KeyAllocator:
-    """Hands out names: the agent's own id of an entry, or its place in the file."""
+    """Allocates unique keys: the agent's own id of an entry, or its place in the file."""
 
     def __init__(self) -> None:
-        """Know no name yet."""
+        """Start with no name."""
         self._taken: set[str] = set()
         self._line = 0
         self._count = 0

@@ -46,7 +46,7 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True)
 class PairedTranscript:
-    """What a reader made of a session file."""
+    """A transcript whose results stand with their calls, and what was left out."""
 
     transcript: Transcript
     problems: tuple[Problem, ...] = ()
@@ -204,7 +204,7 @@ class _Path:
 
 
 class _ReplayedStrand:
-    """One strand while it is told."""
+    """The replay of one strand, as its events arrive."""
 
     def __init__(self, about: About) -> None:
         self.about = about
@@ -248,7 +248,7 @@ class _ReplayedStrand:
 
 
 class _Replay:
-    """Follows every strand of a file."""
+    """The replay of a file: its strands, and which conversation each belongs to."""
 
     def __init__(self) -> None:
         self._strands: dict[str, _ReplayedStrand] = {}

@@ -127,7 +127,7 @@ def _runs(entry: JsonObject, strand: str) -> Iterator[_Run]:
 
 
 class _Agents:
-    """Knows which of several agents speaks."""
+    """Assigns messages to the agents of a run."""
 
     def __init__(self, main: str) -> None:
         self.begun = {main}

@@ -33,7 +33,7 @@ __all__ = ["read_documents_tolerantly", "read_tolerantly"]
 def read_tolerantly(
     reader: SessionReader, stream: Iterable[SourceRecord | Problem]
 ) -> Iterator[Event]:
-    """Tell a session file, with the problems of the stream where they stood.
+    """Yield the events of a session file, with the problems of the stream where they stood.
 
     Lines of another agent that the reader passed over are one problem, at the first of them.
     """
@@ -52,7 +52,7 @@ def read_tolerantly(
 def read_documents_tolerantly(
     name: str, stream: Iterable[SourceRecord | Problem]
 ) -> Iterator[Event]:
-    """Tell provider documents, one at a time, or one that is given as a list of its messages.
+    """Yield the events of documents, or of one that is given as a list of its messages.
 
     Args:
         name: The format, or `auto`.
@@ -76,7 +76,7 @@ def read_documents_tolerantly(
 
 
 class _ForeignLines:
-    """Notices the lines that tell a reader nothing because they are another agent's.
+    """Counts the lines that a reader passed over because they are another agent's.
 
     Not every line of an agent is known by itself. Those that follow one that is known and tell
     nothing count with it, unless they are known as the reader's own.
@@ -140,7 +140,7 @@ def _records(
 
 
 def _told_one(record: SourceRecord, key: str, name: str, count: int) -> Iterator[Event]:
-    """Tell an object with a conversation at the line that it stands on."""
+    """Yield the events of an object with a conversation at the line that it stands on."""
     try:
         document = read_conversation(record, key, name)
     except DecodeError as error:

@@ -38,7 +38,7 @@ __all__ = ["LinePlace", "LineTree", "LineWindows"]
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """Where a line belongs."""
+    """The strand that a line belongs to, and the message that it follows."""
 
     strand: str
     follows: str = ""
@@ -51,11 +51,11 @@ class _Tasks:
     """Remembers the calls that gave sub-agents their tasks, by the words of the task."""
 
     def __init__(self) -> None:
-        """Know no call."""
+        """Start with no call."""
         self._waiting: dict[str, tuple[str, str, str]] = {}
 
     def offer(self, line: SessionLine, strand: str) -> None:
-        """Take note of the tasks in a line of the model."""
+        """Record the tasks in a line of the model."""
         for block in mappings(line.content):
             fields = mapping(block.get("input"))
             if "description" in fields and (prompt := string(fields.get("prompt"))):
@@ -75,7 +75,7 @@ class LineTree:
     """Follows the parents of the lines of a file."""
 
     def __init__(self) -> None:
-        """Know no line."""
+        """Start with no line."""
         self._known: dict[str, tuple[str, str]] = {}
         """Each line with its strand and the key of the message at or before it."""
         self._followed: set[str] = set()
@@ -110,7 +110,7 @@ class LineTree:
         return LinePlace(strand, follows)
 
     def told(self, line: SessionLine, place: LinePlace, key: str) -> None:
-        """Take note of a message that was told, by the key of its last part."""
+        """Record a message that was told, by the key of its last part."""
         if line.parent:
             self._followed.add(line.parent)
         if place.begun is not None and line.is_side and not self._is_side:
@@ -122,7 +122,7 @@ class LineTree:
             self._tasks.offer(line, place.strand)
 
     def passed(self, line: SessionLine) -> str:
-        """Take note of a line that is not a message, and return its strand."""
+        """Record a line that is not a message, and return its strand."""
         before = line.parent or string(line.entry.get("logicalParentUuid"))
         strand, follows = self._known.get(before) or (self._current, "")
         if line.uuid and line.uuid not in self._known:
@@ -130,7 +130,7 @@ class LineTree:
         return strand
 
     def copied(self, line: SessionLine) -> tuple[str, str]:
-        """Take note of a copy, and return its strand and the message it stands for."""
+        """Record a copy, and return its strand and the message it stands for."""
         strand, _ = self._known.get(line.parent) or (self._current, "")
         _, key = self._known[line.original]
         self._followed.add(line.parent)
@@ -193,10 +193,10 @@ class _Change:
 
 
 class LineWindows:
-    """Knows in which order messages were told, and which compactions wait for their summary."""
+    """Tracks the window of each strand, and compactions that still lack their summary."""
 
     def __init__(self) -> None:
-        """Know no message."""
+        """Start with no message."""
         self._order: dict[str, int] = {}
         self._told: list[tuple[str, str]] = []
         """Every key with its strand."""
@@ -209,11 +209,11 @@ class LineWindows:
         """The newest change of what the model sees of each strand."""
 
     def branch(self, strand: str, of: str, after: str) -> None:
-        """Take note that a strand shares what another was told up to a message."""
+        """Record that a strand shares what another was told up to a message."""
         self._parents[strand] = (of, self._order.get(after, -1))
 
     def tell(self, uuid: str, keys: tuple[str, ...], strand: str) -> None:
-        """Take note of the messages of a line."""
+        """Record the messages of a line."""
         told = self._told
         for key in keys:
             self._order[key] = len(told)
@@ -222,11 +222,11 @@ class LineWindows:
             self._pieces[uuid] = keys
 
     def copied(self, uuid: str, original: str) -> None:
-        """Take note of a line that stands for another."""
+        """Record a line that stands for another."""
         self._pieces[uuid] = self._pieces.get(original, (original,))
 
     def begin(self, line: SessionLine, strand: str) -> None:
-        """Take note of a boundary."""
+        """Record a boundary."""
         self._open[strand] = _Boundary(line.uuid or f"#{line.number}", line.entry, len(self._told))
 
     def end(

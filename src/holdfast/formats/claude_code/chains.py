@@ -76,10 +76,10 @@ class WrittenLine:
 
 
 class WrittenLines:
-    """Knows which lines were written, for all strands of a file."""
+    """The lines that were written, for all strands of a file."""
 
     def __init__(self) -> None:
-        """Know no line."""
+        """Start with no line."""
         self._lines: dict[str, list[WrittenLine]] = {}
         """The lines of each message; of those that were written again, the newest."""
         self._calls: dict[tuple[str, bool], str] = {}
@@ -88,7 +88,7 @@ class WrittenLines:
         self._followed: set[str] = set()
 
     def enter(self, key: str, line: WrittenLine, parent: str) -> None:
-        """Take note of a line."""
+        """Record a line."""
         self._lines.setdefault(key, []).append(line)
         self._parents[line.uuid] = parent
         if parent:
@@ -99,7 +99,7 @@ class WrittenLines:
         return self._lines.pop(key, ())
 
     def call(self, call: str, uuid: str, *, is_side: bool) -> None:
-        """Take note of the line of a call."""
+        """Record the line of a call."""
         self._calls[call, is_side] = uuid
 
     def lines(self, key: str) -> Sequence[WrittenLine]:
@@ -129,7 +129,7 @@ class WrittenLines:
 
 
 class LineChain:
-    """One strand: what comes next follows its last line."""
+    """The chain of lines of one strand: what comes next follows its last line."""
 
     def __init__(self, book: WrittenLines, begun: StrandStarted | None, *, is_side: bool) -> None:
         """Begin a strand; one that is a branch goes on from a line of another."""
@@ -163,14 +163,14 @@ class LineChain:
         return self._book.caller(piece.answers, is_side=self.is_side)
 
     def wrote(self, key: str, line: WrittenLine, parent: str) -> None:
-        """Take note of a line of a message."""
+        """Record a line of a message."""
         self._book.enter(key, line, parent)
         if line.piece.call:
             self._book.call(line.piece.call, line.uuid, is_side=self.is_side)
         self.last = line.uuid
 
     def begin_chain(self, root: str) -> None:
-        """Take note that what comes next follows a boundary."""
+        """Record that what comes next follows a boundary."""
         self.last = self.root = root
 
     def goes_back(self, keys: Sequence[str]) -> bool:
@@ -182,12 +182,12 @@ class LineChain:
         return True
 
     def told(self, key: str) -> None:
-        """Take note of a message that is written to the end."""
+        """Record a message that is written to the end."""
         if self.shown is not None:
             self.shown.append(key)
 
     def show(self, keys: Sequence[str]) -> None:
-        """Take note of another window."""
+        """Record another window."""
         self.shown = list(keys)
 
     def marks(self, told: MessageEvent, parent: str) -> dict[str, object]:
@@ -212,7 +212,7 @@ class LineChains:
     """The strands of one conversation; those of others are not written."""
 
     def __init__(self) -> None:
-        """Know no strand."""
+        """Start with no strand."""
         self.book = WrittenLines()
         self._threads: dict[str, LineChain] = {}
         self._main: str | None = None

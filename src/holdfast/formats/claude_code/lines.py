@@ -88,7 +88,7 @@ COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """A line with its place."""
+    """A line of a session file, parsed as far as the reader needs it."""
 
     number: int
     kind: str
@@ -262,7 +262,7 @@ class StreamConverter:
     """Turns the lines of one stream into lines of a session file."""
 
     def __init__(self) -> None:
-        """Know no line."""
+        """Start with no line."""
         self._last: dict[str, str] = {}
         """The newest line of each agent, by the call that it works for."""
         self._place: dict[str, str] = {}

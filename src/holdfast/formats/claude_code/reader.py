@@ -61,7 +61,7 @@ class SessionHeader:
     """Gathers what is known of a session while its lines come."""
 
     def __init__(self, tree: LineTree) -> None:
-        """Know nothing; the tree says which lines are in the file."""
+        """Start with nothing known; the tree says which lines are in the file."""
         self._tree = tree
         self.session = ""
         """The first session id of the file."""
@@ -186,7 +186,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Reader:
-    """Tells lines as they come."""
+    """Yields the events of a session file, line by line."""
 
     def __init__(self) -> None:
         self._tree = LineTree()
@@ -198,7 +198,7 @@ class _Reader:
         """The message of each strand that was told last."""
 
     def take(self, line: SessionLine) -> list[Event]:
-        """Tell what a line adds."""
+        """Return what a line adds."""
         events: list[Event] = []
         if line.marks and line.original in self._told:
             # Let a line stand for the one that it repeats: what comes below it follows that.
@@ -242,7 +242,7 @@ class _Reader:
         return events
 
     def end(self) -> Iterator[Event]:
-        """Tell what only the whole file shows."""
+        """Yield what only the whole file shows."""
         if not self._header.has_begun:
             yield StrandStarted(strand=MAIN, line=1, about=self._header.begin(None))
         yield from self._tree.problems()
@@ -319,7 +319,7 @@ class _AnswerTracker:
         return rest
 
     def close(self) -> None:
-        """Take note that a user spoke: what is said now is another answer, whatever its id."""
+        """Record that a user spoke: what is said now is another answer, whatever its id."""
         self._reply, self._blocks = "", []
 
     def spent(self, line: SessionLine) -> Usage | None:

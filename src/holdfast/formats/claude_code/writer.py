@@ -75,7 +75,7 @@ class ContentWriter:
     """Writes content; call ids become what the API accepts, the same for a call and its result."""
 
     def __init__(self) -> None:
-        """Know no call."""
+        """Start with no call."""
         self._identities = Identities()
 
     def of(self, message: Message) -> list[LineContent]:

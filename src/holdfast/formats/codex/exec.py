@@ -85,7 +85,7 @@ def sign_of(entry: JsonObject) -> Sign | None:
 
 
 class _Run:
-    """What one run of the program has going; the next one counts its items anew."""
+    """The state of one run of the program; the next run counts its items from the start."""
 
     def __init__(self, model: str = "") -> None:
         self.model = model
@@ -102,7 +102,7 @@ class ExecReader:
     """Reads a stream event by event."""
 
     def __init__(self) -> None:
-        """Know no thread yet."""
+        """Start with no thread."""
         self._keys = KeyAllocator()
         self._replies = AnswerTracker()
         self._run = _Run()
@@ -114,7 +114,7 @@ class ExecReader:
         self._record = SourceRecord(0, None)
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one event says."""
+        """Yield the events of one event."""
         self._record = record
         entry = mapping(record.value)
         kind = string(entry.get("type"))
@@ -184,7 +184,7 @@ class ExecReader:
             yield MetadataUpdated(strand=self._strand, about=About(usage=spent))
 
     def _event(self, record: SourceRecord, event: JsonObject) -> Iterator[Event]:
-        """Tell an event of the older kind."""
+        """Yield an event of the older kind."""
         match event.get("type"):
             case "session_configured":
                 self._run.model = string(event.get("model"))

@@ -72,7 +72,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """Something began of which only the end will tell what it is."""
+    """An item that has started and whose content comes with its end."""
 
     id: str
     kind: str

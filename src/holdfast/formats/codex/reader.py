@@ -80,7 +80,7 @@ def recognize(records: Sequence[SourceRecord]) -> Sign | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCost:
-    """The model was asked, and this is what it cost."""
+    """What one request to the model cost."""
 
     usage: Usage
 
@@ -141,7 +141,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Reader:
-    """Tells a rollout line by line."""
+    """Yields the events of a rollout line by line."""
 
     def __init__(self) -> None:
         self._keys = KeyAllocator()
@@ -156,7 +156,7 @@ class _Reader:
         self._total: object = None
 
     def take(self, record: SourceRecord) -> Iterator[Event | AnswerCost]:
-        """Tell one line."""
+        """Yield the events of one line."""
         entry = mapping(record.value)
         payload = mapping(entry.get("payload"))
         match entry.get("type"):
@@ -194,7 +194,7 @@ class _Reader:
                 return
 
     def end(self) -> Iterator[Event]:
-        """Tell a prompt that nothing followed."""
+        """Yield a prompt that nothing followed."""
         if self._prompt is not None:
             prompt, self._prompt = self._prompt, None
             self._hear(prompt.message, prompt.key)

@@ -37,7 +37,7 @@ _NOTHING: JsonObject = {}
 
 
 class RolloutWriter:
-    """Counts and dates lines while they are written."""
+    """Writes the lines of a rollout, with their numbers and times."""
 
     def __init__(self) -> None:
         """Begin an empty file."""
@@ -120,7 +120,7 @@ class RolloutWriter:
 
 
 class ReaderEcho:
-    """Names messages and answers as a reader does."""
+    """Simulates how a reader names messages and answers, while a rollout is written."""
 
     def __init__(self) -> None:
         """Begin with an empty file."""

@@ -32,7 +32,7 @@ class Assets:
     """The bytes that events share."""
 
     def __init__(self) -> None:
-        """Know of none."""
+        """Start with none."""
         self._known: dict[str, Media] = {}
 
     def take(self, event: JsonObject) -> None:
@@ -120,7 +120,7 @@ def _result(event: JsonObject, assets: Assets) -> ToolResult:
 
 
 class ConversationState:
-    """The messages of a conversation, by name."""
+    """The window of one conversation, and the answer that is being given."""
 
     def __init__(self) -> None:
         """Show nothing yet."""

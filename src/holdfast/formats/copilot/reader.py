@@ -54,7 +54,7 @@ class UsageTotals:
     """Adds up what the conversations of a log cost."""
 
     def __init__(self) -> None:
-        """Know of no cost."""
+        """Start with no cost."""
         self._spent: dict[str, Usage] = {}
         self._is_live = False
         """Whether the log tells what each request cost."""
@@ -162,7 +162,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Reader:
-    """Tells a log event by event."""
+    """Yields the events of a log event by event."""
 
     def __init__(self) -> None:
         self._keys = KeyAllocator()
@@ -177,7 +177,7 @@ class _Reader:
         self._totals = UsageTotals()
 
     def take(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
-        """Tell one event."""
+        """Yield the events of one event."""
         match entry.get("type"):
             case "session.start":
                 yield from self._begin(MAIN, record.line, about_of(event))
@@ -218,7 +218,7 @@ class _Reader:
                 yield from self._say(record, entry, event)
 
     def _say(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
-        """Tell what an event says to the model or from it."""
+        """Yield the events of an event to the model or from it."""
         message = message_of(string(entry.get("type")), event, self._assets)
         if message is None or not message.parts:
             return
@@ -305,7 +305,7 @@ class _Reader:
             yield RewindEvent(strand=name, line=record.line, shows=shows, at=native.at)
 
     def _fold(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
-        """Tell a compaction: the model goes on with its instructions and what came meanwhile."""
+        """Yield a compaction: the model goes on with its instructions and what came meanwhile."""
         text = string(event.get("summaryContent"))
         if event.get("success") is False or not text.strip():
             return
@@ -331,7 +331,7 @@ class _Reader:
     def _rewind(
         self, record: SourceRecord, entry: JsonObject, event: JsonObject
     ) -> Iterator[Event]:
-        """Tell that what was said was cleared, or taken back from one event on."""
+        """Yield the rewind of a conversation that was cleared, or taken back from one event on."""
         name = self._name(entry, event)
         yield from self._begin(name, record.line, About())
         strand = self._strands[name]

@@ -46,7 +46,7 @@ _LONGEST = 10
 
 @dataclass(frozen=True, slots=True)
 class ChatRoot:
-    """What is known of a state."""
+    """The newest state of a chat, as far as it can be read."""
 
     messages: tuple[str, ...]
     """The names of the messages, as the table has them."""

@@ -92,7 +92,7 @@ class CursorCall:
 
 @dataclass(frozen=True, slots=True)
 class CursorResult:
-    """What came of a call."""
+    """The result of a tool call."""
 
     content: tuple[Text | Media, ...]
     failed: bool
@@ -218,7 +218,7 @@ class CursorStreamReader:
     """Reads a stream event by event."""
 
     def __init__(self) -> None:
-        """Know no session yet."""
+        """Start with no session."""
         self._keys = KeyAllocator()
         self._turn = _Turn()
         self._begun: dict[str, str] = {}
@@ -229,7 +229,7 @@ class CursorStreamReader:
         """What each strand cost so far."""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one event says."""
+        """Yield the events of one event."""
         entry = mapping(record.value)
         if not is_streamed(entry):
             return
@@ -271,7 +271,7 @@ class CursorStreamReader:
                 return
 
     def end(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell the last words, unless they are half of something, which more lines would change."""
+        """Yield the last words, unless more lines would change them."""
         turn = self._turn
         if turn.is_half or (turn.thought and not turn.text):
             reason = "the last message has no end and is left out"
@@ -280,7 +280,7 @@ class CursorStreamReader:
             yield from self._flush(record)
 
     def _flush(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what the model said and was not told yet."""
+        """Yield what the model said and was not told yet."""
         yield from self._tell(record, Role.ASSISTANT, self._turn.parts())
 
     def _begin(self, line: int, entry: JsonObject) -> Iterator[Event]:
@@ -390,7 +390,7 @@ class _Reader:
         """The ids that calls without one were given, oldest first, while they wait."""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         self.is_new = False
         entry = mapping(record.value)
         role = _ROLES.get(string(entry.get("role")))

@@ -178,10 +178,10 @@ def update_of(entry: JsonObject) -> JsonObject:
 
 
 class ScreenLog:
-    """Puts the pieces of one stream together."""
+    """Assembles the messages of a screen log from their pieces."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start empty."""
         self.steps: list[ScreenStep] = []
         self.failed: set[str] = set()
         """The calls whose tools failed."""
@@ -271,7 +271,7 @@ class ScreenLog:
         self._run = kind
 
     def _call(self, record: SourceRecord, update: JsonObject, at: int | None) -> None:
-        """Tell a call when it is first heard of; what it was called with may come later."""
+        """Show a call when it is first heard of; its arguments may come later."""
         call = string(update.get("toolCallId"))
         tool = mapping(mapping(update.get("_meta")).get("x.ai/tool"))
         given = update.get("rawInput")

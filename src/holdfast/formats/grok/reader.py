@@ -84,7 +84,7 @@ class SessionFiles:
 
 
 def session_events(pages: SessionFiles) -> Iterator[Event]:
-    """Tell a session that has begun."""
+    """Yield the events of a session that has begun."""
     desk = _HistoryReader(pages)
     steps = pages.display.steps
     # The places of what was taken back, and the turns of what was not.
@@ -113,7 +113,7 @@ def session_events(pages: SessionFiles) -> Iterator[Event]:
 
 
 class _HistoryReader:
-    """Tells a session piece by piece, and knows what its model sees."""
+    """Yields the events of a session, and tracks what its model sees."""
 
     def __init__(self, pages: SessionFiles) -> None:
         self._pages = pages
@@ -126,7 +126,7 @@ class _HistoryReader:
         self._hints = _Hints(pages.display)
 
     def show(self, step: ScreenMessage) -> Iterator[Event]:
-        """Tell a message that only the screen still has."""
+        """Yield a message that only the screen still has."""
         self._window.add(step.turn, step.key)
         native = SourceMetadata(at=step.at)
         yield MessageEvent(
@@ -138,7 +138,7 @@ class _HistoryReader:
         )
 
     def reach(self, step: ScreenMessage) -> Iterator[Event]:
-        """Tell what the model sees up to a prompt and what belongs to it."""
+        """Yield what the model sees up to a prompt and what belongs to it."""
         if step.prompt is not None:
             yield from self._until(step.prompt + 1)
 
@@ -148,7 +148,7 @@ class _HistoryReader:
         yield RewindEvent(strand=self._pages.strand, line=step.line, shows=shows, at=step.at)
 
     def fold(self, step: CompactionStep, *, is_newest: bool) -> Iterator[Event]:
-        """Tell what a compaction left: the newest left how the other file begins."""
+        """Yield what a compaction left: the newest left how the other file begins."""
         self._window.show(())
         kept = self._pages.kept.get(step.id, SourceRecord(step.line, {}))
         items = mappings(mapping(kept.value).get("compacted_history"))
@@ -172,7 +172,7 @@ class _HistoryReader:
             )
 
     def finish(self) -> Iterator[Event]:
-        """Tell the rest of what the model sees."""
+        """Yield the rest of what the model sees."""
         yield from self._lines(len(self._pages.chat))
 
     def _until(self, prompt: int) -> Iterator[Event]:
@@ -362,7 +362,7 @@ class _Folder:
             self._transcripts.setdefault(record.file, []).append(record)
 
     def tell(self, parents: Mapping[str, str]) -> Iterator[Event]:
-        """Tell the session; of several in one folder, nothing says which is which."""
+        """Yield the events of the session, or of each file where a folder holds several."""
         files = self._transcripts or self._displays
         is_one = len(files) == 1
         screens = list(self._displays.values()) if is_one else []

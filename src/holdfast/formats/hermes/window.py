@@ -32,7 +32,7 @@ TOGETHER = 5e-6
 
 
 class RowFate(Enum):
-    """What became of a row."""
+    """Whether a row is live, was compacted away or was taken back."""
 
     LIVE = auto()
     FOLDED = auto()
@@ -42,7 +42,7 @@ class RowFate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """A row: what it tells, and what became of it."""
+    """A row of the message table: its event, fingerprint, time and fate."""
 
     told: MessageEvent
     print: int
@@ -134,7 +134,7 @@ def row_events(rows: Iterable[MessageRow], system: Sequence[str]) -> Iterator[Ev
 
 
 class _RowReader:
-    """Knows the window, and the rows that may belong to a compaction."""
+    """Tracks the window of a session, and rows that may belong to a compaction."""
 
     def __init__(self, system: tuple[str, ...]) -> None:
         self._system = system
@@ -149,7 +149,7 @@ class _RowReader:
         """The words and the time of every row so far."""
 
     def take(self, row: MessageRow) -> Iterator[Event]:
-        """Tell one row, and what it shows about those before it."""
+        """Yield the events of one row, and what it shows about those before it."""
         block = self._block
         if block is not None and block.holds(row):
             if block.add(row):
@@ -192,7 +192,7 @@ class _RowReader:
             yield self._tell(row)
 
     def end(self) -> Iterator[Event]:
-        """Tell what waits, and make the window the one that the rows say."""
+        """Yield what waits, and make the window the one that the rows say."""
         yield from self._closed()
         yield from self._flushed()
         yield from self._rewound()
@@ -265,7 +265,7 @@ class _RowReader:
             yield RewindEvent(strand=told.strand, line=told.line, shows=self._shows())
 
     def _flushed(self) -> Iterator[Event]:
-        """Tell the repeated rows: no summary came after them."""
+        """Yield the repeated rows: no summary came after them."""
         yield from self._rewritten()
         heads, self._heads = self._heads, []
         for head in heads:

@@ -82,7 +82,7 @@ class PendingCalls:
     """
 
     def __init__(self) -> None:
-        """Wait for nothing."""
+        """Start with no open call."""
         self._open: set[str] = set()
         self._held: list[tuple[SourceRecord, str]] = []
 
@@ -114,10 +114,10 @@ class PendingCalls:
 
 
 class HistoryWindow:
-    """Follows the history of one agent."""
+    """Tracks the history that Kimi sends its model, counted in messages as Kimi does."""
 
     def __init__(self) -> None:
-        """See nothing yet."""
+        """Start empty."""
         self._system: list[str] = []
         self._slots: list[_Slot] = []
         self._steps: dict[str, _Slot] = {}
@@ -214,7 +214,7 @@ class JournalReader:
     """Reads one journal line by line."""
 
     def __init__(self) -> None:
-        """Know nothing of the session yet."""
+        """Start with nothing known of the session."""
         self._begun = False
         self._about = About()
         """What is known of the session so far."""
@@ -227,7 +227,7 @@ class JournalReader:
         """The name of what the line says, should it say anything."""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         entry = mapping(record.value)
         self._key = self._keys.take("", record.line)
         match string(entry.get("type")):
@@ -270,7 +270,7 @@ class JournalReader:
                 return
 
     def close(self) -> Iterator[Event]:
-        """Tell what still waits for results when the journal ends."""
+        """Yield what still waits for results when the journal ends."""
         yield from self._release(at_once=True)
 
     def _release(self, *, at_once: bool = False) -> Iterator[Event]:
@@ -283,7 +283,7 @@ class JournalReader:
     def _told(
         self, record: SourceRecord, message: Message, native: SourceMetadata
     ) -> Iterator[Event]:
-        """Tell a message, and the session before the first."""
+        """Yield a message, and the session before the first."""
         if not self._begun:
             self._begun = True
             yield StrandStarted(strand=MAIN, line=record.line, about=self._about)
@@ -315,7 +315,7 @@ class JournalReader:
         yield from self._instruct(record, string(entry.get("systemPrompt")))
 
     def _instruct(self, record: SourceRecord, prompt: str) -> Iterator[Event]:
-        """Tell the first system prompt; it is written again after each compaction."""
+        """Yield the first system prompt; it is written again after each compaction."""
         if prompt and not self._window.is_instructed:
             self._window.instruct(self._key)
             yield from self._told(record, Message(Role.SYSTEM, (Text(prompt),)), SourceMetadata())

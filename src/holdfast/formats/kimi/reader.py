@@ -61,22 +61,22 @@ def is_shown(entry: JsonObject) -> bool:
 
 
 class ScreenReader:
-    """Reads one such file line by line."""
+    """Reads a file of screen events line by line."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start empty."""
         self.usage: Usage | None = None
         """What the steps of its own agent cost so far."""
         self._keys = KeyAllocator()
         self._lanes: dict[str, _Lane] = {}
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         event = mapping(mapping(record.value).get("message"))
         yield from self._event(record, event, MAIN)
 
     def close(self) -> Iterator[Event]:
-        """Tell a call of which more might have come."""
+        """Yield a call of which more might have come."""
         for lane in self._lanes.values():
             yield from lane.flush()
 
@@ -112,7 +112,7 @@ class _Lane:
     def take(
         self, record: SourceRecord, kind: str, payload: JsonObject, of: str | None
     ) -> Iterator[Event]:
-        """Tell an event, and the session before the first that says something."""
+        """Yield an event, and the session before the first that says something."""
         if kind == "ToolCallPart" and self._call is not None:
             made, call = self._call
             more = call.arguments + string(payload.get("arguments_part"))
@@ -137,7 +137,7 @@ class _Lane:
             yield self._told(record, message)
 
     def flush(self) -> Iterator[Event]:
-        """Tell the call that was waiting."""
+        """Yield the call that was waiting."""
         if self._call is not None:
             record, call = self._call
             self._call = None
@@ -181,7 +181,7 @@ _CLI_STATE = frozenset(["custom_title", "title_generated"])
 
 @dataclass(frozen=True, slots=True)
 class JournalPlace:
-    """Where a file lies."""
+    """The session and the agent that a file belongs to, by its path."""
 
     folder: str
     """The folder of its session."""
@@ -307,7 +307,7 @@ class _FolderReader:
         """Those that the file at hand tells once more."""
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         entry = mapping(record.value)
         # A line of a journal has a type, and most lines are of journals.
         is_beside = "type" not in entry
@@ -334,7 +334,7 @@ class _FolderReader:
             yield from self._heard(self._desk.take(record))
 
     def close(self) -> Iterator[Event]:
-        """Tell what was waiting for the end of a file."""
+        """Yield what was waiting for the end of a file."""
         yield from self._heard(self._desk.close())
         usage, place = self._desk.usage, self._desk.place
         for known, strand in self._begun.get(place.folder, ()) if usage is not None else ():
@@ -384,7 +384,7 @@ class _FileReader:
         return self._screen.usage
 
     def take(self, record: SourceRecord) -> Iterator[Event]:
-        """Tell what one line says."""
+        """Yield the events of one line."""
         if not is_shown(mapping(record.value)):
             for event in self._journal.take(record):
                 yield self._named(event)
@@ -393,7 +393,7 @@ class _FileReader:
         yield from (self._named(event) for event in events if self._is_shown)
 
     def close(self) -> Iterator[Event]:
-        """Tell what was waiting for the end of the file."""
+        """Yield what was waiting for the end of the file."""
         yield from map(self._named, self._journal.close())
         events = self._screen.close()
         yield from (self._named(event) for event in events if self._is_shown)

@@ -200,7 +200,7 @@ class _ThreadReader:
         """Which channel is the conversation of a graph: the first that is one."""
 
     def tell(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Event]:
-        """Tell the checkpoints of the graph, then those of the graphs inside it."""
+        """Yield the checkpoints of the graph, then those of the graphs inside it."""
         for space, several in groupby(rows, lambda row: string(row[1].get("checkpoint_ns"))):
             names = space.split("|")
             outer = ["|".join(names[:length]) for length in range(len(names))] if space else []

@@ -125,7 +125,7 @@ class _Change:
 
 
 class CheckpointLines:
-    """Every line of one graph."""
+    """All lines of one graph: the conversation and its branches."""
 
     def __init__(self, about: About, around: Sequence[CheckpointLines]) -> None:
         """Begin without any.
@@ -172,7 +172,7 @@ class CheckpointLines:
         self._settle(checkpoint, self._line_after(parent))
 
     def take(self, checkpoint: GraphCheckpoint) -> Iterator[Event]:
-        """Tell what a checkpoint has that its parent had not."""
+        """Yield what a checkpoint has that its parent had not."""
         # Note what a conversation is called; a graph inside another one is called by its
         # node.
         title = checkpoint.title

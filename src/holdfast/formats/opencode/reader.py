@@ -273,7 +273,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Storage:
-    """Everything below a folder."""
+    """The sessions, messages and parts found below a folder."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, JsonObject] = {}

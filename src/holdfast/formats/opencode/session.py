@@ -183,7 +183,7 @@ class StoredMessage:
 def session_events(
     session: JsonObject, entries: Sequence[StoredMessage], keys: KeyAllocator
 ) -> Iterator[Event]:
-    """Tell one session, its messages being in their order."""
+    """Yield the events of one session, its messages being in their order."""
     parent = string(session.get("parentID"))
     known = About(
         id=string(session.get("id")),
@@ -221,7 +221,7 @@ class _SessionReader:
         """The compactions that were asked for, by the message that did."""
 
     def take(self, entry: StoredMessage, *, is_newest: bool) -> Iterator[Event]:
-        """Tell a message."""
+        """Yield a message."""
         for part in entry.parts:
             if part.get("type") == "compaction":
                 self._asked[entry.id] = part
@@ -255,7 +255,7 @@ class _SessionReader:
             yield self._told(entry, entry.id, message, SourceMetadata(id=entry.id, at=entry.at))
 
     def rewind(self, message: str, entries: Sequence[StoredMessage]) -> Iterator[Event]:
-        """Tell that the session was taken back to before a message."""
+        """Yield the rewind of a session to before a message."""
         order = {entry.id: place for place, entry in enumerate(entries)}
         if message in order:
             end = order[message]

@@ -53,10 +53,10 @@ _OVER = frozenset(["completed", "failed"])
 
 
 class AcpToolCalls:
-    """Knows which calls were told, and which of them were answered."""
+    """Tracks the calls of an ACP agent: which were yielded, and which were answered."""
 
     def __init__(self) -> None:
-        """Know no call."""
+        """Start with no call."""
         self._asked: set[str] = set()
         self._answered: set[str] = set()
 
@@ -147,7 +147,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _ConversationReader:
-    """Tells one conversation."""
+    """Yields the events of one conversation."""
 
     def __init__(self, strand: str, keys: KeyAllocator) -> None:
         self._strand = strand or MAIN
@@ -160,7 +160,7 @@ class _ConversationReader:
         self._errands = AcpToolCalls()
 
     def take(self, event: JsonObject, line: int) -> Iterator[Event]:
-        """Tell one event."""
+        """Yield the events of one event."""
         about = _about(event)
         self._model = about.model or self._model
         if not self._is_begun:

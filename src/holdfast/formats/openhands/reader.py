@@ -136,7 +136,7 @@ def undivided(whole: Usage, past: Sequence[JsonObject]) -> Usage | None:
 
 
 class TaskReader:
-    """Tells the events of one task."""
+    """Yields the events of one task."""
 
     def __init__(self, strand: str, line: int, keys: KeyAllocator) -> None:
         """Begin with no event.
@@ -156,7 +156,7 @@ class TaskReader:
         self._summary = ""
 
     def take(self, event: JsonObject) -> Iterator[Event]:
-        """Tell one event."""
+        """Yield the events of one event."""
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
         if "observation" in event and name not in _QUIET:
@@ -268,7 +268,7 @@ class TaskReader:
 
 
 class _Calls:
-    """Knows which call an observation answers."""
+    """Tracks open calls, to find the one that an observation answers."""
 
     def __init__(self) -> None:
         self._of: dict[int, str] = {}
@@ -350,7 +350,7 @@ def _conversation(file: str) -> str:
 
 
 def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> Iterator[Event]:
-    """Tell one conversation, once all of it is there."""
+    """Yield the events of one conversation, once all of it is there."""
     metadata: JsonObject = {}
     events: dict[int, JsonObject] = {}
     first = 0

@@ -79,7 +79,7 @@ _RAN = ("exitCode", "cancelled", "truncated", "fullOutputPath")
 
 @dataclass(frozen=True, slots=True)
 class EntryMessage:
-    """What one entry says."""
+    """The message of one entry, with what else the entry says about it."""
 
     message: Message
     model: str = ""

@@ -168,7 +168,7 @@ _SOUND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True, slots=True)
 class EntryContent:
-    """An entry without its place."""
+    """The type and the fields of an entry, without its id, parent and time."""
 
     kind: str
     fields: JsonObject
@@ -214,7 +214,7 @@ class WrittenEntries:
         self._names: dict[str, tuple[str, ...]] = {}
 
     def enter(self, keys: Iterable[str], names: Iterable[str]) -> None:
-        """Take note of the entries that messages became together."""
+        """Record the entries that messages became together."""
         self._names |= dict.fromkeys(keys, tuple(names))
 
     def names(self, keys: Iterable[str]) -> tuple[str, ...]:

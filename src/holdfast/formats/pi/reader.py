@@ -143,7 +143,7 @@ def read_pi(records: Iterable[SourceRecord]) -> Iterator[Event]:
 
 
 class _Reader:
-    """Follows one file."""
+    """Yields the events of one session file, entry by entry."""
 
     def __init__(self) -> None:
         self._tree = BranchTree()
@@ -159,7 +159,7 @@ class _Reader:
         self._replies: set[str] = set()
 
     def take(self, entry: JsonObject, line: int) -> Iterator[Event]:
-        """Tell one entry."""
+        """Yield the events of one entry."""
         self._line = line
         if entry.get("type") == "session":
             if self._about in (None, About()):
@@ -235,7 +235,7 @@ class _Reader:
                 yield from self._say(entry, above)
 
     def end(self) -> Iterator[Event]:
-        """Tell what is known only when the file ends: the marks that the user left in it."""
+        """Yield what is known only when the file ends: the marks that the user left in it."""
         if self._labels:
             yield MetadataUpdated(strand=MAIN, about=About(more={"labels": self._labels}))
 

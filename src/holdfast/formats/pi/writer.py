@@ -108,7 +108,7 @@ def _of_one(
 
 
 class _Gathering:
-    """Holds the answer or the summary at hand."""
+    """Collects the pieces of an answer, or a summary until its compaction comes."""
 
     def __init__(self) -> None:
         self._summary: MessageEvent | None = None
@@ -197,7 +197,7 @@ def _write(events: Iterable[Event], marks: Sequence[EntryContent]) -> Iterator[s
 
 
 class _Tip:
-    """Where a strand stands."""
+    """The newest entry of a strand while it is written."""
 
     def __init__(self, node: TreeNode | None, id: str | None, strand: str | None = None) -> None:  # noqa: A002
         self.node = node
