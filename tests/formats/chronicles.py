@@ -14,16 +14,16 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.content import summarized
+from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
-    Folded,
-    Native,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
 )
-from holdfast.formats.sessions.reader import summarized
 from holdfast.session import Fork, Usage
 from holdfast.testing.strategies import arguments, sentences, thinking, words
 from holdfast.transcript import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transcript import Content, Part, Thinking
 
 __all__ = ["Sayable", "chronicles", "comparable"]
@@ -132,13 +132,13 @@ class _Pen:
         """Return a time after all others."""
         return _START + 1_000 * self.count if self.says.has_times else None
 
-    def tell(self, strand: str, message: Message, native: Native | None = None) -> str:
+    def tell(self, strand: str, message: Message, native: SourceMetadata | None = None) -> str:
         """Tell one message and return its key."""
         key = self.key()
         name = "" if self.says.ids == "none" else key
-        found = replace(native or Native(), id=name, at=self.at())
+        found = replace(native or SourceMetadata(), id=name, at=self.at())
         self.events.append(
-            Told(strand=strand, line=self.count, key=key, message=message, native=found)
+            MessageEvent(strand=strand, line=self.count, key=key, message=message, native=found)
         )
         self.windows.setdefault(strand, []).append(key)
         return key
@@ -157,7 +157,7 @@ def chronicles(sayable: Sayable | None = None) -> SearchStrategy[list[Event]]:
 def _chronicles(draw: DrawFn, says: Sayable) -> list[Event]:
     pen = _Pen(says)
     first = _START + 1_000 if says.has_times else None
-    pen.events.append(Begun(strand=MAIN, line=1, about=_about(draw, says, first)))
+    pen.events.append(StrandStarted(strand=MAIN, line=1, about=_about(draw, says, first)))
     if says.has_system and draw(_MAYBE):
         pen.tell(MAIN, Message(Role.SYSTEM, (Text(draw(_SENTENCES)),)))
         pen.end_turn(MAIN)
@@ -220,7 +220,7 @@ def _delegation(draw: DrawFn, pen: _Pen, strand: str, call: ToolCall) -> None:
     name = str(UUID(int=pen.count + 1 << 64 | pen.count + 1, version=4))
     about = About(title="a task", more={"call": call.id})
     pen.events.append(
-        Begun(strand=name, line=pen.count, about=about, of=strand, fork=Fork.DELEGATION)
+        StrandStarted(strand=name, line=pen.count, about=about, of=strand, fork=Fork.DELEGATION)
     )
     pen.tell(name, Message(Role.USER, (Text(asked),)))
     _answers(draw, pen, name, has_tasks=False)
@@ -235,7 +235,7 @@ def _reply(draw: DrawFn, pen: _Pen, strand: str, calls: Sequence[ToolCall]) -> N
     if not calls or draw(_MAYBE):
         parts.append(Text(draw(_words(says))))
     name = f"msg_{pen.count}"
-    native = Native(
+    native = SourceMetadata(
         reply=name,
         model=draw(_MODELS) if says.has_models else "",
         usage=draw(_USAGE) if says.has_usage else None,
@@ -277,7 +277,7 @@ def _compaction(draw: DrawFn, pen: _Pen) -> None:
     pen.windows[MAIN] = list(shows)
     pen.turns[MAIN] = [key for key in (*ends, summary) if key in shows]
     pen.events.append(
-        Folded(
+        CompactionEvent(
             strand=MAIN,
             line=pen.count,
             id=f"fold-{pen.key()}",
@@ -297,7 +297,7 @@ def _rewind(draw: DrawFn, pen: _Pen) -> None:
     pen.count += 1
     pen.windows[MAIN] = shows
     pen.turns[MAIN] = [key for key in ends if key in shows]
-    pen.events.append(Rewound(strand=MAIN, line=pen.count, shows=tuple(shows), at=pen.at()))
+    pen.events.append(RewindEvent(strand=MAIN, line=pen.count, shows=tuple(shows), at=pen.at()))
 
 
 def _branch(draw: DrawFn, pen: _Pen) -> None:
@@ -307,7 +307,9 @@ def _branch(draw: DrawFn, pen: _Pen) -> None:
     name = str(UUID(int=pen.count + 1 << 64 | pen.count + 1, version=4))
     pen.windows[name] = shared
     pen.events.append(
-        Begun(strand=name, line=pen.count, about=About(), of=MAIN, fork=Fork.BRANCH, after=after)
+        StrandStarted(
+            strand=name, line=pen.count, about=About(), of=MAIN, fork=Fork.BRANCH, after=after
+        )
     )
     for _ in range(draw(_ONE_OR_TWO)):
         _turn(draw, pen, name, has_tasks=False)

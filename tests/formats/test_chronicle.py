@@ -1,12 +1,12 @@
 """What an agent wrote about a message travels with it and comes back out."""
 
-from holdfast.formats.chronicle import Native, native_of, with_native, without_native
+from holdfast.formats.events import SourceMetadata, native_of, with_native, without_native
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text
 from holdfast.wire import DIALECTS
 
 HELLO = Message(Role.USER, (Text("Hello"),))
-FULL = Native(
+FULL = SourceMetadata(
     id="u1",
     parent="u0",
     reply="m1",
@@ -24,9 +24,9 @@ def test_what_was_put_in_comes_out() -> None:
 
 
 def test_nothing_known_leaves_a_message_as_it_is() -> None:
-    assert with_native(HELLO, Native()) is HELLO
+    assert with_native(HELLO, SourceMetadata()) is HELLO
     assert without_native(HELLO) is HELLO
-    assert native_of(HELLO) == Native()
+    assert native_of(HELLO) == SourceMetadata()
 
 
 def test_other_extras_stay() -> None:
@@ -35,7 +35,7 @@ def test_other_extras_stay() -> None:
 
 
 def test_the_beginning_of_time_is_a_time() -> None:
-    assert native_of(with_native(HELLO, Native(at=0))) == Native(at=0)
+    assert native_of(with_native(HELLO, SourceMetadata(at=0))) == SourceMetadata(at=0)
 
 
 def test_no_provider_sees_it() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, write
-from holdfast.formats.container import Place, dump, find
 from holdfast.formats.document import Style
+from holdfast.formats.documents.container import ConversationPlace, dump, find_conversation
 from holdfast.transcript import Message, Role, Text, shape
 from tests.formats.samples import sample
 
@@ -172,14 +172,16 @@ def test_an_entry_that_is_no_object_is_named() -> None:
 
 @pytest.mark.parametrize("value", [{}, {"messages": 5}, {"messages": [1]}, {"input": "x"}])
 def test_an_object_without_messages_holds_no_conversation(value: dict[str, object]) -> None:
-    assert find(value) is None
+    assert find_conversation(value) is None
 
 
 def test_the_place_of_a_conversation_says_why() -> None:
     reason = "an object with `contents`"
     said = {"contents": [{"role": "user", "parts": []}]}
-    assert find(said) == Place("contents", "gemini", reason, 0.8)
-    assert find({"contents": []}) == Place("contents", "gemini", reason, 0.2)
+    assert find_conversation(said) == ConversationPlace("contents", "gemini", reason, 0.8)
+    assert find_conversation({"contents": []}) == ConversationPlace(
+        "contents", "gemini", reason, 0.2
+    )
 
 
 @given(

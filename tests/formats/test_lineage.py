@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.lineage import parents_first
+from holdfast.formats.reader import parents_first
 
 NAMES = st.sampled_from("abcdef")
 

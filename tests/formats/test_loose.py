@@ -2,7 +2,15 @@
 
 import pytest
 
-from holdfast.formats.loose import as_json, kind_of, mapping, mappings, parsed, sequence, string
+from holdfast.formats.json_access import (
+    as_json,
+    kind_of,
+    mapping,
+    mappings,
+    parsed,
+    sequence,
+    string,
+)
 
 
 def test_values_of_the_right_shape_pass() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.moments import iso, moment
+from holdfast.formats.json_access import iso, moment
 
 
 @pytest.mark.parametrize(

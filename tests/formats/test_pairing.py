@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.document import Problem
-from holdfast.formats.pairing import Reading, Said, arrange
+from holdfast.formats.events import Problem
+from holdfast.formats.replay import PairedTranscript, SourceMessage, pair_results
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, check, shape
 
 IDS = st.sampled_from(["", "a", "b", "a-2"])
@@ -23,7 +23,9 @@ def result(call_id: str, text: str) -> Message:
 
 
 def drawn(*messages: Message) -> str:
-    return shape(arrange(Said(line, each) for line, each in enumerate(messages, 1)).transcript)
+    return shape(
+        pair_results(SourceMessage(line, each) for line, each in enumerate(messages, 1)).transcript
+    )
 
 
 def test_results_move_behind_their_calls_in_the_order_of_the_calls() -> None:
@@ -38,7 +40,7 @@ def test_results_move_behind_their_calls_in_the_order_of_the_calls() -> None:
 
 
 def test_a_result_learns_the_name_of_its_tool() -> None:
-    reading = arrange([Said(1, call("a")), Said(2, result("a", "x"))])
+    reading = pair_results([SourceMessage(1, call("a")), SourceMessage(2, result("a", "x"))])
     assert reading.transcript[1].results[0].name == "run-a"
 
 
@@ -50,8 +52,9 @@ def test_results_are_taken_out_of_a_user_message() -> None:
 
 
 def test_an_id_that_is_used_again_becomes_another() -> None:
-    reading = arrange(
-        Said(1, each) for each in [call("a"), result("a", "1"), call("a"), result("a", "2")]
+    reading = pair_results(
+        SourceMessage(1, each)
+        for each in [call("a"), result("a", "1"), call("a"), result("a", "2")]
     )
     assert [each.id for message in reading.transcript for each in message.calls] == ["a", "a-2"]
     assert [each.call_id for message in reading.transcript for each in message.results] == [
@@ -61,22 +64,22 @@ def test_an_id_that_is_used_again_becomes_another() -> None:
 
 
 def test_a_result_answers_the_newest_call_of_its_id() -> None:
-    reading = arrange(
-        Said(1, each) for each in [call("a"), say("stop"), call("a"), result("a", "x")]
+    reading = pair_results(
+        SourceMessage(1, each) for each in [call("a"), say("stop"), call("a"), result("a", "x")]
     )
     assert reading.transcript[-1].results[0].call_id == "a-2"
 
 
 def test_a_call_without_an_id_gets_one() -> None:
-    reading = arrange([Said(1, call("")), Said(2, result("", "x"))])
+    reading = pair_results([SourceMessage(1, call("")), SourceMessage(2, result("", "x"))])
     assert reading.transcript[0].calls[0].id == "call"
     assert check(reading.transcript) == ()
 
 
 def test_results_that_fit_no_call_are_reported_by_line() -> None:
     messages = [result("z", "1"), call("a"), result("a", "2"), result("a", "3")]
-    reading = arrange(
-        (Said(line, each) for line, each in enumerate(messages, 1)), [Problem(2, "x")]
+    reading = pair_results(
+        (SourceMessage(line, each) for line, each in enumerate(messages, 1)), [Problem(2, "x")]
     )
     assert reading.problems == (
         Problem(1, "a result answers call 'z', which is not in the file"),
@@ -86,7 +89,9 @@ def test_results_that_fit_no_call_are_reported_by_line() -> None:
 
 
 def test_a_message_that_says_nothing_is_left_out() -> None:
-    assert arrange([Said(1, say(" \n")), Said(2, Message(Role.ASSISTANT))]) == Reading(())
+    assert pair_results(
+        [SourceMessage(1, say(" \n")), SourceMessage(2, Message(Role.ASSISTANT))]
+    ) == PairedTranscript(())
 
 
 @given(
@@ -100,7 +105,7 @@ def test_a_message_that_says_nothing_is_left_out() -> None:
     )
 )
 def test_any_log_is_valid_but_for_open_calls(messages: list[Message]) -> None:
-    reading = arrange(Said(1, each) for each in messages)
+    reading = pair_results(SourceMessage(1, each) for each in messages)
     assert all("has no result right after it" in each.message for each in check(reading.transcript))
     answered = sum(len(message.results) for message in reading.transcript)
     given_results = sum(len(message.results) for message in messages)

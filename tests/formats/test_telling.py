@@ -6,12 +6,19 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats import read, read_all
-from holdfast.formats.chronicle import About, Begun, Folded, Native, Told, with_native
-from holdfast.formats.document import Problem
-from holdfast.formats.listening import listen_to_documents
-from holdfast.formats.sessions.reader import summarized
-from holdfast.formats.stream import stream_records
-from holdfast.formats.telling import tell_document, tell_window
+from holdfast.formats.content import summarized
+from holdfast.formats.documents.events import document_events, window_events
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    Problem,
+    SourceMetadata,
+    StrandStarted,
+    with_native,
+)
+from holdfast.formats.source import stream_records
+from holdfast.formats.tolerant_stream import read_documents_tolerantly
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.samples import sample
@@ -20,13 +27,15 @@ HELLO = {"role": "user", "content": "hello"}
 
 
 def about(value: object) -> About:
-    first = next(tell_document(read(json.dumps(value))))
-    assert isinstance(first, Begun)
+    first = next(document_events(read(json.dumps(value))))
+    assert isinstance(first, StrandStarted)
     return first.about
 
 
-def told(value: object) -> list[Told]:
-    return [each for each in tell_document(read(json.dumps(value))) if isinstance(each, Told)]
+def told(value: object) -> list[MessageEvent]:
+    return [
+        each for each in document_events(read(json.dumps(value))) if isinstance(each, MessageEvent)
+    ]
 
 
 def test_a_session_of_hermes_says_when_where_and_with_which_model() -> None:
@@ -72,7 +81,7 @@ def test_an_answer_that_a_log_of_requests_keeps_is_told_last_unless_it_is_there(
     value = {"messages": [HELLO], "response": response, "cost": 0.5}
     _, last = told(value)
     assert last.message == Message(Role.ASSISTANT, (ToolCall("c", "f", "{}"),))
-    assert last.native == Native(
+    assert last.native == SourceMetadata(
         reply="r", model="m", usage=Usage(1, 9, 2, cost=0.5), at=1_767_225_600_000
     )
     assert len(told({**value, "messages": [HELLO, answer]})) == 2
@@ -101,8 +110,8 @@ def test_a_result_of_hermes_has_its_name_and_says_when_it_failed() -> None:
 def test_messages_say_their_id_and_their_time() -> None:
     dated = {**HELLO, "id": "m1", "timestamp": 1_700_000_000.5}
     first, second = told({"messages": [dated, HELLO]})
-    assert (first.key, first.native) == ("m1", Native(id="m1", at=1_700_000_000_500))
-    assert (second.key, second.native) == ("#2", Native())
+    assert (first.key, first.native) == ("m1", SourceMetadata(id="m1", at=1_700_000_000_500))
+    assert (second.key, second.native) == ("#2", SourceMetadata())
 
 
 @pytest.mark.parametrize(
@@ -139,8 +148,8 @@ def test_every_conversation_of_a_file_is_told_with_names_of_its_own() -> None:
     keys = [
         event.key
         for number, document in enumerate(documents)
-        for event in tell_document(document, strand=str(number))
-        if isinstance(event, Told)
+        for event in document_events(document, strand=str(number))
+        if isinstance(event, MessageEvent)
     ]
     assert len(documents) > 1
     assert len(keys) == len(set(keys))
@@ -149,25 +158,31 @@ def test_every_conversation_of_a_file_is_told_with_names_of_its_own() -> None:
 def test_a_conversation_that_was_cut_off_is_a_problem_and_those_before_it_are_told() -> None:
     whole = sample("trajectories.jsonl").strip().encode()
     lines = whole.count(b"\n") + 1
-    events = list(listen_to_documents("auto", stream_records([whole[:-20]])))
-    assert sum(isinstance(event, Begun) for event in events) == lines - 1
+    events = list(read_documents_tolerantly("auto", stream_records([whole[:-20]])))
+    assert sum(isinstance(event, StrandStarted) for event in events) == lines - 1
     last = events[-1]
     assert isinstance(last, Problem)
     assert last.line == lines
 
 
 def test_ids_are_names_only_once_and_never_in_two_strands() -> None:
-    twice = [with_native(Message(Role.USER, (Text("x"),)), Native(id="a"))] * 2
-    keys = [each.key for each in tell_window(twice, About()) if isinstance(each, Told)]
+    twice = [with_native(Message(Role.USER, (Text("x"),)), SourceMetadata(id="a"))] * 2
+    keys = [each.key for each in window_events(twice, About()) if isinstance(each, MessageEvent)]
     assert keys == ["a", "#2"]
-    other = [each.key for each in tell_window(twice, About(), strand="1") if isinstance(each, Told)]
+    other = [
+        each.key
+        for each in window_events(twice, About(), strand="1")
+        if isinstance(each, MessageEvent)
+    ]
     assert other == ["1/a", "1#2"]
 
 
 def test_a_summary_is_told_as_a_compaction_that_left_what_stands_before_it() -> None:
     messages = [Message(Role.SYSTEM, (Text("p"),)), summarized("they met", "pi")]
-    (fold,) = [each for each in tell_window(messages, About()) if isinstance(each, Folded)]
-    assert fold == Folded(strand="", line=2, id="#2/fold", shows=("#1", "#2"))
+    (fold,) = [
+        each for each in window_events(messages, About()) if isinstance(each, CompactionEvent)
+    ]
+    assert fold == CompactionEvent(strand="", line=2, id="#2/fold", shows=("#1", "#2"))
 
 
 REAL = {
@@ -185,6 +200,6 @@ def test_the_turns_of_a_real_collection_are_the_messages_that_the_manifest_count
     if not path.exists():
         pytest.skip(f"no {name} here")
     events = [
-        event for document in read_all(path.read_bytes()) for event in tell_document(document)
+        event for document in read_all(path.read_bytes()) for event in document_events(document)
     ]
-    assert sum(isinstance(event, Told) for event in events) == REAL[name]
+    assert sum(isinstance(event, MessageEvent) for event in events) == REAL[name]
