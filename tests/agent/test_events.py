@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.agent.events import Folded, Warned
-from holdfast.agent.watching import Watch
+from holdfast.agent.events import Folded, Warned, Watch
 from holdfast.conversation.compactor import warnings_of
 from holdfast.wiring import Conversation
 from tests.conversation.moody import DOWN, MoodySession
