@@ -34,7 +34,7 @@ from holdfast.transcript import (
 )
 from holdfast.transfer import Origin, tell_session
 from holdfast.wire import DIALECTS
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.transfer.taking import importer, opened, sessions
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def test_a_generated_session_comes_back_from_the_file_of_each_agent(
     name: str, data: st.DataObject
 ) -> None:
     reader = WRITABLE[name]
-    events = data.draw(chronicles(SAYABLE[name]))
+    events = data.draw(event_streams(SAYABLE[name]))
     with opened() as store, opened() as other:
         take_file(store, reader, written(reader, events), "/first")
         (root,) = [each.id for each in sessions(store) if each.parent is None]

@@ -32,7 +32,7 @@ from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.transcript import Media, Message, Role, Text, check
 from holdfast.transfer import Count, Origin, Skipped, Tally, imported_of, tell_session
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.transfer.taking import (
     NOW,
     ORIGIN,
@@ -67,7 +67,7 @@ def telling(store: Store) -> list[list[Event]]:
     ]
 
 
-@given(chronicles(EVERYTHING))
+@given(event_streams(EVERYTHING))
 def test_what_was_taken_is_told_again_as_it_was(events: list[Event]) -> None:
     with opened() as store:
         tally = take(store, events)
@@ -75,7 +75,7 @@ def test_what_was_taken_is_told_again_as_it_was(events: list[Event]) -> None:
         assert telling(store) == [comparable(events)]
 
 
-@given(chronicles(EVERYTHING), st.data())
+@given(event_streams(EVERYTHING), st.data())
 def test_a_file_that_grows_is_stored_as_if_it_had_been_whole(
     events: list[Event], data: st.DataObject
 ) -> None:

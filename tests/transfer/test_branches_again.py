@@ -10,7 +10,7 @@ from hypothesis import given
 from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
 from holdfast.session import Fork
 from holdfast.transfer import tell_session
-from tests.formats.chronicles import chronicles
+from tests.formats.event_strategies import event_streams
 from tests.transfer.taking import NOW, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_a_branch_that_was_exported_alone_changes_nothing() -> None:
         assert sessions(store) == before
 
 
-@given(chronicles())
+@given(event_streams())
 def test_whatever_was_exported_alone_changes_nothing(events: list[Event]) -> None:
     # What a branch does not show is not in its file, so that this is another one to an import.
     plain = [each for each in events if not isinstance(each, CompactionEvent | RewindEvent)]

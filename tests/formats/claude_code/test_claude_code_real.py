@@ -23,8 +23,8 @@ from holdfast.formats.replay import replay
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media
-from tests.formats.chronicles import comparable
 from tests.formats.conformance import records_of
+from tests.formats.event_strategies import comparable
 
 FOLDER = "data/sessions/claude_code"
 # Made by hand to hold every shape of a line: ids are words, many lines share one.

@@ -38,7 +38,7 @@ from holdfast.transcript import (
     ToolResult,
     shape,
 )
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 
 PICTURED = Sayable(has_heads=True, has_system=True)
 # The API takes no blank text beside a picture, so the writer leaves it out.
@@ -49,7 +49,7 @@ def records(events: list[Event]) -> list[SourceRecord]:
     return [SourceRecord(place, json.loads(line)) for place, line in enumerate(write(events), 1)]
 
 
-@given(st.one_of(chronicles(PICTURED), chronicles(BLANK)))
+@given(st.one_of(event_streams(PICTURED), event_streams(BLANK)))
 def test_what_is_written_keeps_the_rules_and_reads_back_equal(events: list[Event]) -> None:
     written = records(events)
     assert list(violations(written)) == []
@@ -155,7 +155,7 @@ def test_each_block_of_an_answer_and_each_result_is_a_line_below_what_it_follows
 RESUMED = replace(PICTURED, has_rewinds=True, has_branches=False, has_delegations=False)
 
 
-@given(chronicles(RESUMED))
+@given(event_streams(RESUMED))
 def test_the_way_up_from_the_newest_line_meets_what_the_model_saw(events: list[Event]) -> None:
     window: list[str] = []
     for event in events:

@@ -12,7 +12,7 @@ from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque
-from tests.formats.chronicles import comparable
+from tests.formats.event_strategies import comparable
 
 REAL = (
     "entire-skills_1compaction_v0.125.0.jsonl",

@@ -35,7 +35,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 
 SAYS = Sayable(
     dialect="responses",
@@ -106,7 +106,7 @@ def answer(*parts: Text | Thinking | ToolCall | Opaque | Media) -> Message:
     return Message(Role.ASSISTANT, parts)
 
 
-@given(chronicles(SAYS))
+@given(event_streams(SAYS))
 def test_what_was_told_is_told_again_and_keeps_the_rules(events: list[Event]) -> None:
     written = records(events)
     assert plain(CODEX.read(written)) == plain(events)
@@ -114,7 +114,7 @@ def test_what_was_told_is_told_again_and_keeps_the_rules(events: list[Event]) ->
     assert records(events) == written
 
 
-@given(chronicles(FOREIGN))
+@given(event_streams(FOREIGN))
 def test_thoughts_of_another_provider_survive_and_are_never_sent(events: list[Event]) -> None:
     written = records(events)
     assert plain(CODEX.read(written)) == plain(events)

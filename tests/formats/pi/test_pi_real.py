@@ -14,7 +14,7 @@ from holdfast.formats.pi.rules import violations
 from holdfast.formats.reader import SessionReader
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.transcript import Message, Role
-from tests.formats.chronicles import comparable
+from tests.formats.event_strategies import comparable
 
 PI_FILES = (
     "pi-mono_before-compaction_v1",

@@ -38,7 +38,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.formats.samples import sample
 
 SAYABLE = Sayable(
@@ -70,7 +70,7 @@ def counted(events: Iterable[Event]) -> list[Event]:
     return plain
 
 
-@given(chronicles(SAYABLE))
+@given(event_streams(SAYABLE))
 def test_what_is_written_is_read_again(events: list[Event]) -> None:
     written = records(write_pi(events))
     assert list(violations(written)) == []
@@ -78,7 +78,7 @@ def test_what_is_written_is_read_again(events: list[Event]) -> None:
 
 
 @settings(max_examples=20)
-@given(chronicles(SAYABLE))
+@given(event_streams(SAYABLE))
 def test_a_session_of_openclaw_is_known_as_one(events: list[Event]) -> None:
     written = records(write_openclaw(events))
     assert list(violations(written)) == []
@@ -87,7 +87,7 @@ def test_a_session_of_openclaw_is_known_as_one(events: list[Event]) -> None:
 
 
 @settings(max_examples=20)
-@given(chronicles(replace(SAYABLE, ids="none", has_times=False)))
+@given(event_streams(replace(SAYABLE, ids="none", has_times=False)))
 def test_writing_twice_gives_the_same_bytes_even_without_names_and_times(
     events: list[Event],
 ) -> None:
@@ -97,7 +97,7 @@ def test_writing_twice_gives_the_same_bytes_even_without_names_and_times(
 
 
 @settings(max_examples=30)
-@given(chronicles(replace(SAYABLE, is_split=True, has_delegations=True)))
+@given(event_streams(replace(SAYABLE, is_split=True, has_delegations=True)))
 def test_sessions_of_agents_that_divide_answers_are_ones_that_pi_takes(
     events: list[Event],
 ) -> None:
@@ -349,7 +349,7 @@ SEEN = ("message", "custom_message")
 RESUMED = replace(SAYABLE, has_system=False, has_rewinds=False)
 
 
-@given(chronicles(replace(RESUMED, has_branches=False)))
+@given(event_streams(replace(RESUMED, has_branches=False)))
 def test_pi_resumes_with_what_the_model_saw_below_the_summary(events: list[Event]) -> None:
     window: list[str] = []
     summary = ""
@@ -461,7 +461,7 @@ def test_words_and_calls_below_a_summary_are_not_lost() -> None:
         assert [each.parts for each in again] == [summary, message.parts[1:]]
 
 
-@given(chronicles(replace(RESUMED, has_compactions=False)))
+@given(event_streams(replace(RESUMED, has_compactions=False)))
 def test_pi_resumes_the_newest_branch(events: list[Event]) -> None:
     windows: dict[str, list[str]] = {}
     newest = MAIN

@@ -1,6 +1,6 @@
 """Session files as generated events, so that each format's writer and reader meet every case.
 
-`chronicles(sayable)` draws what a file may tell; `comparable(events)` makes two tellings of one
+`event_streams(sayable)` draws what a file may tell; `comparable(events)` makes two tellings of one
 session equal lists.
 """
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Content, Part, Thinking
 
-__all__ = ["Sayable", "chronicles", "comparable"]
+__all__ = ["Sayable", "comparable", "event_streams"]
 
 _START = 1_700_000_000_000
 _PIXEL = "iVBORw0KGgoAAAANSUhEUg=="
@@ -148,13 +148,13 @@ class _Pen:
         self.turns.setdefault(strand, []).append(self.windows[strand][-1])
 
 
-def chronicles(sayable: Sayable | None = None) -> SearchStrategy[list[Event]]:
+def event_streams(sayable: Sayable | None = None) -> SearchStrategy[list[Event]]:
     """Return the events of one session file: a main strand, its compactions, its forks."""
-    return _chronicles(sayable or Sayable())
+    return _event_streams(sayable or Sayable())
 
 
 @st.composite
-def _chronicles(draw: DrawFn, says: Sayable) -> list[Event]:
+def _event_streams(draw: DrawFn, says: Sayable) -> list[Event]:
     pen = _Pen(says)
     first = _START + 1_000 if says.has_times else None
     pen.events.append(StrandStarted(strand=MAIN, line=1, about=_about(draw, says, first)))
