@@ -10,7 +10,7 @@ from holdfast.formats.chronicle import MAIN, About, Begun, Told
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.transfer.taking import START, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
         said = [*(f"words of u{number}" for number in range(DEPTH)), f"words of a{DEPTH - 1}"]
         assert words(store, last) == said
         assert store.session(last).title == f"The harbor #{DEPTH}"
-        alone = [each.message.text for each in tell_session(store, last) if isinstance(each, Told)]
+        alone = [
+            each.message.text for each in export_session(store, last) if isinstance(each, Told)
+        ]
         assert alone == said
         assert take(store, nested(shared=True)).count.messages == 0
 
@@ -85,7 +87,7 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
 def test_branches_of_branches_are_exported_however_deep_they_go() -> None:
     with opened() as store, opened() as other:
         first, *_ = take(store, nested(shared=False)).sessions
-        events = list(tell_session(store, first, family=True))
+        events = list(export_session(store, first, family=True))
         assert len(take(other, events).sessions) == DEPTH
         assert rows(other) == rows(store)
         (conversation,) = replay(events)
@@ -98,7 +100,7 @@ def test_branches_of_branches_are_exported_without_reading_what_all_of_them_show
     with closing(Watched(tmp_path / "watched.db")) as store:
         first, *_ = take(store, nested(shared=True)).sessions
         store.asked = store.spans = 0
-        events = list(tell_session(store, first, family=True))
+        events = list(export_session(store, first, family=True))
         assert [each.after for each in events if isinstance(each, Begun)][1:] == [
             f"u{number}" for number in range(DEPTH - 1)
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.session import Fork
-from holdfast.transfer import Elder, early_children, elder_of
+from holdfast.transfer import StatedParent, stated_parent, unlinked_children
 from tests.transfer.taking import begun, opened, take, talk, told
 
 CHILD = [begun("child", parent="native-1", fork=Fork.DELEGATION), told("u9")]
@@ -12,7 +12,9 @@ CHILD = [begun("child", parent="native-1", fork=Fork.DELEGATION), told("u9")]
 def test_a_child_whose_parent_is_not_there_knows_its_name() -> None:
     with opened() as store:
         (child,) = take(store, CHILD).sessions
-        assert elder_of(store, store.session(child)) == Elder("native-1", Fork.DELEGATION, None)
+        assert stated_parent(store, store.session(child)) == StatedParent(
+            "native-1", Fork.DELEGATION, None
+        )
 
 
 def test_nothing_is_left_to_say_of_sessions_that_were_joined() -> None:
@@ -24,5 +26,5 @@ def test_nothing_is_left_to_say_of_sessions_that_were_joined() -> None:
                 map(store.session, made), key=lambda each: each.parent is not None
             )
             assert child.parent == parent.id
-            assert elder_of(store, child) is None
-            assert early_children(store, parent) == ()
+            assert stated_parent(store, child) is None
+            assert unlinked_children(store, parent) == ()

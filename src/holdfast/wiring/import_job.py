@@ -1,4 +1,4 @@
-"""Brings other agents' sessions into the store: files are looked at, told, and taken one by one."""
+"""Imports other agents' sessions into the store: files are looked at and imported one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from holdfast.agent_files.places import Machine, usual_places
 from holdfast.formats.catalog import IN_DATABASES, agent_of
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import weight_of
-from holdfast.transfer import Importer, Ledger, Origin, Stamp, Tally, story_of
+from holdfast.transfer import (
+    FileFingerprint,
+    ImportedFiles,
+    Importer,
+    ImportOrigin,
+    ImportTally,
+    read_small_file,
+)
 from holdfast.wiring.counting import counter_of
 from holdfast.wiring.stores import open_store
 
@@ -30,17 +37,28 @@ if TYPE_CHECKING:
     from holdfast.agent_files.places import Place
     from holdfast.config import Settings
     from holdfast.ports import Store
-    from holdfast.transfer import Story
+    from holdfast.transfer import SmallFile
 
-__all__ = ["Intake", "Status", "Taken", "collecting_seldom", "places_here", "rehearsal"]
+__all__ = [
+    "ImportJob",
+    "ImportResult",
+    "ImportStatus",
+    "collecting_seldom",
+    "places_here",
+    "rehearsal",
+]
+
 
 _SMALL = 64_000
+
 """Bytes of a find that is read whole, to be written together with others."""
+
 _SELDOM = 20_000
+
 """Objects that come between two searches for garbage; at most some megabytes wait for one."""
 
 
-class Status(StrEnum):
+class ImportStatus(StrEnum):
     """What became of a file."""
 
     IMPORTED = "imported"
@@ -53,17 +71,17 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportResult:
     """A file, or the files of one session, and what it brought."""
 
     found: Found
-    tally: Tally
-    status: Status
+    tally: ImportTally
+    status: ImportStatus
     reason: str = ""
     """Why it failed, brought nothing, or is known already."""
 
 
-class Intake:
+class ImportJob:
     """Takes what was found into a store, each file once for as long as it stays as it is."""
 
     def __init__(self, store: Store, settings: Settings, *, live: bool = False) -> None:
@@ -77,27 +95,27 @@ class Intake:
         # A scale remembers what it has weighed, and an import would never forget.
         weigh = partial(weight_of, count=counter_of(settings).count)
         self._importer = Importer(store, weigh, SystemClock().moment)
-        self._ledger = Ledger(store)
+        self._files = ImportedFiles(store)
         self._live = live
 
     def is_known(self, file: File) -> bool:
         """Say whether a file was imported as it is now, so that nobody has to open it."""
-        return self._ledger.is_known(place_of(file.path), Stamp(file.size, file.modified))
+        return self._files.is_known(place_of(file.path), FileFingerprint(file.size, file.modified))
 
-    def take(self, found: Found) -> Taken:
+    def take(self, found: Found) -> ImportResult:
         """Import one find; a file that cannot be read to its end is no error."""
         try:
             known = self._met(found)
-            if isinstance(known, Taken):
+            if isinstance(known, ImportResult):
                 return known
             return self._entered(known, self._importer.take(known.origin, found.tell))
         except Unreadable as error:
             return _failed(found, error)
 
-    def take_all(self, finds: Sequence[Found]) -> list[Taken]:
+    def take_all(self, finds: Sequence[Found]) -> list[ImportResult]:
         """Import finds in any order; small ones are written together."""
-        done: list[Taken] = []
-        waiting: list[tuple[_New, Story]] = []
+        done: list[ImportResult] = []
+        waiting: list[tuple[_New, SmallFile]] = []
         for found in finds:
             if found.size > _SMALL:
                 done += self._together(waiting)
@@ -108,25 +126,25 @@ class Intake:
                 if any(each.found.size == found.size for each, _ in waiting):
                     done += self._together(waiting)
                 known = self._met(found)
-                if isinstance(known, Taken):
+                if isinstance(known, ImportResult):
                     done.append(known)
                 else:
-                    waiting.append((known, story_of(known.origin, found.tell)))
+                    waiting.append((known, read_small_file(known.origin, found.tell)))
             except Unreadable as error:
                 done.append(_failed(found, error))
         return done + self._together(waiting)
 
-    def join(self, done: Iterable[Taken]) -> None:
+    def join(self, done: Iterable[ImportResult]) -> None:
         """Bring together what several processes have taken, none of which saw the others'."""
         brought = [each for each in done if each.tally.sessions]
         systems = {agent_of(each.found.guess.format) for each in brought}
         made = {id_ for each in brought for id_ in each.tally.sessions}
         self._importer.join(sorted(systems), made)
 
-    def _together(self, waiting: list[tuple[_New, Story]]) -> list[Taken]:
+    def _together(self, waiting: list[tuple[_New, SmallFile]]) -> list[ImportResult]:
         """Write what waits, and let nothing wait."""
         tallies = self._importer.take_all([story for _, story in waiting])
-        done: list[Taken] = []
+        done: list[ImportResult] = []
         for (new, _), tally in zip(waiting, tallies, strict=True):
             try:
                 done.append(self._entered(new, tally))
@@ -135,26 +153,28 @@ class Intake:
         waiting.clear()
         return done
 
-    def _met(self, found: Found) -> Taken | _New:
+    def _met(self, found: Found) -> ImportResult | _New:
         """Return what is known of a find that was taken before, or how it is to be taken."""
-        origin, stamp = _origin(found), _stamp(found)
+        origin, fingerprint = _origin(found), _fingerprint(found)
         # Sessions of several agents may be spread over one folder.
         name = f"{origin.system}:{origin.file}" if found.is_spread else origin.file
-        if self._ledger.is_known(name, stamp):
-            return Taken(found, Tally(), Status.UNCHANGED)
-        if stamp.digest and (twin := self._ledger.twin(name, stamp.digest)):
-            return Taken(found, Tally(), Status.UNCHANGED, f"the same as {twin}")
-        return _New(found, origin, name, stamp)
+        if self._files.is_known(name, fingerprint):
+            return ImportResult(found, ImportTally(), ImportStatus.UNCHANGED)
+        if fingerprint.digest and (twin := self._files.twin(name, fingerprint.digest)):
+            return ImportResult(found, ImportTally(), ImportStatus.UNCHANGED, f"the same as {twin}")
+        return _New(found, origin, name, fingerprint)
 
-    def _entered(self, new: _New, tally: Tally) -> Taken:
+    def _entered(self, new: _New, tally: ImportTally) -> ImportResult:
         """Remember that a find was taken, and return what it brought."""
         found = new.found
         is_whole = not self._live or _ends_whole(found)
         if is_whole and not tally.skipped:
             sessions = (*tally.sessions, *tally.grown, *tally.unchanged)
-            self._ledger.enter(new.name, new.stamp, sessions)
+            self._files.enter(new.name, new.fingerprint, sessions)
         status = _status(tally)
-        return Taken(found, tally, status, _silence(found) if status is Status.EMPTY else "")
+        return ImportResult(
+            found, tally, status, _silence(found) if status is ImportStatus.EMPTY else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +182,14 @@ class _New:
     """A find that was never taken as it is now."""
 
     found: Found
-    origin: Origin
+    origin: ImportOrigin
     name: str
     """What the ledger knows it by."""
-    stamp: Stamp
+    fingerprint: FileFingerprint
 
 
-def _failed(found: Found, error: Unreadable) -> Taken:
-    return Taken(found, Tally(), Status.FAILED, str(error))
+def _failed(found: Found, error: Unreadable) -> ImportResult:
+    return ImportResult(found, ImportTally(), ImportStatus.FAILED, str(error))
 
 
 def _ends_whole(found: Found) -> bool:
@@ -184,13 +204,13 @@ def _silence(found: Found) -> str:
     return "nothing is said in it" if found.guess.confidence else found.guess.reason
 
 
-def _status(tally: Tally) -> Status:
+def _status(tally: ImportTally) -> ImportStatus:
     if tally.sessions or tally.grown:
-        return Status.IMPORTED
-    return Status.UNCHANGED if tally.unchanged or tally.skipped else Status.EMPTY
+        return ImportStatus.IMPORTED
+    return ImportStatus.UNCHANGED if tally.unchanged or tally.skipped else ImportStatus.EMPTY
 
 
-def _origin(found: Found) -> Origin:
+def _origin(found: Found) -> ImportOrigin:
     """Return where the find comes from: its file, or the folder over which it is spread."""
     first = found.files[0]
     place = place_of(first.path)
@@ -201,10 +221,10 @@ def _origin(found: Found) -> Origin:
         # What comes through a pipe is known by nothing but what it is.
         place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"
     newest = max(file.modified for file in found.files)
-    return Origin(agent_of(found.guess.format), place, newest // 1_000_000)
+    return ImportOrigin(agent_of(found.guess.format), place, newest // 1_000_000)
 
 
-def _stamp(found: Found) -> Stamp:
+def _fingerprint(found: Found) -> FileFingerprint:
     """Return what shows whether a find has changed.
 
     Where a session has an id, it is known by that. Where it has none, a copy of the file would
@@ -214,15 +234,17 @@ def _stamp(found: Found) -> Stamp:
     if found.is_spread:
         # A file may come while another goes; the folder is then as large as it was.
         states = sorted((str(each.path), each.size, each.modified) for each in found.files)
-        return Stamp(found.size, newest, hashlib.sha256(repr(states).encode()).hexdigest())
+        return FileFingerprint(
+            found.size, newest, hashlib.sha256(repr(states).encode()).hexdigest()
+        )
     if found.about.id or found.guess.format in IN_DATABASES:
-        return Stamp(found.size, newest)
-    return Stamp(found.size, newest, digest_of(found.files[0].path))
+        return FileFingerprint(found.size, newest)
+    return FileFingerprint(found.size, newest, digest_of(found.files[0].path))
 
 
 @contextmanager
-def rehearsal(settings: Settings) -> Generator[Intake]:
-    """Lend an intake into a store that begins empty and goes away afterwards.
+def rehearsal(settings: Settings) -> Generator[ImportJob]:
+    """Lend an job into a store that begins empty and goes away afterwards.
 
     Only a store can say what an import brings: files repeat what others of them told.
     """
@@ -230,7 +252,7 @@ def rehearsal(settings: Settings) -> Generator[Intake]:
         TemporaryDirectory(prefix="holdfast-") as folder,
         closing(open_store(Path(folder) / "rehearsal.db", {})) as store,
     ):
-        yield Intake(store, settings)
+        yield ImportJob(store, settings)
 
 
 @contextmanager

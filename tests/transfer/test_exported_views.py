@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import Begun, Folded, Told
 from holdfast.session import Fork, Usage
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.transfer.taking import begun, folded, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def kept(store: Store, files: Iterable[Sequence[Event]]) -> str:
 
 
 def family(store: Store, id_: str) -> list[Event]:
-    return list(tell_session(store, id_, family=True))
+    return list(export_session(store, id_, family=True))
 
 
 def test_copies_in_the_files_of_forks_are_told_once() -> None:
@@ -58,7 +58,7 @@ def test_a_fork_that_is_told_alone_begins_with_its_copies() -> None:
     with opened() as store:
         kept(store, (PARENT, FORK))
         (fork,) = [each.id for each in sessions(store) if each.parent is not None]
-        alone = list(tell_session(store, fork))
+        alone = list(export_session(store, fork))
         assert [each.key for each in alone if isinstance(each, Told)] == [
             each.key for each in FORK if isinstance(each, Told)
         ]

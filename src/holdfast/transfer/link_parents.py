@@ -1,4 +1,4 @@
-"""Brings sessions together with those that they came from, whichever was imported first.
+"""Links sub-agents and forks to their parents, whichever of the two was imported first.
 
 The file of a sub-agent or of a fork names its parent. Where the parent is not stored yet, the
 session is stored without one, and gets it as soon as both are there.
@@ -13,9 +13,8 @@ from holdfast.errors import Conflict, UnknownSession
 from holdfast.formats.chronicle import native_of
 from holdfast.ports import Amendment
 from holdfast.session import Fork
-from holdfast.transfer.files import Files
-from holdfast.transfer.identity import beginning_of, elder_name, imported_of, is_strand
-from holdfast.transfer.repeats import count_apart, count_once, first_mark
+from holdfast.transfer.identity import beginning_of, import_record, is_strand, parent_name
+from holdfast.transfer.repeated_usage import SessionsByFile, count_apart, count_once, first_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,13 +24,15 @@ if TYPE_CHECKING:
     from holdfast.session import Draft, Session
     from holdfast.transfer.identity import Identity
 
-__all__ = ["Kinship"]
+__all__ = ["ParentLinker"]
+
 
 _Name: TypeAlias = tuple[str, str]
+
 """A system, and what it calls a session."""
 
 
-class Kinship:
+class ParentLinker:
     """Who came from whom, as far as the store has not settled it."""
 
     def __init__(self, store: Store) -> None:
@@ -53,7 +54,7 @@ class Kinship:
     def learn(self, session: Session, identity: Identity) -> None:
         """Notice a session that is stored, and may be the parent or the child of another."""
         self._news.add((identity.system, identity.name))
-        if session.parent is None and (elder := elder_name(session)):
+        if session.parent is None and (elder := parent_name(session)):
             name = identity.system, elder
             self._news.add(name)
             self._orphans.setdefault(name, []).append(session.id)
@@ -110,7 +111,7 @@ class Kinship:
     def _adopt(self, id_: str, parent: str) -> None:
         """Let a session come from another, unless it has come from one or that came from it."""
         with suppress(Conflict, UnknownSession):
-            imported = imported_of(self._store.session(id_))
+            imported = import_record(self._store.session(id_))
             if imported is not None:
                 fork = imported.about.fork or Fork.BRANCH
                 self._store.amend(id_, Amendment(parent=parent, fork=fork))
@@ -127,11 +128,11 @@ class Kinship:
         """Return the sessions that may repeat what was told: it may be some of them."""
         firsts: set[str] = set()
         found: set[str] = set()
-        files = Files(())
+        files = SessionsByFile(())
         for id_ in told:
             with suppress(UnknownSession):
                 # As a rule, what was told together is one family, which is read once.
-                files = files if id_ in files else Files(self._store.lineage(id_))
+                files = files if id_ in files else SessionsByFile(self._store.lineage(id_))
                 first = files.first(id_)
                 if first.id not in firsts:
                     firsts.add(first.id)
@@ -141,7 +142,7 @@ class Kinship:
 
     def _look_for_twins(self, session: Session) -> None:
         """Have the costs of a session compared, if there are others that begin as it does."""
-        imported = imported_of(session)
+        imported = import_record(session)
         if imported is not None and imported.begins:
             name = imported.identity.system, imported.begins
             if len(self._twins.get(name, ())) > 1:

@@ -23,7 +23,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.transfer.marks import BEGINNING, mark_after
+from holdfast.transfer.prefix_hash import EMPTY_PREFIX, prefix_hash
 from tests.transfer.taking import told
 
 PARTS = (
@@ -45,14 +45,14 @@ PARTS = (
 
 def test_everything_that_was_said_makes_a_difference() -> None:
     messages = [Message(Role.USER, (part,)) for part in PARTS]
-    marks = {mark_after(BEGINNING, told("k", each)) for each in messages}
+    marks = {prefix_hash(EMPTY_PREFIX, told("k", each)) for each in messages}
     assert len(marks) == len(PARTS)
 
 
 @given(st.lists(words(), max_size=3), st.lists(words(), max_size=3))
 def test_texts_are_not_confused_by_how_they_are_divided(one: list[str], two: list[str]) -> None:
     first, second = (
-        mark_after(BEGINNING, told("k", Message(Role.USER, tuple(map(Text, texts)))))
+        prefix_hash(EMPTY_PREFIX, told("k", Message(Role.USER, tuple(map(Text, texts)))))
         for texts in (one, two)
     )
     assert (first == second) == (one == two)
@@ -68,8 +68,8 @@ def test_texts_are_not_confused_by_how_they_are_divided(one: list[str], two: lis
 )
 def test_what_a_reader_may_learn_later_makes_none(native: Native) -> None:
     plain = told("k")
-    assert mark_after("m", plain) == mark_after("m", replace(plain, native=native, line=9))
+    assert prefix_hash("m", plain) == prefix_hash("m", replace(plain, native=native, line=9))
 
 
 def test_what_was_told_before_makes_a_difference() -> None:
-    assert mark_after("one", told("k")) != mark_after("two", told("k"))
+    assert prefix_hash("one", told("k")) != prefix_hash("two", told("k"))

@@ -14,8 +14,8 @@ from holdfast.agent_files.opening import Found, Reading
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import Count, Tally
-from holdfast.wiring.importing import Intake, Status, Taken, places_here, rehearsal
+from holdfast.transfer import Count, ImportTally
+from holdfast.wiring.import_job import ImportJob, ImportResult, ImportStatus, places_here, rehearsal
 from tests.agent_files.agent_files import file_at, write_opencode, write_pi
 
 CHAT = '{"messages": [{"role": "user", "content": "hello"}]}'
@@ -28,8 +28,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def intake(store: SqliteStore) -> Intake:
-    return Intake(store, Settings())
+def job(store: SqliteStore) -> ImportJob:
+    return ImportJob(store, Settings())
 
 
 def finds(*paths: Path) -> list[Found]:
@@ -37,43 +37,43 @@ def finds(*paths: Path) -> list[Found]:
     return [look for look in looks if isinstance(look, Found)]
 
 
-def taken(intake: Intake, *paths: Path) -> list[Taken]:
-    return [intake.take(found) for found in finds(*paths)]
+def taken(job: ImportJob, *paths: Path) -> list[ImportResult]:
+    return [job.take(found) for found in finds(*paths)]
 
 
-def test_a_file_is_imported_once_and_then_known(intake: Intake, tmp_path: Path) -> None:
+def test_a_file_is_imported_once_and_then_known(job: ImportJob, tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one", "two")
-    assert not intake.is_known(file_at(path))
-    (first,) = taken(intake, path)
-    assert (first.status, first.tally.count) == (Status.IMPORTED, Count(messages=2))
-    assert intake.is_known(file_at(path))
-    (again,) = taken(intake, path)
-    assert (again.status, again.tally) == (Status.UNCHANGED, Tally())
+    assert not job.is_known(file_at(path))
+    (first,) = taken(job, path)
+    assert (first.status, first.tally.count) == (ImportStatus.IMPORTED, Count(messages=2))
+    assert job.is_known(file_at(path))
+    (again,) = taken(job, path)
+    assert (again.status, again.tally) == (ImportStatus.UNCHANGED, ImportTally())
 
 
-def test_a_file_that_grew_adds_what_is_new(intake: Intake, tmp_path: Path) -> None:
+def test_a_file_that_grew_adds_what_is_new(job: ImportJob, tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one")
-    (first,) = taken(intake, path)
+    (first,) = taken(job, path)
     write_pi(path, "a", "one", "two")
-    assert not intake.is_known(file_at(path))
-    (second,) = taken(intake, path)
+    assert not job.is_known(file_at(path))
+    (second,) = taken(job, path)
     assert (second.tally.grown, second.tally.count.messages) == (first.tally.sessions, 1)
 
 
 def test_a_copy_of_a_file_without_ids_is_no_other_session(
-    intake: Intake, store: SqliteStore, tmp_path: Path
+    job: ImportJob, store: SqliteStore, tmp_path: Path
 ) -> None:
     original, copy = tmp_path / "chat.json", tmp_path / "copy.json"
     for path in (original, copy):
         path.write_text(CHAT, "utf-8")
-    first, second = taken(intake, original, copy)
-    assert (first.status, second.status) == (Status.IMPORTED, Status.UNCHANGED)
+    first, second = taken(job, original, copy)
+    assert (first.status, second.status) == (ImportStatus.IMPORTED, ImportStatus.UNCHANGED)
     assert second.reason == f"the same as {original}"
     assert len(store.sessions(Listing())) == 1
 
 
 def test_small_files_are_taken_together_as_they_are_one_by_one(
-    intake: Intake, store: SqliteStore, tmp_path: Path
+    job: ImportJob, store: SqliteStore, tmp_path: Path
 ) -> None:
     for name in ("a", "b", "c"):
         write_pi(tmp_path / name, name, "one", "two")
@@ -84,19 +84,19 @@ def test_small_files_are_taken_together_as_they_are_one_by_one(
         path.write_text(CHAT, "utf-8")
     found = finds(tmp_path)
     gone.unlink()
-    done = {each.found.files[0].path: each for each in intake.take_all(found)}
-    assert done[gone].status is Status.FAILED
+    done = {each.found.files[0].path: each for each in job.take_all(found)}
+    assert done[gone].status is ImportStatus.FAILED
     assert done[copies[1]].reason == f"the same as {copies[0]}"
     others = [each for path, each in done.items() if path not in (gone, copies[1])]
-    assert [each.status for each in others] == [Status.IMPORTED] * 5
+    assert [each.status for each in others] == [ImportStatus.IMPORTED] * 5
     assert done[large].tally.count.messages == 1
     assert len(store.sessions(Listing())) == 5
-    again = {each.found.files[0].path: each.status for each in intake.take_all(found)}
-    assert again == {path: Status.UNCHANGED for path in done} | {gone: Status.FAILED}
+    again = {each.found.files[0].path: each.status for each in job.take_all(found)}
+    assert again == {path: ImportStatus.UNCHANGED for path in done} | {gone: ImportStatus.FAILED}
 
 
 def test_a_session_that_openclaw_keeps_in_two_ways_is_one(
-    intake: Intake, store: SqliteStore, tmp_path: Path
+    job: ImportJob, store: SqliteStore, tmp_path: Path
 ) -> None:
     marked = {"role": "user", "content": "Which port?", "__openclaw": {}}
     lines = [
@@ -111,14 +111,16 @@ def test_a_session_that_openclaw_keeps_in_two_ways_is_one(
         owner.execute("INSERT INTO session_windows VALUES ('w1', 'agent:main:main')")
         rows = [("w1", place, line) for place, line in enumerate(lines)]
         owner.executemany("INSERT INTO transcript_events VALUES (?, ?, ?)", rows)
-    assert [each.status for each in taken(intake, left)] == [Status.IMPORTED]
-    assert [each.status for each in taken(intake, tmp_path / "agent.sqlite")] == [Status.UNCHANGED]
+    assert [each.status for each in taken(job, left)] == [ImportStatus.IMPORTED]
+    assert [each.status for each in taken(job, tmp_path / "agent.sqlite")] == [
+        ImportStatus.UNCHANGED
+    ]
     (session,) = store.sessions(Listing())
     assert session.source == "import:openclaw"
 
 
 def test_a_session_that_opencode_moved_to_its_database_is_one_and_goes_on_there(
-    intake: Intake, store: SqliteStore, tmp_path: Path
+    job: ImportJob, store: SqliteStore, tmp_path: Path
 ) -> None:
     storage, moved = tmp_path / "storage", tmp_path / "moved"
     write_opencode(storage, "ses_a", "One")
@@ -139,59 +141,61 @@ def test_a_session_that_opencode_moved_to_its_database_is_one_and_goes_on_there(
             else:
                 row = [fields[name] for name in ("id", "messageID", "sessionID")]
                 owner.execute("INSERT INTO part VALUES (?, ?, ?, ?)", [*row, path.read_text()])
-    assert [each.status for each in taken(intake, storage)] == [Status.IMPORTED]
-    (grown,) = taken(intake, tmp_path / "opencode.db")
+    assert [each.status for each in taken(job, storage)] == [ImportStatus.IMPORTED]
+    (grown,) = taken(job, tmp_path / "opencode.db")
     assert (grown.tally.sessions, grown.tally.count.messages) == ((), 1)
     (session,) = store.sessions(Listing())
     assert (session.source, session.size) == ("import:opencode", 2)
 
 
 def test_a_spread_session_is_known_until_one_of_its_files_changes(
-    intake: Intake, tmp_path: Path
+    job: ImportJob, tmp_path: Path
 ) -> None:
     write_opencode(tmp_path, "ses_a", "one")
     write_pi(tmp_path / "pi", "a", "one")
-    assert [each.status for each in taken(intake, tmp_path)] == [Status.IMPORTED] * 2
-    assert [each.status for each in taken(intake, tmp_path)] == [Status.UNCHANGED] * 2
+    assert [each.status for each in taken(job, tmp_path)] == [ImportStatus.IMPORTED] * 2
+    assert [each.status for each in taken(job, tmp_path)] == [ImportStatus.UNCHANGED] * 2
     write_opencode(tmp_path, "ses_a", "one", "two")
-    (spread,) = [each for each in taken(intake, tmp_path) if each.found.is_spread]
-    assert (spread.status, spread.tally.count.messages) == (Status.IMPORTED, 1)
+    (spread,) = [each for each in taken(job, tmp_path) if each.found.is_spread]
+    assert (spread.status, spread.tally.count.messages) == (ImportStatus.IMPORTED, 1)
 
 
 def test_a_file_that_goes_away_while_it_is_read_failed_and_is_not_known(
-    intake: Intake, tmp_path: Path
+    job: ImportJob, tmp_path: Path
 ) -> None:
     path = write_pi(tmp_path / "a", "a", "one")
     (found,) = finds(path)
     path.unlink()
-    outcome = intake.take(found)
+    outcome = job.take(found)
     reason = f"cannot read {path}: there is no such file or folder"
-    assert outcome == Taken(found, Tally(), Status.FAILED, reason)
+    assert outcome == ImportResult(found, ImportTally(), ImportStatus.FAILED, reason)
     write_pi(path, "a", "one")
-    assert [each.status for each in taken(intake, path)] == [Status.IMPORTED]
+    assert [each.status for each in taken(job, path)] == [ImportStatus.IMPORTED]
 
 
 def test_a_session_in_the_trash_is_left_alone_and_its_file_stays_unknown(
-    intake: Intake, store: SqliteStore, tmp_path: Path
+    job: ImportJob, store: SqliteStore, tmp_path: Path
 ) -> None:
     path = write_pi(tmp_path / "a", "a", "one")
-    (first,) = taken(intake, path)
+    (first,) = taken(job, path)
     store.trash(first.tally.sessions, at=1)
     write_pi(path, "a", "one", "two")
-    (second,) = taken(intake, path)
+    (second,) = taken(job, path)
     assert [each.session for each in second.tally.skipped] == list(first.tally.sessions)
-    assert not intake.is_known(file_at(path))
+    assert not job.is_known(file_at(path))
 
 
-def test_a_file_in_which_nothing_is_said_is_empty(intake: Intake, tmp_path: Path) -> None:
+def test_a_file_in_which_nothing_is_said_is_empty(job: ImportJob, tmp_path: Path) -> None:
     (found,) = finds(write_pi(tmp_path / "a", "a"))
-    assert intake.take(found) == Taken(found, Tally(), Status.EMPTY, "nothing is said in it")
+    assert job.take(found) == ImportResult(
+        found, ImportTally(), ImportStatus.EMPTY, "nothing is said in it"
+    )
     other = Reading(format="claude-code")
     (look,) = gather(find_files([str(write_pi(tmp_path / "b", "b", "one"))]).files, other)
     assert isinstance(look, Found)
-    outcome = intake.take(look)
+    outcome = job.take(look)
     assert (outcome.status, outcome.reason) == (
-        Status.EMPTY,
+        ImportStatus.EMPTY,
         "no line at its beginning is one of claude-code",
     )
     assert [each.reason for each in outcome.tally.problems] == [
@@ -199,7 +203,7 @@ def test_a_file_in_which_nothing_is_said_is_empty(intake: Intake, tmp_path: Path
     ]
 
 
-def test_a_rehearsal_is_an_import_into_an_empty_store(intake: Intake, tmp_path: Path) -> None:
+def test_a_rehearsal_is_an_import_into_an_empty_store(job: ImportJob, tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one", "two")
     path.write_text(path.read_text("utf-8") + "{broken\n", "utf-8")
     # The same session again, of which a part went another way.
@@ -208,7 +212,7 @@ def test_a_rehearsal_is_an_import_into_an_empty_store(intake: Intake, tmp_path: 
     with rehearsal(Settings()) as rehearsed:
         expected = [rehearsed.take(each) for each in found]
     assert [each.tally.count.messages for each in expected] == [2, 1]
-    assert [intake.take(each) for each in found] == expected
+    assert [job.take(each) for each in found] == expected
     with rehearsal(Settings()) as again:
         assert [again.take(each) for each in found] == expected
 
@@ -219,8 +223,8 @@ def test_half_a_line_that_a_watch_did_not_name_is_named_by_the_next_import(
     path = write_pi(tmp_path / "a", "a", "one")
     whole = path.read_text("utf-8")
     path.write_text(whole + "{half", "utf-8")
-    watching = Intake(store, Settings(), live=True)
-    assert [each.status for each in taken(watching, path)] == [Status.IMPORTED]
+    watching = ImportJob(store, Settings(), live=True)
+    assert [each.status for each in taken(watching, path)] == [ImportStatus.IMPORTED]
     assert not watching.is_known(file_at(path))
     path.write_text(whole + "{half\n", "utf-8")
     assert [len(each.tally.problems) for each in taken(watching, path)] == [1]

@@ -31,7 +31,14 @@ from holdfast.session import Draft, Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.transcript import Media, Message, Role, Text, check
-from holdfast.transfer import Count, Origin, Skipped, Tally, imported_of, tell_session
+from holdfast.transfer import (
+    Count,
+    ImportOrigin,
+    ImportTally,
+    Skipped,
+    export_session,
+    import_record,
+)
 from tests.formats.chronicles import Sayable, chronicles, comparable
 from tests.transfer.taking import (
     NOW,
@@ -61,7 +68,7 @@ EVERYTHING = Sayable(has_rewinds=True, has_heads=True, has_system=True)
 def telling(store: Store) -> list[list[Event]]:
     """Return everything in a store, family by family."""
     return [
-        comparable(tell_session(store, each.id, family=True))
+        comparable(export_session(store, each.id, family=True))
         for each in sessions(store)
         if each.parent is None
     ]
@@ -104,9 +111,9 @@ def test_a_tally_says_what_was_new_and_what_was_there() -> None:
         (session,) = sessions(store)
         ids = (session.id,)
         number = Count(messages=6, tool_calls=1, images=1, errors=1, compactions=1)
-        assert first == Tally(sessions=ids, count=number)
-        assert take(store, events) == Tally(unchanged=ids)
-        assert take(store, [*events, told("u3")]) == Tally(grown=ids, count=Count(messages=1))
+        assert first == ImportTally(sessions=ids, count=number)
+        assert take(store, events) == ImportTally(unchanged=ids)
+        assert take(store, [*events, told("u3")]) == ImportTally(grown=ids, count=Count(messages=1))
 
 
 def test_a_session_says_where_it_comes_from() -> None:
@@ -117,7 +124,7 @@ def test_a_session_says_where_it_comes_from() -> None:
     with opened() as store:
         take(store, [begun(), Noted(strand=MAIN, about=about), told("u1"), answer])
         (session,) = sessions(store)
-        imported = imported_of(session)
+        imported = import_record(session)
         assert imported is not None
         assert (imported.identity.system, imported.identity.name) == ("claude-code", "native-1")
         assert imported.file == ORIGIN.file
@@ -158,7 +165,7 @@ def test_a_message_without_a_time_has_the_last_one_that_is_known() -> None:
         bare = [begun("other", started=None), timeless]
         (id_,) = take(store, bare).sessions
         assert store.window(id_).entries[0].at == START
-        late = take(store, [begun("third", started=None), timeless], Origin("pi", "f"))
+        late = take(store, [begun("third", started=None), timeless], ImportOrigin("pi", "f"))
         assert store.window(late.sessions[0]).entries[0].at == NOW
 
 
@@ -200,7 +207,7 @@ def test_usage_that_no_provider_counts_is_left_out() -> None:
 def test_files_without_ids_are_told_apart_by_their_path() -> None:
     with opened() as store:
         for file in ("a.json", "b.json", "a.json"):
-            take(store, [begun(""), told("u1")], Origin("openai", file))
+            take(store, [begun(""), told("u1")], ImportOrigin("openai", file))
         assert len(sessions(store)) == 2
 
 
@@ -213,7 +220,7 @@ def test_an_id_that_is_told_after_the_first_message_makes_no_other_session() -> 
         again = take(store, [*events, told("u2")])
         assert (again.sessions, again.count.messages) == ((), 1)
         assert [each.id for each in sessions(store)] == sorted(first.sessions)
-        (imported,) = [imported_of(each) for each in sessions(store) if each.parent is None]
+        (imported,) = [import_record(each) for each in sessions(store) if each.parent is None]
         assert imported is not None
         assert imported.about.id == "native-1"
 
@@ -285,7 +292,7 @@ def test_a_file_whose_beginning_was_taken_away_becomes_a_branch() -> None:
         assert words(store, branch) == ["words of a1", "words of u2"]
         assert words(store, old) == ["words of u1", "words of a1", "words of u2"]
         again = take(store, [begun(started=START + 5_000), told("a1"), told("u2")])
-        assert again == Tally(unchanged=again.unchanged)
+        assert again == ImportTally(unchanged=again.unchanged)
 
 
 def test_a_child_whose_parent_was_deleted_meanwhile_is_a_session_of_its_own() -> None:
@@ -318,8 +325,8 @@ def test_a_branch_of_a_compacted_file_shows_what_the_agent_saw() -> None:
     with opened() as store:
         take(store, [*common, told("u3")])
         (id_,) = take(store, [*common, told("u4")]).sessions
-        gist = "the gist before s1"
-        assert words(store, id_) == [gist, "words of u2", "words of a2", "words of u4"]
+        facts = "the facts before s1"
+        assert words(store, id_) == [facts, "words of u2", "words of a2", "words of u4"]
 
 
 def test_a_session_in_the_trash_is_left_alone() -> None:
@@ -329,7 +336,7 @@ def test_a_session_in_the_trash_is_left_alone() -> None:
         store.trash([session.id], NOW)
         tally = take(store, talk("u1", "a1"))
         reason = "it is in the trash; restore it, or delete it there to import it again"
-        assert tally == Tally(skipped=(Skipped(session.id, reason),))
+        assert tally == ImportTally(skipped=(Skipped(session.id, reason),))
         assert store.session(session.id).size == 1
 
 
@@ -381,11 +388,13 @@ def test_a_child_in_another_file_is_the_child_of_its_session() -> None:
     with opened() as store:
         taking = importer(store)
         taking.take(ORIGIN, lambda: iter(talk("u1")))
-        taking.take(Origin("claude-code", "child"), lambda: iter([begun("c", **about), told("u2")]))
+        taking.take(
+            ImportOrigin("claude-code", "child"), lambda: iter([begun("c", **about), told("u2")])
+        )
         parent, child = sessions(store)
         assert (child.parent, child.fork) == (parent.id, Fork.DELEGATION)
         orphan = begun("d", parent="nobody", fork=Fork.BRANCH)
-        taking.take(Origin("claude-code", "orphan"), lambda: iter([orphan, told("u3")]))
+        taking.take(ImportOrigin("claude-code", "orphan"), lambda: iter([orphan, told("u3")]))
         assert [each.parent for each in sessions(store)].count(None) == 2
 
 
@@ -566,7 +575,7 @@ def test_several_who_import_the_same_file_at_once_store_it_once(tmp_path: Path) 
     with closing(SqliteStore(path)) as store:
         store.check()
 
-        def run(_: int) -> Tally:
+        def run(_: int) -> ImportTally:
             with closing(SqliteStore(path)) as own:
                 return take(own, events)
 

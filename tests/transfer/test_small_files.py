@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats.document import Problem
-from holdfast.transfer import Importer, Origin, Story, story_of
-from holdfast.transfer.outbox import BATCH
+from holdfast.transfer import Importer, ImportOrigin, SmallFile, read_small_file
+from holdfast.transfer.session_writer import BATCH
 from tests.transfer.taking import (
     NOW,
     START,
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 NAMES = ("", "one", "two", "three")
 
 
-def story(file: str, name: str, *events: Event, parent: str = "") -> Story:
-    origin = Origin("claude-code", f"/logs/{file}.jsonl", START)
+def story(file: str, name: str, *events: Event, parent: str = "") -> SmallFile:
+    origin = ImportOrigin("claude-code", f"/logs/{file}.jsonl", START)
     whole = (begun(name, parent=parent), *events)
-    return Story(origin, lambda: iter(whole), whole)
+    return SmallFile(origin, lambda: iter(whole), whole)
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> list[Story]:
+def stories(draw: st.DrawFn) -> list[SmallFile]:
     """Return files of which some tell the same conversation, or one that came from another."""
-    made: list[Story] = []
+    made: list[SmallFile] = []
     for number in range(draw(st.integers(1, 6))):
         keys = draw(st.lists(st.sampled_from(["u1", "a1", "u2", "a2"]), unique=True))
         events: list[Event] = [told(key) for key in keys]
@@ -69,7 +69,7 @@ def stored(store: Store) -> list[object]:
 
 
 @given(stories())
-def test_files_are_stored_as_if_each_were_taken_by_itself(files: Sequence[Story]) -> None:
+def test_files_are_stored_as_if_each_were_taken_by_itself(files: Sequence[SmallFile]) -> None:
     with opened() as together, opened() as alone:
         one_by_one = importer(alone)
         expected = [one_by_one.take(each.origin, each.tell) for each in files]
@@ -108,13 +108,15 @@ def test_what_came_before_damage_is_told_with_the_damage() -> None:
         yield told("u1")
         raise DecodeError("pi", "line 2", "it is cut")
 
-    whole = story_of(Origin("pi", "/logs/one.jsonl"), tell)
+    whole = read_small_file(ImportOrigin("pi", "/logs/one.jsonl"), tell)
     assert whole.events[0] == told("u1")
     assert whole.events[1:] == (Problem(0, "pi: line 2: it is cut"),)
 
 
 def test_a_packed_file_that_turns_out_long_is_not_held_in_memory() -> None:
-    endless = story_of(Origin("pi", "/logs/one.jsonl.gz"), lambda: map(told, map(str, count())))
+    endless = read_small_file(
+        ImportOrigin("pi", "/logs/one.jsonl.gz"), lambda: map(told, map(str, count()))
+    )
     assert len(endless.events) == BATCH
     assert not endless.is_plain
 
@@ -123,6 +125,6 @@ def test_a_story_that_was_too_long_to_wait_is_told_whole() -> None:
     events = [begun("one"), *(told(f"u{number}") for number in range(2 * BATCH))]
     with opened() as store:
         (tally,) = importer(store).take_all(
-            [story_of(Origin("pi", "/logs/one.jsonl", START), lambda: iter(events))]
+            [read_small_file(ImportOrigin("pi", "/logs/one.jsonl", START), lambda: iter(events))]
         )
     assert tally.count.messages == 2 * BATCH

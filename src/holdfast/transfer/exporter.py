@@ -1,4 +1,4 @@
-"""Tells a stored session as events, so that an agent's writer can write it.
+"""Exports a stored session as events, so that an agent's writer can write it.
 
 What is imported again from what is told here is the same session: names, times and compactions
 are told as their own agent wrote them. What holdfast derived is told as what it stands for.
@@ -6,7 +6,9 @@ are told as their own agent wrote them. What holdfast derived is told as what it
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import deque
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats.chronicle import (
@@ -23,30 +25,227 @@ from holdfast.formats.chronicle import (
 from holdfast.formats.replay import merged
 from holdfast.session import Cause, Fork, Kind, Span, children_of, path_to
 from holdfast.transcript import Role
-from holdfast.transfer.children import Child, Children
-from holdfast.transfer.identity import imported_of
-from holdfast.transfer.keys import Keys
-from holdfast.transfer.landing import FOLD
-from holdfast.transfer.showing import (
-    Shown,
-    entries_of,
-    leaves_after,
-    marks_left,
-    shown_by,
-    without_copies,
-)
+from holdfast.transfer.identity import import_record, is_strand, mark_left, parent_name
+from holdfast.transfer.session_writer import FOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Session, View
 
-__all__ = ["tell_session"]
+__all__ = [
+    "DueChild",
+    "MessageKeys",
+    "PendingChildren",
+    "SessionViews",
+    "entries_of",
+    "export_session",
+    "leaves_after",
+    "marks_left",
+    "views_of",
+    "without_copies",
+]
 
 
-def tell_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Event]:
+class MessageKeys:
+    """Names of messages, each given once and found by its place in the store."""
+
+    def __init__(self, marks: Collection[str] = ()) -> None:
+        """Begin without names.
+
+        Args:
+            marks: Marks of messages that somebody will ask for.
+        """
+        self._by_place: dict[tuple[str, int], str] = {}
+        self._by_id: dict[int, str] = {}
+        self._used: set[str] = set()
+        self._marks = marks
+        self._by_mark: dict[str, str | None] = {}
+        """Names by those marks; None where it was told twice."""
+
+    def name(self, entry: Entry, wanted: str, mark: str = "") -> str:
+        """Return a name for a message: the one that its agent gave, unless another has it.
+
+        Args:
+            entry: The message.
+            wanted: What its agent calls it.
+            mark: Its mark, where it has one.
+        """
+        key = wanted if wanted and wanted not in self._used else f"#{entry.id}"
+        self._used.add(key)
+        self._call(entry, key)
+        if mark in self._marks:
+            self._by_mark[mark] = None if mark in self._by_mark else key
+        return key
+
+    def of_mark(self, mark: str) -> str | None:
+        """Return the name of the message with a mark, where that is known for certain."""
+        return self._by_mark.get(mark)
+
+    def share(self, entry: Entry, other: Entry) -> bool:
+        """Let an entry be called like another; says whether that has a name."""
+        key = self._by_id.get(other.id)
+        if key is None:
+            return False
+        self._call(entry, key)
+        return True
+
+    def alias(self, entry: Entry) -> bool:
+        """Let an entry be called like the one it stands for; says whether that has a name."""
+        key = None if entry.stands_for is None else self._by_id.get(entry.stands_for)
+        if key is None:
+            return False
+        self._call(entry, key)
+        return True
+
+    def of_spans(self, spans: Iterable[Span]) -> tuple[str, ...]:
+        """Return the names of what spans show."""
+        places = (
+            (span.session, position)
+            for span in spans
+            for position in range(span.first, span.last + 1)
+        )
+        return self._of(places)
+
+    def of_entries(self, entries: Iterable[Entry]) -> tuple[str, ...]:
+        """Return the names of entries."""
+        return self._of((entry.session, entry.position) for entry in entries)
+
+    def _call(self, entry: Entry, key: str) -> None:
+        self._by_id[entry.id] = key
+        self._by_place[entry.session, entry.position] = key
+
+    def _of(self, places: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+        found = (self._by_place[place] for place in places if place in self._by_place)
+        return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class DueChild:
+    """A session that came from the one that is told, whose turn has come."""
+
+    session: Session
+    of: str
+    """The strand that it came from."""
+
+
+class PendingChildren:
+    """Sessions that came from the one that is told, until their turn has come."""
+
+    def __init__(self, children: Sequence[Session]) -> None:
+        """Sort them by what is known of when they began."""
+        known = [(_place(child), child) for child in children]
+        unknown = [child for place, child in known if place is None]
+        places = [(place, child) for place, child in known if place is not None]
+        self._placed = deque(sorted(places, key=itemgetter(0)))
+        self._dated = deque(child for child in unknown if child.fork is Fork.DELEGATION)
+        self._last = [child for child in unknown if child.fork is not Fork.DELEGATION]
+
+    def due(self, said: int, at: int) -> Iterator[Session]:
+        """Take out those that began before a message that is told after so many others."""
+        while self._placed and self._placed[0][0] <= said:
+            yield self._placed.popleft()[1]
+        while self._dated and self._dated[0].started < at:
+            yield self._dated.popleft()
+
+    def rest(self) -> Iterator[Session]:
+        """Return those that began when everything was said, or nobody knows when."""
+        yield from (child for _, child in self._placed)
+        yield from self._dated
+        yield from self._last
+
+
+def _place(child: Session) -> int | None:
+    imported = import_record(child)
+    return None if imported is None else imported.place
+
+
+_AT_ONCE = 500
+
+"""Messages that are read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionViews:
+    """What the views of a session say."""
+
+    shared: tuple[Span, ...] = ()
+    """What it showed of its parent when it began."""
+    changes: tuple[View, ...] = ()
+    newest: int | None = None
+    copied: int = 0
+    """How many messages at the beginning of its log are copies of its parent's."""
+
+
+def views_of(store: Store, session: Session) -> SessionViews:
+    """Return what the views of a session say."""
+    if session.parent is None and not session.generation:
+        return SessionViews()  # it has none, and many are told at once
+    views = store.views(session.id)
+    return SessionViews(
+        shared=next((view.spans for view in views if view.cause is Cause.FORK), ()),
+        changes=tuple(view for view in views if view.cause is not Cause.FORK),
+        newest=views[-1].id if views else None,
+    )
+
+
+def marks_left(lineage: Iterable[Session]) -> frozenset[str]:
+    """Return the marks of the messages after which branches of a family leave."""
+    marks = (mark_left(session) for session in lineage if session.fork is Fork.BRANCH)
+    return frozenset(mark for mark in marks if mark)
+
+
+def leaves_after(session: Session, keys: MessageKeys) -> str | None:
+    """Return the key of the last message that a branch shares; None where views have to say it.
+
+    A branch of branches may show a piece of each of them, so that reading what all of them show
+    takes ever longer. The mark of the one message is enough, where nothing else is to be known.
+    """
+    if session.generation or not is_strand(session):
+        return None
+    mark = mark_left(session)
+    return keys.of_mark(mark) if mark else ""
+
+
+def without_copies(
+    store: Store, session: Session, shown: SessionViews, keys: MessageKeys
+) -> SessionViews:
+    """Return what is to be told of a branch whose own file begins with lines of its parent's.
+
+    Its copies are called like what they are copies of, and so is what happened to them.
+    """
+    if shown.shared or not parent_name(session):
+        return shown
+    parent = store.session(session.parent or "")
+    copied = 0
+    said = (entry for entry in entries_of(store, parent) if entry.kind is Kind.SAID)
+    for mine, theirs in zip(entries_of(store, session), said, strict=False):
+        if not _is_copy(mine, theirs) or not keys.share(mine, theirs):
+            break
+        copied = mine.position
+    changes = tuple(view for view in shown.changes if view.upto >= copied)
+    return replace(shown, changes=changes, copied=copied)
+
+
+def _is_copy(mine: Entry, theirs: Entry) -> bool:
+    """Say whether both say the same for the same agent, which may call the copy otherwise."""
+    one, other = native_of(mine.message), native_of(theirs.message)
+    is_alike = bool(one.mark) and bool(other.mark) and one.reply == other.reply
+    return is_alike and (mine.message.role, mine.message.parts) == (
+        theirs.message.role,
+        theirs.message.parts,
+    )
+
+
+def entries_of(store: Store, session: Session, after: int = 0) -> Iterator[Entry]:
+    """Return the log of a session behind a position, a part at a time."""
+    for first in range(after + 1, session.size + 1, _AT_ONCE):
+        yield from store.entries(session.id, first, first + _AT_ONCE - 1)
+
+
+def export_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Event]:
     """Return the events of a session, from the first message to what its model sees now.
 
     A session that was rotated is told together with those that it goes on from. A branch that is
@@ -57,17 +256,17 @@ def tell_session(store: Store, id_: str, *, family: bool = False) -> Iterator[Ev
         id_: The session.
         family: Whether branches and sub-agents that came from it are told as strands of their own.
     """
-    teller = _Teller(store, id_)
+    teller = _Exporter(store, id_)
     return _unfolded(teller, teller.tell(teller.rotations(id_), MAIN, family=family))
 
 
-def _unfolded(teller: _Teller, events: Iterator[Event | Child]) -> Iterator[Event]:
+def _unfolded(teller: _Exporter, events: Iterator[Event | DueChild]) -> Iterator[Event]:
     """Return events with those of each child in its place."""
     # A stack instead of calls: branches of branches may go deeper than calls can.
     told = [events]
     while told:
         for event in told[-1]:
-            if isinstance(event, Child):
+            if isinstance(event, DueChild):
                 told.append(teller.tell_child(event))
                 break
             yield event
@@ -75,7 +274,7 @@ def _unfolded(teller: _Teller, events: Iterator[Event | Child]) -> Iterator[Even
             told.pop()
 
 
-class _Teller:
+class _Exporter:
     """Follows sessions from entry to entry, and remembers what each was called."""
 
     def __init__(self, store: Store, id_: str) -> None:
@@ -85,9 +284,9 @@ class _Teller:
         self._by_parent: dict[str | None, list[Session]] = {}
         for session in self._lineage:
             self._by_parent.setdefault(session.parent, []).append(session)
-        self._keys = Keys(marks_left(self._lineage))
+        self._keys = MessageKeys(marks_left(self._lineage))
         self._strands = {MAIN}
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, SessionViews] = {}
         """What was read of the views of a child that is told next."""
         self._line = 0
 
@@ -101,7 +300,7 @@ class _Teller:
 
     def tell(
         self, sessions: Sequence[Session], strand: str, *, family: bool, of: Begun | None = None
-    ) -> Iterator[Event | Child]:
+    ) -> Iterator[Event | DueChild]:
         """Return the events of a strand; `of` is how it begins as part of another.
 
         Where the turn of a child has come, that is returned in the place of its events.
@@ -115,12 +314,12 @@ class _Teller:
         if of is None and first.fork is not Fork.DELEGATION:
             for entry in self._shared(first):
                 yield self._told(entry, strand, first)
-        shown = Shown()
+        shown = SessionViews()
         for session in sessions:
             children = self._children(session, sessions) if family else ()
             known = self._shown.pop(session.id, None)
-            shown = shown_by(self._store, session) if known is None else known
-            yield from self._own(session, strand, shown, Children(children))
+            shown = views_of(self._store, session) if known is None else known
+            yield from self._own(session, strand, shown, PendingChildren(children))
         yield from self._undone(last, strand, shown)
 
     def _about(self, first: Session, last: Session) -> About:
@@ -138,8 +337,8 @@ class _Teller:
         return about if session is first else replace(about, title=first.title)
 
     def _own(
-        self, session: Session, strand: str, shown: Shown, children: Children
-    ) -> Iterator[Event | Child]:
+        self, session: Session, strand: str, shown: SessionViews, children: PendingChildren
+    ) -> Iterator[Event | DueChild]:
         """Tell what was said in the session itself, with its changes and children between."""
         changes = [*shown.changes]
         passes = self._store.compactions(session.id) if changes else ()
@@ -150,18 +349,18 @@ class _Teller:
                 yield self._changed(changes[0], records, strand)
                 del changes[0]
             for child in children.due(said, entry.at):
-                yield Child(child, strand)
+                yield DueChild(child, strand)
             said += entry.kind is Kind.SAID
             if not self._stands_in(entry):
                 yield self._told(entry, strand, session)
         for view in changes:
             yield self._changed(view, records, strand)
         for child in children.rest():
-            yield Child(child, strand)
+            yield DueChild(child, strand)
 
     def _shared(self, session: Session) -> Iterator[Entry]:
         """Return what a branch showed of its parent when it began."""
-        for span in shown_by(self._store, session).shared:
+        for span in views_of(self._store, session).shared:
             yield from self._store.entries(span.session, span.first, span.last)
 
     def _stands_in(self, entry: Entry) -> bool:
@@ -213,7 +412,7 @@ class _Teller:
             tokens_after=_number(known.get("tokens_after")),
         )
 
-    def _undone(self, session: Session, strand: str, shown: Shown) -> Iterator[Event]:
+    def _undone(self, session: Session, strand: str, shown: SessionViews) -> Iterator[Event]:
         """Tell which view shows, where the user took a change back."""
         if shown.newest is not None and self._store.head(session.id).view != shown.newest:
             self._line += 1
@@ -230,10 +429,10 @@ class _Teller:
             if child.fork in kinds and child.trashed is None and child not in told
         )
 
-    def tell_child(self, child: Child) -> Iterator[Event | Child]:
+    def tell_child(self, child: DueChild) -> Iterator[Event | DueChild]:
         """Return the events of a child, as a strand of its own."""
         session = child.session
-        imported = imported_of(session)
+        imported = import_record(session)
         strand = session.id if imported is None else imported.identity.strand or session.id
         strand = session.id if strand in self._strands else strand
         self._strands.add(strand)
@@ -246,9 +445,9 @@ class _Teller:
 
     def _left_after(self, session: Session) -> str:
         """Return the key of the last message that a branch shares, and keep what it shows."""
-        after, shown = leaves_after(session, self._keys), Shown()
+        after, shown = leaves_after(session, self._keys), SessionViews()
         if after is None:
-            found = shown_by(self._store, session)
+            found = views_of(self._store, session)
             shown = without_copies(self._store, session, found, self._keys)
             copies = Span(session.id, 1, shown.copied)
             after = (self._keys.of_spans((*shown.shared, copies)) or ("",))[-1]
@@ -259,7 +458,7 @@ class _Teller:
 
 def _about(first: Session, last: Session) -> About:
     """Return what is known of a conversation that began as one session and goes on as another."""
-    imported = imported_of(first)
+    imported = import_record(first)
     if imported is None:
         return About(
             id=last.id,

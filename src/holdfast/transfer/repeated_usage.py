@@ -16,22 +16,80 @@ from holdfast.errors import Conflict, UnknownSession
 from holdfast.formats.chronicle import native_of
 from holdfast.ports import Amendment
 from holdfast.session import Fork, Kind, Usage
-from holdfast.transfer.files import Files
-from holdfast.transfer.identity import countable, imported_of, is_strand, repeats
+from holdfast.transfer.identity import countable, import_record, is_strand, repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from holdfast.formats.chronicle import Native
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Message
 
-__all__ = ["count_apart", "count_once", "first_mark"]
+__all__ = ["SessionsByFile", "count_apart", "count_once", "first_mark"]
+
+
+class SessionsByFile:
+    """A family of sessions, by the files that they were told in."""
+
+    def __init__(self, lineage: Sequence[Session]) -> None:
+        """Sort the sessions of a family by those that they came from."""
+        self._known = {session.id: session for session in lineage}
+        self._firsts: dict[str, Session] = {}
+        """What is known of the first sessions of files, by those that are told in them."""
+        self._children: dict[str, list[Session]] = {}
+        for session in lineage:
+            if session.parent is not None:
+                self._children.setdefault(session.parent, []).append(session)
+
+    def __contains__(self, id_: str) -> bool:
+        """Say whether a session is one of the family."""
+        return id_ in self._known
+
+    def first(self, id_: str) -> Session:
+        """Return the session of the file that a session is told in."""
+        passed: list[str] = []
+        session = self._known[id_]
+        while is_strand(session) and session.parent in self._known:
+            passed.append(session.id)
+            session = self._firsts.get(session.parent) or self._known[session.parent]
+        # Branches of branches may go any number deep, and each of them is asked for.
+        self._firsts.update(dict.fromkeys(passed, session))
+        return session
+
+    def told_with(self, id_: str) -> list[Session]:
+        """Return the session of a file and the branches that are told in it."""
+        found = [self.first(id_)]
+        for session in found:  # which grows while it is read
+            found += (
+                child
+                for child in self._children.get(session.id, ())
+                if is_strand(child) and child.fork is Fork.BRANCH
+            )
+        return found
+
+    def told_before(self, id_: str) -> Iterator[Session]:
+        """Return what is told in the files that the file of a session goes on from."""
+        parent = self.first(id_).parent
+        while parent in self._known:
+            yield from self.told_with(parent)
+            parent = self.first(parent).parent
+
+    def told_after(self, id_: str) -> Iterator[Session]:
+        """Return the sessions of files that may repeat the file of a session."""
+        for session in self.told_with(id_):
+            for child in self._children.get(session.id, ()):
+                # There may be any number of sub-agents, and next to none of them repeat anything.
+                if not is_strand(child) and (child.fork is Fork.BRANCH or repeats(child)):
+                    yield child
+
 
 _AT_ONCE = 500
+
 _TRIES = 20
+
 _COUNTS = tuple(Usage.__dataclass_fields__)
+
 _Name: TypeAlias = tuple[object, ...]
 
 
@@ -48,7 +106,7 @@ def count_once(store: Store, id_: str) -> None:
     is_guest = session.fork is Fork.DELEGATION and not repeats(session)
     if is_guest and first_mark(store, id_) != first_mark(store, session.parent):
         return
-    files = Files(store.lineage(id_))
+    files = SessionsByFile(store.lineage(id_))
     known = {
         name
         for elder in files.told_before(id_)
@@ -74,7 +132,7 @@ def count_apart(store: Store, ids: Iterable[str]) -> list[str]:
         ordered = sorted(sessions, key=lambda each: (each.touched, each.id))
         known: set[_Name] = set()
         for session in ordered if len(ordered) > 1 else ():
-            for each in Files(store.lineage(session.id)).told_with(session.id):
+            for each in SessionsByFile(store.lineage(session.id)).told_with(session.id):
                 _discount(store, each.id, known, _full_name)
                 for message, native, _ in _paid(store, each):
                     known.update(_full_name(message, native))
@@ -106,7 +164,7 @@ def _discount(
     """Count what is not known by name."""
     for _ in range(_TRIES):
         session = store.session(id_)
-        imported = imported_of(session)
+        imported = import_record(session)
         if imported is None:
             return
         copied = (

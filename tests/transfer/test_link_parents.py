@@ -1,4 +1,4 @@
-"""Kinship: files may be imported in any order, and who came from whom is the same afterwards."""
+"""Parents are linked: files may be imported in any order, and the lineage is the same afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from holdfast.formats.chronicle import MAIN, About, Begun
 from holdfast.session import Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import Origin, early_children, elder_of, story_of
+from holdfast.transfer import ImportOrigin, read_small_file, stated_parent, unlinked_children
 from tests.transfer.taking import NOW, START, begun, importer, opened, sessions, take, told
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ STRANGER = file("stranger", told("u1"), paid("a1"))
 FILES = (PARENT, AGENT, FORK, FORK_OF_FORK, STRANGER)
 
 
-def origin(events: Sequence[Event]) -> Origin:
+def origin(events: Sequence[Event]) -> ImportOrigin:
     (first, *_) = events
-    return Origin("claude-code", f"/logs/{first.about.id}.jsonl", START)  # type: ignore[union-attr]
+    return ImportOrigin("claude-code", f"/logs/{first.about.id}.jsonl", START)  # type: ignore[union-attr]
 
 
 def take_file(store: Store, events: Sequence[Event]) -> str:
@@ -139,7 +139,9 @@ def test_a_reply_is_counted_once_in_a_family() -> None:
 def test_files_that_are_written_together_find_each_other() -> None:
     for order in permutations((PARENT, AGENT, FORK)):
         with opened() as store:
-            stories = [story_of(origin(each), lambda each=each: iter(each)) for each in order]
+            stories = [
+                read_small_file(origin(each), lambda each=each: iter(each)) for each in order
+            ]
             importer(store).take_all(stories)
             rows = named(store)
             assert rows["agent"].parent == rows["fork"].parent == rows["parent"].id
@@ -305,7 +307,7 @@ def test_a_session_that_names_itself_as_its_parent_has_none() -> None:
 def test_agents_may_use_the_same_names() -> None:
     with opened() as store:
         agent = take_file(store, AGENT)
-        take(store, PARENT, Origin("codex", "/logs/parent.jsonl", START))
+        take(store, PARENT, ImportOrigin("codex", "/logs/parent.jsonl", START))
         assert store.session(agent).parent is None
 
 
@@ -316,14 +318,14 @@ def test_what_was_not_there_when_its_parent_came_is_joined_by_the_next_import() 
         parent = take_file(store, PARENT)
         store.restore([agent])
         early = store.session(agent)
-        elder = elder_of(store, early)
+        elder = stated_parent(store, early)
         assert elder is not None
         assert elder.session == parent
-        assert early_children(store, store.session(parent)) == (early,)
+        assert unlinked_children(store, store.session(parent)) == (early,)
         take_file(store, STRANGER)
         assert store.session(agent).parent == parent
-        assert elder_of(store, store.session(agent)) is None
-        assert early_children(store, store.session(parent)) == ()
+        assert stated_parent(store, store.session(agent)) is None
+        assert unlinked_children(store, store.session(parent)) == ()
 
 
 RESUMED = file("resumed", *PARENT[1:], told("u6"), paid("a6"))

@@ -20,7 +20,7 @@ from holdfast.session import (
 )
 from holdfast.testing.builders import assistant, user
 from holdfast.transcript import Message, Role, Summary, Synthetic
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.transfer.taking import NOW, START, begun, folded, opened, sessions, take, talk, told
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def compacted(store: Store, kept: tuple[Entry, ...], id_: str = "own") -> None:
 def texts_of(store: Store, id_: str, *, family: bool = False) -> list[str]:
     """Return what is told, in a word each."""
     found: list[str] = []
-    for event in tell_session(store, id_, family=family):
+    for event in export_session(store, id_, family=family):
         match event:
             case Told(message=message):
                 found.append(message.text or "summary")
@@ -75,7 +75,7 @@ def texts_of(store: Store, id_: str, *, family: bool = False) -> list[str]:
 def test_a_session_of_ours_is_told_with_its_own_id_times_and_model() -> None:
     with opened() as store:
         started(store, "hello there", "aye")
-        begun, asked, answered = tell_session(store, "own")
+        begun, asked, answered = export_session(store, "own")
     assert isinstance(begun, Begun)
     assert (begun.about.id, begun.about.title, begun.about.model) == ("own", "Mine", "opus")
     assert isinstance(asked, Told)
@@ -89,7 +89,7 @@ def test_a_compaction_of_ours_is_told_as_one_of_an_agent() -> None:
         entries = started(store, "one", "two", "three", "four")
         compacted(store, entries[2:])
         store.append("own", [Draft(message=user("five"), at=9)])
-        events = list(tell_session(store, "own"))
+        events = list(export_session(store, "own"))
         window = store.window("own").transcript
     (fold,) = (each for each in events if isinstance(each, Folded))
     assert (fold.at, fold.trigger, fold.tokens_before, fold.tokens_after) == (7, "manual", 9, 3)
@@ -130,7 +130,7 @@ def test_a_summary_in_front_of_a_users_words_is_told() -> None:
             compaction=CompactionRecord(at=7, trigger="auto", summary="what was said"),
         )
         store.change("own", change)
-        events = list(tell_session(store, "own"))
+        events = list(export_session(store, "own"))
     (replayed,) = replay(events)
     assert [each.parts for each in replayed.window] == [both.parts]
 
@@ -207,11 +207,11 @@ def test_what_is_told_can_be_taken_by_another_store() -> None:
         take(store, [*talk("u1", "a1"), *folded("s1", "a1")])
         (session,) = sessions(store)
         store.pin(session.id, store.window(session.id).entries[0].id, pinned=True)
-        events = list(tell_session(store, session.id))
+        events = list(export_session(store, session.id))
         assert isinstance(events[0], Begun)
         assert events[0].strand == MAIN
         take(other, events)
-        assert list(tell_session(other, session.id)) == events
+        assert list(export_session(other, session.id)) == events
 
 
 def test_a_branch_that_is_told_alone_has_the_name_and_the_folder_of_what_it_left() -> None:
@@ -226,7 +226,7 @@ def test_a_branch_that_is_told_alone_has_the_name_and_the_folder_of_what_it_left
     with opened() as store:
         take(store, events)
         child = next(each for each in sessions(store) if each.fork is Fork.BRANCH)
-        first = next(iter(tell_session(store, child.id)))
+        first = next(iter(export_session(store, child.id)))
         assert isinstance(first, Begun)
         assert first.about == About(
             id="native-1",

@@ -1,35 +1,140 @@
-"""Writes a strand to its session: created when something is said, appended to in batches."""
+"""Writes imported messages to sessions: each is created with its first message, and batches of several
+sessions go to the store in one transaction.
+
+A transaction costs more than the messages of a small session, whether many are told in one file or
+each in a file of its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import Conflict
 from holdfast.formats.chronicle import Folded
 from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Usage
-from holdfast.transfer.families import created_by
+from holdfast.transcript import Media, Text, ToolCall, ToolResult
 from holdfast.transfer.identity import countable
-from holdfast.transfer.matching import Shelf, reference
+from holdfast.transfer.imported_index import created_by
+from holdfast.transfer.resuming import StoredConversation, reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from holdfast.formats.chronicle import Rewound
+    from holdfast.formats.document import Problem
     from holdfast.ports import Store
     from holdfast.session import Draft, Entry, Head, Session, Spawn
+    from holdfast.transcript import Message
 
-__all__ = ["FOLD", "Landing", "Record", "Start"]
+__all__ = [
+    "BATCH",
+    "FOLD",
+    "ChangeRecord",
+    "Count",
+    "ImportTally",
+    "SessionWriter",
+    "Skipped",
+    "Write",
+    "WriteBatch",
+    "WriterStart",
+    "count_of",
+    "flush_together",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What was written to the store."""
+
+    messages: int = 0
+    tool_calls: int = 0
+    images: int = 0
+    errors: int = 0
+    """Results of tools that failed."""
+    compactions: int = 0
+    rewinds: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        """Add two counts."""
+        return Count(
+            self.messages + other.messages,
+            self.tool_calls + other.tool_calls,
+            self.images + other.images,
+            self.errors + other.errors,
+            self.compactions + other.compactions,
+            self.rewinds + other.rewinds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A conversation that was left as it is, though its file tells more."""
+
+    session: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportTally:
+    """What became of one file, or of many together."""
+
+    sessions: tuple[str, ...] = ()
+    """The sessions that were created, branches and sub-agents among them."""
+    grown: tuple[str, ...] = ()
+    """The sessions that were there and have more in them now."""
+    unchanged: tuple[str, ...] = ()
+    """The sessions that had everything already."""
+    branches: int = 0
+    """How many of the created ones go on from some point of another."""
+    count: Count = Count()
+    skipped: tuple[Skipped, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def __add__(self, other: ImportTally) -> ImportTally:
+        """Add what became of another file."""
+        return replace(
+            self,
+            sessions=self.sessions + other.sessions,
+            grown=self.grown + other.grown,
+            unchanged=self.unchanged + other.unchanged,
+            branches=self.branches + other.branches,
+            count=self.count + other.count,
+            skipped=self.skipped + other.skipped,
+            problems=self.problems + other.problems,
+        )
+
+
+def count_of(messages: Iterable[Message]) -> Count:
+    """Return what messages count for."""
+    total = calls = images = errors = 0
+    for message in messages:
+        total += 1
+        for part in message.parts:
+            if isinstance(part, Text):
+                continue  # first, because most parts are
+            if isinstance(part, ToolCall):
+                calls += 1
+            elif isinstance(part, ToolResult):
+                errors += part.is_error
+                images += sum(isinstance(piece, Media) for piece in part.content)
+            elif isinstance(part, Media):
+                images += 1
+    return Count(messages=total, tool_calls=calls, images=images, errors=errors)
+
 
 _Name: TypeAlias = "str | tuple[int, tuple[Span, ...]]"
+
 """What makes a change the same one: what its agent calls it, or what it shows and when."""
 
+
 FOLD = "agent"
+
 """Where the report of a compaction says what its agent said about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class WriterStart:
     """Where the writing begins."""
 
     index: int
@@ -45,7 +150,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ChangeRecord:
     """What goes into the record of a change besides what the agent said about it."""
 
     at: int
@@ -57,7 +162,7 @@ class _Log:
     """What is known of the session's log."""
 
     written: int = 0
-    """How many messages this landing has written."""
+    """How many messages this writer has written."""
     pending: list[Draft] = field(default_factory=list["Draft"])
     first: str = ""
     """The mark of the first that waits."""
@@ -67,16 +172,16 @@ class _Log:
     """The session, once it is known what comes first in it."""
 
 
-class Landing:
+class SessionWriter:
     """A session that a strand is written to.
 
     Every write says what it expects to find, so that of two who import the same file one comes
     first and the other raises `Conflict` and looks again.
     """
 
-    def __init__(self, store: Store, shelf: Shelf, start: Start) -> None:
+    def __init__(self, store: Store, stored: StoredConversation, start: WriterStart) -> None:
         """Write nothing yet."""
-        self.shelf = shelf
+        self.stored = stored
         self.session = start.session
         self._base = 0 if start.session is None else start.session.size
         self._store = store
@@ -98,7 +203,7 @@ class Landing:
 
     @property
     def is_planned(self) -> bool:
-        """Say whether it is settled how the session is described at first."""
+        """Say whether it is settled how the session is describe at first."""
         return self.session is not None or self._log.planned is not None
 
     @property
@@ -118,7 +223,7 @@ class Landing:
     def entry(self, index: int) -> Entry | None:
         """Return a message of the strand by its number, without what it says.
 
-        None means that it was stored before this landing began, at a place that is not known.
+        None means that it was stored before this writer began, at a place that is not known.
         """
         first, base = self._start.index, self._base
         # Nothing but the strand is in the log as long as there are as many messages in both.
@@ -135,14 +240,16 @@ class Landing:
             size=self._base + log.written,
         )
 
-    def landed(self, addition: Addition) -> None:
+    def confirm(self, addition: Addition) -> None:
         """Learn that what waited was written."""
         if not isinstance(addition.to, str):
             self.session = created_by(addition.to)
         self._log.written += len(addition.drafts)
         self._log.pending.clear()
 
-    def change(self, event: Folded | Rewound, pieces: Sequence[Entry], record: Record) -> bool:
+    def change(
+        self, event: Folded | Rewound, pieces: Sequence[Entry], record: ChangeRecord
+    ) -> bool:
         """Show other messages from here on; says whether that was not done before."""
         fold = event if isinstance(event, Folded) else None
         session = self.made("" if fold is None else f"fold:{fold.id}")
@@ -217,7 +324,7 @@ class _Changes:
         self._generation = head.generation
 
 
-def _compaction(fold: Folded, record: Record) -> CompactionRecord:
+def _compaction(fold: Folded, record: ChangeRecord) -> CompactionRecord:
     said: dict[str, object] = {
         "id": fold.id,
         "at": fold.at,
@@ -245,3 +352,99 @@ def _spans(pieces: Sequence[Entry]) -> tuple[Span, ...]:
         else:
             spans.append(Span(piece.session, piece.position, piece.position))
     return tuple(spans)
+
+
+BATCH = 500
+
+"""Messages that are written in one transaction."""
+
+Write: TypeAlias = "Callable[[Sequence[Addition]], None]"
+
+_Piece: TypeAlias = tuple["SessionWriter", Addition]
+
+
+class WriteBatch:
+    """What one reading of a file has told and not written, whichever sessions it belongs to."""
+
+    def __init__(self, write: Write) -> None:
+        """Hold nothing.
+
+        Args:
+            write: Writes to the store, in one step.
+        """
+        self.count = Count()
+        """What was written."""
+        self.learned: set[SessionWriter] = set()
+        """Sessions of which more is known than when they were describe."""
+        self._write = write
+        self._waiting: list[SessionWriter] = []
+        """Where messages wait, once for each."""
+
+    def put(self, writer: SessionWriter) -> None:
+        """Let a message wait that was added to a writer, until there are enough of them."""
+        self._waiting.append(writer)
+        if len(self._waiting) >= BATCH:
+            self.flush()
+
+    def create(self, writer: SessionWriter) -> None:
+        """Let the session of a writer wait to be created, even where nothing is told in it."""
+        self._waiting.append(writer)
+
+    def flush(self) -> None:
+        """Write what waits.
+
+        Raises:
+            Conflict: when somebody else has written to one of the sessions.
+        """
+        writers = [*dict.fromkeys(self._waiting)]
+        self._waiting.clear()
+        try:
+            self._write_all(writers)
+        except Conflict:
+            if len(writers) == 1:
+                raise
+            # Whichever others came first with is found when each is written alone.
+            for writer in writers:
+                self._write_all([writer])
+
+    def pieces(self) -> list[_Piece]:
+        """Return what waits; it goes on waiting until it has confirm."""
+        return self._pieces([*dict.fromkeys(self._waiting)])
+
+    def confirm(self, pieces: Sequence[_Piece]) -> None:
+        """Learn that all that waited was written."""
+        self._waiting.clear()
+        self._learn(pieces)
+
+    def _write_all(self, writers: Sequence[SessionWriter]) -> None:
+        """Write what waits in one step, however many sessions it belongs to."""
+        if not writers:
+            return
+        pieces = self._pieces(writers)
+        self._write([addition for _, addition in pieces])
+        self._learn(pieces)
+
+    def _pieces(self, writers: Sequence[SessionWriter]) -> list[_Piece]:
+        self.learned.update([writer for writer in writers if writer.is_planned])
+        return [(writer, writer.addition()) for writer in writers]
+
+    def _learn(self, pieces: Sequence[_Piece]) -> None:
+        for writer, addition in pieces:
+            writer.confirm(addition)
+        self.count += count_of(
+            [draft.message for _, addition in pieces for draft in addition.drafts]
+        )
+
+
+def flush_together(write: Write, batches: Sequence[WriteBatch]) -> None:
+    """Write what waits in all of them, in one step.
+
+    Raises:
+        Conflict: when somebody else has written to one of the sessions; then all of it still waits.
+    """
+    pieces = [batch.pieces() for batch in batches]
+    additions = [addition for some in pieces for _, addition in some]
+    if additions:
+        write(additions)
+    for batch, some in zip(batches, pieces, strict=True):
+        batch.confirm(some)

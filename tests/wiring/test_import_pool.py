@@ -15,8 +15,8 @@ from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.wiring.import_crew import Crew, families_of
-from holdfast.wiring.importing import Intake, Status, Taken
+from holdfast.wiring.import_job import ImportJob, ImportResult, ImportStatus
+from holdfast.wiring.import_pool import ImportPool, families_of
 from tests.agent_files.agent_files import write_pi
 
 LONG = "word " * 5_000
@@ -83,11 +83,11 @@ def files_of(found: list[Found]) -> list[File]:
     return [file for each in found for file in each.files]
 
 
-def take_all(crew: Crew, place: Path, found: list[Found]) -> list[Taken]:
+def take_all(pool: ImportPool, place: Path, found: list[Found]) -> list[ImportResult]:
     """Take finds as the command does: the store is opened here after an early start."""
-    with closing(SqliteStore(place)) as store, crew:
-        crew.start(files_of(found))
-        together = crew.take(found, Intake(store, settings(place)).take)
+    with closing(SqliteStore(place)) as store, pool:
+        pool.start(files_of(found))
+        together = pool.take(found, ImportJob(store, settings(place)).take)
         assert together is not None
         return list(together)
 
@@ -100,9 +100,9 @@ def stored(place: Path) -> dict[str, tuple[int, str | None]]:
 
 def stored_by_one(place: Path, found: list[Found]) -> dict[str, tuple[int, str | None]]:
     with closing(SqliteStore(place)) as store:
-        intake = Intake(store, Settings())
+        job = ImportJob(store, Settings())
         for each in found:
-            intake.take(each)
+            job.take(each)
     return stored(place)
 
 
@@ -112,14 +112,14 @@ def test_several_processes_import_what_one_would(
 ) -> None:
     write_some(tmp_path)
     found = finds(tmp_path)
-    crew = Crew(settings(place), jobs=3)
+    pool = ImportPool(settings(place), jobs=3)
     if is_early:
-        crew.start_early(files_of(found))
-    done = {taken.found.files[0].path.name: taken for taken in take_all(crew, place, found)}
+        pool.start_early(files_of(found))
+    done = {taken.found.files[0].path.name: taken for taken in take_all(pool, place, found)}
     statuses = {name: taken.status for name, taken in done.items()}
-    assert statuses.pop("copy.json") is Status.UNCHANGED
+    assert statuses.pop("copy.json") is ImportStatus.UNCHANGED
     assert len(statuses) == 8
-    assert set(statuses.values()) == {Status.IMPORTED}
+    assert set(statuses.values()) == {ImportStatus.IMPORTED}
     assert stored(place) == stored_by_one(tmp_path / "alone.db", found)
 
 
@@ -127,7 +127,7 @@ def test_what_other_processes_cannot_do_is_done_here(place: Path, tmp_path: Path
     write_some(tmp_path / "files")
     (tmp_path / "file").write_text("no folder")
     nowhere = settings(tmp_path / "file" / "holdfast.db")
-    assert len(take_all(Crew(nowhere, jobs=2), place, finds(tmp_path / "files"))) == 9
+    assert len(take_all(ImportPool(nowhere, jobs=2), place, finds(tmp_path / "files"))) == 9
     assert len(stored(place)) == 8
 
 
@@ -137,11 +137,11 @@ def test_what_killed_processes_had_is_done_here(
 ) -> None:
     write_some(tmp_path)
     found = finds(tmp_path)
-    with Crew(settings(place), jobs=3) as crew:
-        (crew.start_early if is_early else crew.start)(files_of(found))
+    with ImportPool(settings(place), jobs=3) as pool:
+        (pool.start_early if is_early else pool.start)(files_of(found))
         for process in active_children():
             process.kill()
-        assert len(take_all(crew, place, found)) == 9
+        assert len(take_all(pool, place, found)) == 9
     assert active_children() == []
     assert stored(place) == stored_by_one(tmp_path / "alone.db", found)
 
@@ -153,12 +153,12 @@ def test_processes_find_out_what_one_would(place: Path, tmp_path: Path, *, is_ki
     files = find_files([str(tmp_path)]).files
     heard: list[int] = []
     reading = Reading(seen=heard.append)
-    with Crew(settings(place), jobs=3) as crew:
-        crew.start_early(files)
+    with ImportPool(settings(place), jobs=3) as pool:
+        pool.start_early(files)
         if is_killed:
             for process in active_children():
                 process.kill()
-        looks = crew.examine(files, reading)
+        looks = pool.examine(files, reading)
     assert looks == examine_all(files, reading)
     found = [look for look in looks if isinstance(look, Found)]
     assert len(found) == len(files) - 1
@@ -171,48 +171,48 @@ def test_small_files_go_to_a_process_together(place: Path, tmp_path: Path) -> No
     for number in range(40):
         write_pi(tmp_path / f"{number}", f"p{number}", f"word {number}")
     found = finds(tmp_path)
-    crew = Crew(settings(place), jobs=2)
-    crew.start_early(files_of(found))
-    assert {taken.status for taken in take_all(crew, place, found)} == {Status.IMPORTED}
+    pool = ImportPool(settings(place), jobs=2)
+    pool.start_early(files_of(found))
+    assert {taken.status for taken in take_all(pool, place, found)} == {ImportStatus.IMPORTED}
     assert len(stored(place)) == 40
 
 
 def test_one_process_is_enough_for_little(store: SqliteStore, place: Path, tmp_path: Path) -> None:
     write_some(tmp_path)
     found = finds(tmp_path)
-    take = Intake(store, Settings()).take
-    for crew in (Crew(settings(place)), Crew(settings(place), jobs=1)):
-        with crew:
-            crew.start_early(files_of(found))
-            crew.start(files_of(found))
+    take = ImportJob(store, Settings()).take
+    for pool in (ImportPool(settings(place)), ImportPool(settings(place), jobs=1)):
+        with pool:
+            pool.start_early(files_of(found))
+            pool.start(files_of(found))
             assert active_children() == []
-            assert crew.take(found, take) is None
+            assert pool.take(found, take) is None
 
 
 def test_one_family_is_taken_by_one_process(place: Path, tmp_path: Path) -> None:
     write_pi(tmp_path / "a", "a", "one")
     write_pi(tmp_path / "b", "a", "one", "two")
     found = finds(tmp_path)
-    with Crew(settings(place), jobs=2) as crew:
-        crew.start_early(files_of(found))
+    with ImportPool(settings(place), jobs=2) as pool:
+        pool.start_early(files_of(found))
         with closing(SqliteStore(place)) as store:
-            assert crew.take(found, Intake(store, Settings()).take) is None
+            assert pool.take(found, ImportJob(store, Settings()).take) is None
 
 
 def test_whoever_stops_in_the_middle_ends_the_processes(place: Path, tmp_path: Path) -> None:
     write_some(tmp_path)
     found = finds(tmp_path)
-    crew = Crew(settings(place), jobs=2)
-    crew.start_early(files_of(found))
+    pool = ImportPool(settings(place), jobs=2)
+    pool.start_early(files_of(found))
     with pytest.raises(KeyboardInterrupt):
-        take_one(crew, place, found)
+        take_one(pool, place, found)
     assert active_children() == []
     assert stored(place)
 
 
-def take_one(crew: Crew, place: Path, found: list[Found]) -> None:
+def take_one(pool: ImportPool, place: Path, found: list[Found]) -> None:
     """Stop when the first was taken, as whoever presses Ctrl-C."""
-    with closing(SqliteStore(place)) as store, crew:
-        crew.start(files_of(found))
-        for _ in crew.take(found, Intake(store, settings(place)).take) or ():
+    with closing(SqliteStore(place)) as store, pool:
+        pool.start(files_of(found))
+        for _ in pool.take(found, ImportJob(store, settings(place)).take) or ():
             raise KeyboardInterrupt

@@ -1,7 +1,8 @@
-"""Takes sessions of other agents into the store: whatever was told once is stored once.
+"""Imports sessions of other agents into the store: whatever was told once is stored once.
 
 An import may be stopped at any instant, repeated, or run by several processes at the same time.
 What is stored is only ever added to. A file that tells something else than before becomes a branch.
+Most agents write a small file for each session: such files are written to the store together.
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, DecodeError, StoreBusy
+from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound
 from holdfast.formats.document import Problem
-from holdfast.transfer.families import Families
-from holdfast.transfer.making import Surroundings
-from holdfast.transfer.matching import Relatives
-from holdfast.transfer.outbox import flush_together
-from holdfast.transfer.run import Run
-from holdfast.transfer.stories import Group
-from holdfast.transfer.tally import Tally
+from holdfast.transfer.file_import import FileImport
+from holdfast.transfer.imported_index import ImportedIndex
+from holdfast.transfer.new_session import ImportContext
+from holdfast.transfer.resuming import BranchIndex
+from holdfast.transfer.session_writer import BATCH, ImportTally, flush_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,15 +30,83 @@ if TYPE_CHECKING:
     from holdfast.formats.chronicle import Event
     from holdfast.ports import Store
     from holdfast.transcript import Message
-    from holdfast.transfer.identity import Origin
-    from holdfast.transfer.matching import Target
-    from holdfast.transfer.stories import Story
+    from holdfast.transfer.identity import ImportOrigin
+    from holdfast.transfer.resuming import ResumePoint
 
-__all__ = ["Importer"]
+__all__ = ["Importer", "SmallFile", "SmallFileGroup", "read_small_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFile:
+    """What a small file tells."""
+
+    origin: ImportOrigin
+    tell: Callable[[], Iterator[Event]]
+    """Tells it from the beginning."""
+    events: tuple[Event, ...]
+    """All of it, or as much as shows that it is too long: a packed file may be anything."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether nothing of it is written before its end."""
+        return len(self.events) < BATCH and not any(
+            isinstance(event, Folded | Rewound) for event in self.events
+        )
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return what its agent calls the conversations that it tells of, and their parents."""
+        known = [event.about for event in self.events if isinstance(event, Begun | Noted)]
+        return frozenset(name for about in known for name in (about.id, about.parent) if name)
+
+
+class SmallFileGroup:
+    """Stories that were told, and whose messages wait to be written in one step."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.told: list[tuple[SmallFile, FileImport]] = []
+        self.promised: set[str] = set()
+        """IdLookup of sessions that are going to be created."""
+        self._names: set[str] = set()
+        self._events = 0
+
+    def admits(self, story: SmallFile) -> bool:
+        """Say whether a story may be told before the others are written.
+
+        One that tells of the same conversations must find them in the store.
+        """
+        return self._events + len(story.events) <= BATCH and self._names.isdisjoint(story.names)
+
+    def add(self, story: SmallFile, run: FileImport) -> None:
+        """Let a story wait that was told."""
+        self.told.append((story, run))
+        self._names |= story.names
+        self._events += len(story.events)
+
+
+def read_small_file(origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -> SmallFile:
+    """Return what a small file tells, up to where it is damaged or too long to wait for others.
+
+    Args:
+        origin: Where the events come from.
+        tell: Returns them.
+    """
+    events: list[Event] = []
+    try:
+        for event in islice(tell(), BATCH):
+            events.append(event)  # noqa: PERF402 - what came before an error is kept
+    except DecodeError as error:
+        events.append(Problem(0, str(error)))
+    return SmallFile(origin, tell, tuple(events))
+
 
 _TRIES = 200
+
 """How often others may come first before a caller is told."""
+
 _LONGEST_PAUSE = 0.05
+
 """Seconds between two such tries."""
 
 
@@ -57,9 +126,9 @@ class Importer:
         self._store = store
         self._weigh = weigh
         self._now = now
-        self._families = Families(store)
+        self._index = ImportedIndex(store)
 
-    def take(self, origin: Origin, tell: Callable[[], Iterator[Event]]) -> Tally:
+    def take(self, origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -> ImportTally:
         """Store what a file tells and is not stored, and return what that was.
 
         Args:
@@ -67,22 +136,22 @@ class Importer:
             tell: Returns the events from the beginning; it is called again where the file tells
                 something else than what is stored, or another process writes the same sessions.
         """
-        return self._settled([self._taken(origin, tell, Tally(), {})])[0]
+        return self._settled([self._taken(origin, tell, ImportTally(), {})])[0]
 
-    def take_all(self, stories: Sequence[Story]) -> list[Tally]:
+    def take_all(self, stories: Sequence[SmallFile]) -> list[ImportTally]:
         """Store what small files tell, as `take` would one by one, in as few steps as it can be."""
-        tallies: list[Tally] = []
-        group = Group()
+        tallies: list[ImportTally] = []
+        group = SmallFileGroup()
         for story in stories:
             if not group.admits(story):
                 tallies += self._landed(group)
-                group = Group()
+                group = SmallFileGroup()
             run = self._told(story, group.promised)
-            if run is not None and not run.is_seeking:
+            if run is not None and not run.is_resuming:
                 group.add(story, run)
                 continue
             tallies += self._landed(group)
-            group = Group()
+            group = SmallFileGroup()
             if run is None:
                 tallies.append(self.take(story.origin, story.tell))
             else:
@@ -90,17 +159,17 @@ class Importer:
         return tallies + self._landed(group)
 
     def join(self, systems: Iterable[str], made: AbstractSet[str]) -> None:
-        """Bring together what other importers have stored at the same time; see `Families.join`."""
+        """Bring together what other importers have stored at the same time; see `ImportedIndex.join`."""
         # What this one knows of the store is from before.
-        Families(self._store).join(systems, made)
+        ImportedIndex(self._store).join(systems, made)
 
     def _taken(
         self,
-        origin: Origin,
+        origin: ImportOrigin,
         tell: Callable[[], Iterator[Event]],
-        tally: Tally,
-        targets: Mapping[str, Target],
-    ) -> Tally:
+        tally: ImportTally,
+        targets: Mapping[str, ResumePoint],
+    ) -> ImportTally:
         """Read a file until all of it is stored.
 
         Args:
@@ -110,7 +179,7 @@ class Importer:
             targets: What they have found out.
         """
         for tries in range(_TRIES):
-            run = Run(self._surroundings(origin, targets, set()))
+            run = FileImport(self._context(origin, targets, set()))
             try:
                 _follow(run, tell)
             except Conflict:
@@ -124,11 +193,11 @@ class Importer:
             targets = {**targets, **run.targets}
         raise StoreBusy(f"{origin.file}: others write to its sessions all the time; try again")
 
-    def _told(self, story: Story, promised: set[str]) -> Run | None:
+    def _told(self, story: SmallFile, promised: set[str]) -> FileImport | None:
         """Follow a story up to its end, where it waits; None where it must be taken by itself."""
         if not story.is_plain:
             return None
-        run = Run(self._surroundings(story.origin, {}, promised))
+        run = FileImport(self._context(story.origin, {}, promised))
         try:
             for event in story.events:
                 run.take(event)
@@ -136,20 +205,20 @@ class Importer:
             return None  # others have written to its sessions, and it has written nothing
         return run
 
-    def _landed(self, group: Group) -> list[Tally]:
+    def _landed(self, group: SmallFileGroup) -> list[ImportTally]:
         """Write what waits in one step, and return what became of each story."""
         # Whichever others came first with is found when each is written alone.
         with suppress(Conflict):
-            flush_together(self._families.add, [run.outbox for _, run in group.told])
+            flush_together(self._index.add, [run.batch for _, run in group.told])
         return self._settled([self._finished(story, run) for story, run in group.told])
 
-    def _settled(self, tallies: list[Tally]) -> list[Tally]:
+    def _settled(self, tallies: list[ImportTally]) -> list[ImportTally]:
         """Return what became of files that are stored, and bring them together with others."""
         told = (id_ for tally in tallies for id_ in (*tally.grown, *tally.unchanged))
-        self._families.settle(told)
+        self._index.settle(told)
         return tallies
 
-    def _finished(self, story: Story, run: Run) -> Tally:
+    def _finished(self, story: SmallFile, run: FileImport) -> ImportTally:
         try:
             run.finish()
         except Conflict:
@@ -158,22 +227,22 @@ class Importer:
             return run.tally()
         return self._taken(story.origin, story.tell, run.tally(), run.targets)
 
-    def _surroundings(
-        self, origin: Origin, targets: Mapping[str, Target], promised: set[str]
-    ) -> Surroundings:
-        return Surroundings(
+    def _context(
+        self, origin: ImportOrigin, targets: Mapping[str, ResumePoint], promised: set[str]
+    ) -> ImportContext:
+        return ImportContext(
             store=self._store,
             weigh=self._weigh,
             now=self._now,
             origin=origin,
-            families=self._families,
-            relatives=Relatives(self._store),
+            imported_index=self._index,
+            branch_index=BranchIndex(self._store),
             targets=targets,
             promised=promised,
         )
 
 
-def _follow(run: Run, tell: Callable[[], Iterator[Event]]) -> None:
+def _follow(run: FileImport, tell: Callable[[], Iterator[Event]]) -> None:
     try:
         for event in tell():
             run.take(event)
@@ -183,7 +252,7 @@ def _follow(run: Run, tell: Callable[[], Iterator[Event]]) -> None:
     run.finish()
 
 
-def _joined(earlier: Tally, later: Tally) -> Tally:
+def _joined(earlier: ImportTally, later: ImportTally) -> ImportTally:
     """Return what two readings of one file did; what they found out, the later one knows."""
     made = tuple(dict.fromkeys((*earlier.sessions, *later.sessions)))
     grown = dict.fromkeys((*earlier.grown, *later.grown))

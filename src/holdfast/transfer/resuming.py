@@ -1,4 +1,4 @@
-"""What of a conversation is stored already, found by marks."""
+"""Finds what of a conversation is stored already, and the message after which an import goes on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.errors import UnknownSession
 from holdfast.formats.chronicle import MAIN, native_of
 from holdfast.session import Entry, Fork, Kind
 from holdfast.transcript import Message, Role
-from holdfast.transfer.identity import imported_of, is_of, mark_left
+from holdfast.transfer.identity import import_record, is_of, mark_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,27 +17,30 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transfer.identity import Identity
-    from holdfast.transfer.strands import Trail
+    from holdfast.transfer.strands import StrandHistory
 
 __all__ = [
-    "Candidate",
-    "Ids",
+    "BranchIndex",
+    "IdLookup",
     "LeftAlone",
-    "Relatives",
-    "Seeking",
-    "Shelf",
-    "Target",
+    "ResumePoint",
+    "Resuming",
+    "StoredConversation",
+    "StoredSession",
     "own_or_free",
     "reference",
 ]
 
+
 _AT_ONCE = 500
+
 _NOTHING = Message(Role.USER)
+
 _TRASHED = "it is in the trash; restore it, or delete it there to import it again"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StoredSession:
     """A stored session of a conversation."""
 
     session: Session
@@ -48,7 +51,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ResumePoint:
     """Where a strand goes on that is partly stored."""
 
     mark: str
@@ -66,11 +69,11 @@ class LeftAlone:
     reason: str
 
 
-class Shelf:
+class StoredConversation:
     """The stored sessions of one conversation, and where in them each message stands."""
 
     def __init__(
-        self, store: Store, candidates: tuple[Candidate, ...], branches: Sequence[Session] = ()
+        self, store: Store, candidates: tuple[StoredSession, ...], branches: Sequence[Session] = ()
     ) -> None:
         """Hold the sessions; their messages are read when one is asked for.
 
@@ -95,31 +98,31 @@ class Shelf:
             }
         return self._places.get(mark)
 
-    def first_target(self) -> Target | None:
+    def first_resume_point(self) -> ResumePoint | None:
         """Return where the strand probably goes on; None when all of it must be seen first."""
         if len(self.candidates) == 1 and self.candidates[0].is_open:
             (only,) = self.candidates
             # What follows may be a branch that left where the session ends.
             if all(mark_left(branch) != only.last for branch in self._branches):
-                return Target(only.last, only.session, is_branch=False)
+                return ResumePoint(only.last, only.session, is_branch=False)
         return None
 
-    def target(self, trail: Trail) -> Target | LeftAlone | None:
+    def target(self, history: StrandHistory) -> ResumePoint | LeftAlone | None:
         """Return where a strand that was told to its end goes on; None when all is stored."""
-        marks = [*trail.marks(), trail.first_mark]
+        marks = [*history.marks(), history.first_mark]
         newest = self._newest(marks)
-        if newest != trail.mark and self._branches:
+        if newest != history.mark and self._branches:
             self._look_further()
             newest = self._newest(marks)
         owner = self._owner(newest) or self.candidates[0].session
-        if newest == trail.mark:
+        if newest == history.mark:
             return None
         going_on = (each for each in self.candidates if each.is_open and each.last == newest)
         candidate = next(going_on, None)
         session = owner if candidate is None else candidate.session
         if session.trashed is not None:
             return LeftAlone(session.id, _TRASHED)
-        return Target(newest, session, is_branch=candidate is None)
+        return ResumePoint(newest, session, is_branch=candidate is None)
 
     def _newest(self, marks: Sequence[str]) -> str:
         """Return the first of the marks that is stored; the last stands for nothing."""
@@ -139,14 +142,14 @@ class Shelf:
 
 
 @dataclass(slots=True)
-class Seeking:
+class Resuming:
     """The strand is told, and what is stored of it has not ended yet."""
 
-    shelf: Shelf
-    target: Target | None
+    stored: StoredConversation
+    target: ResumePoint | None
 
 
-class Relatives:
+class BranchIndex:
     """The stored sessions of conversations; those with the same root are read together, once."""
 
     def __init__(self, store: Store) -> None:
@@ -155,7 +158,9 @@ class Relatives:
         self._known: dict[str, dict[Identity, list[Session]]] = {}
         """By id: what else there is in its family, by conversation."""
 
-    def shelf_of(self, identity: Identity, session: Session) -> Shelf | LeftAlone:
+    def conversation_of(
+        self, identity: Identity, session: Session
+    ) -> StoredConversation | LeftAlone:
         """Return the stored sessions of a conversation, of which one is known."""
         if session.trashed is not None:
             return LeftAlone(session.id, _TRASHED)
@@ -164,7 +169,7 @@ class Relatives:
         family = self._known[session.id].get(identity, [])
         ordered = sorted(family, key=lambda each: each.id != session.id)
         candidates = tuple(_candidate(self._store, each) for each in ordered)
-        return Shelf(self._store, candidates, self._branches(identity, session.id))
+        return StoredConversation(self._store, candidates, self._branches(identity, session.id))
 
     def _branches(self, identity: Identity, id_: str) -> tuple[Session, ...]:
         """Return the branches of a conversation that were told beside it, if it is the main one."""
@@ -183,11 +188,11 @@ class Relatives:
         family: dict[Identity, list[Session]] = {}
         for session in self._store.lineage(id_):
             self._known[session.id] = family
-            if (imported := imported_of(session)) is not None:
+            if (imported := import_record(session)) is not None:
                 family.setdefault(imported.identity, []).append(session)
 
 
-class Ids(Protocol):
+class IdLookup(Protocol):
     """Knows ids without asking the store."""
 
     def is_barred(self, id_: str) -> bool:
@@ -200,7 +205,7 @@ class Ids(Protocol):
 
 
 def own_or_free(
-    store: Store, proposed: Iterator[str], identity: Identity, ids: Ids
+    store: Store, proposed: Iterator[str], identity: Identity, ids: IdLookup
 ) -> Session | str:
     """Return the conversation's own session under the first of the ids that fits, or a free id."""
     while True:
@@ -230,16 +235,16 @@ def reference(session: str, position: int) -> Entry:
     )
 
 
-def _candidate(store: Store, session: Session) -> Candidate:
+def _candidate(store: Store, session: Session) -> StoredSession:
     """Return the session with its newest mark, looking further back step by step."""
     position, step, later = session.size, 1, 0
     while said := store.said(session.id, position, before=step, after=0):
         for entry in reversed(said):
             if mark := native_of(entry.message).mark:
-                return Candidate(session, mark, session.is_live and not later)
+                return StoredSession(session, mark, session.is_live and not later)
             later += 1
         position, step = said[0].position - 1, min(step * 8, _AT_ONCE)
-    return Candidate(session, mark_left(session), session.is_live and not later)
+    return StoredSession(session, mark_left(session), session.is_live and not later)
 
 
 def _marks(store: Store, session: Session) -> Iterator[tuple[str, int]]:

@@ -1,7 +1,8 @@
-"""Marks: digests that fix a message and everything told before it.
+"""Prefix hashes: digests that fix a message and everything that was told before it.
 
-They are how an import knows what of a file is stored already. Only what was said goes into them:
-what a later version of a reader learns to keep beside it must not make old imports look different.
+An import knows by them how much of a file is stored already; a stored message keeps its own as
+`mark`. Only what was said goes into them: what a later version of a reader learns to keep beside it
+must not make old imports look different.
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
     from holdfast.formats.chronicle import Told
     from holdfast.transcript import Part
 
-__all__ = ["BEGINNING", "mark_after"]
+__all__ = ["EMPTY_PREFIX", "prefix_hash"]
 
-BEGINNING = ""
+
+EMPTY_PREFIX = ""
+
 """The mark before anything was told."""
+
 _BYTES = 12
 
 
-def mark_after(mark: str, told: Told) -> str:
+def prefix_hash(mark: str, told: Told) -> str:
     """Return the mark of a message that follows the one with the given mark."""
     pieces: list[str] = [mark, told.native.id, told.message.role]
     for part in told.message.parts:
