@@ -1,4 +1,4 @@
-"""Parents are linked: files may be imported in any order, and the lineage is the same afterwards."""
+"""Parents are linked: files may be imported in any order, and the lineage is the same after it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
-Read in this order: `identity`, `marks`, `matching`, `writer`, `strands`, `describing`, `files`,
-`repeats`, `kinship`, `imported_index`, `new`, `tally`, `report`, `batch`, `run`, `stories`,
-`arriving`; then `keys`, `showing`, `children`, `leaving`, `ledger`, `relations`.
+In: `importer` reads files with `file_import`, which follows each branch (`strands`), finds by
+`prefix_hash` what is stored (`resuming`), makes rows (`new_session`) and writes (`session_writer`);
+`imported_index`, `link_parents` and `repeated_usage` relate what was imported. Out: `exporter`.
 """
 
 from holdfast.transfer.exporter import export_session
+from holdfast.transfer.file_import import ImportTally, Skipped
 from holdfast.transfer.identity import Identity, ImportOrigin, ImportRecord, import_record
 from holdfast.transfer.imported_index import (
     FileFingerprint,
@@ -15,7 +16,7 @@ from holdfast.transfer.imported_index import (
     unlinked_children,
 )
 from holdfast.transfer.importer import Importer, SmallFile, read_small_file
-from holdfast.transfer.session_writer import FOLD, Count, ImportTally, Skipped
+from holdfast.transfer.session_writer import FOLD, Count
 
 __all__ = [
     "FOLD",

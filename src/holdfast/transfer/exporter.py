@@ -48,6 +48,9 @@ __all__ = [
     "without_copies",
 ]
 
+_AT_ONCE = 500
+"""Messages that are read at a time."""
+
 
 class MessageKeys:
     """Names of messages, each given once and found by its place in the store."""
@@ -160,11 +163,6 @@ class PendingChildren:
 def _place(child: Session) -> int | None:
     imported = import_record(child)
     return None if imported is None else imported.place
-
-
-_AT_ONCE = 500
-
-"""Messages that are read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +314,14 @@ class _Exporter:
                 yield self._told(entry, strand, first)
         shown = SessionViews()
         for session in sessions:
-            children = self._children(session, sessions) if family else ()
+            children = [
+                child
+                for child in children_of(self._by_parent.get(session.id, ()), session.id)
+                if family
+                and child.fork in (Fork.BRANCH, Fork.DELEGATION)
+                and child.trashed is None
+                and child not in sessions
+            ]
             known = self._shown.pop(session.id, None)
             shown = views_of(self._store, session) if known is None else known
             yield from self._own(session, strand, shown, PendingChildren(children))
@@ -351,7 +356,10 @@ class _Exporter:
             for child in children.due(said, entry.at):
                 yield DueChild(child, strand)
             said += entry.kind is Kind.SAID
-            if not self._stands_in(entry):
+            # One that shows in another form what was told already is not told again; one with a
+            # summary in front of that says more than what was told.
+            is_plain = entry.stands_for is not None and entry.message.summary is None
+            if not (is_plain and self._keys.alias(entry)):
                 yield self._told(entry, strand, session)
         for view in changes:
             yield self._changed(view, records, strand)
@@ -362,14 +370,6 @@ class _Exporter:
         """Return what a branch showed of its parent when it began."""
         for span in views_of(self._store, session).shared:
             yield from self._store.entries(span.session, span.first, span.last)
-
-    def _stands_in(self, entry: Entry) -> bool:
-        """Say whether an entry shows in another form what was told already.
-
-        One with a summary in front of that says more than what was told.
-        """
-        is_plain = entry.stands_for is not None and entry.message.summary is None
-        return is_plain and self._keys.alias(entry)
 
     def _told(self, entry: Entry, strand: str, session: Session) -> Told:
         self._line += 1
@@ -419,15 +419,6 @@ class _Exporter:
             entries = self._store.window(session.id).entries
             shows = self._keys.of_entries(entries)
             yield Rewound(strand=strand, line=self._line, shows=shows, at=None)
-
-    def _children(self, session: Session, told: Sequence[Session]) -> tuple[Session, ...]:
-        """Return the children that are strands of their own."""
-        kinds = (Fork.BRANCH, Fork.DELEGATION)
-        return tuple(
-            child
-            for child in children_of(self._by_parent.get(session.id, ()), session.id)
-            if child.fork in kinds and child.trashed is None and child not in told
-        )
 
     def tell_child(self, child: DueChild) -> Iterator[Event | DueChild]:
         """Return the events of a child, as a strand of its own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,76 +13,65 @@ from holdfast.transfer.identity import proposed_ids
 from holdfast.transfer.new_session import (
     ForkPoint,
     NewSession,
+    count_stated_usage,
     identity_of,
     moment_of,
     planned_session,
-    settle,
     update_description,
 )
 from holdfast.transfer.resuming import LeftAlone, Resuming, StoredConversation, own_or_free
 from holdfast.transfer.session_writer import (
     ChangeRecord,
     Count,
-    ImportTally,
     SessionWriter,
-    Skipped,
     WriteBatch,
     WriterStart,
 )
 from holdfast.transfer.strands import StrandImport, sane
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from holdfast.formats.chronicle import Event
     from holdfast.transfer.new_session import ImportContext
     from holdfast.transfer.resuming import ResumePoint
 
-__all__ = ["FileImport", "Report"]
+__all__ = ["FileImport", "ImportTally", "Skipped"]
 
 
-class Report:
-    """Gathers what was written and what was wrong."""
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A conversation that was left as it is, though its file tells more."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self.count = Count()
-        self.problems: list[Problem] = []
+    session: str
+    reason: str
 
-    def tally(self, strands: Iterable[StrandImport], written: Count) -> ImportTally:
-        """Return what was written so far, and what was not.
 
-        Args:
-            strands: The strands of the file.
-            written: What their messages count for.
-        """
-        made: list[str] = []
-        grown: list[str] = []
-        unchanged: list[str] = []
-        skipped: list[Skipped] = []
-        branches = 0
-        for strand in strands:
-            match strand.state:
-                case SessionWriter(session=session) as writer:
-                    if session is None:
-                        continue
-                    branches += writer.is_fresh and session.fork is Fork.BRANCH
-                    known = grown if writer.written else unchanged
-                    (made if writer.is_fresh else known).append(session.id)
-                case Resuming(stored=stored):
-                    unchanged.append(stored.candidates[0].session.id)
-                case LeftAlone(session=id_, reason=reason):
-                    skipped.append(Skipped(id_, reason))
-                case None:
-                    pass
-        return ImportTally(
-            sessions=tuple(made),
-            grown=tuple(grown),
-            unchanged=tuple(unchanged),
-            branches=branches,
-            count=self.count + written,
-            skipped=tuple(skipped),
-            problems=tuple(self.problems),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportTally:
+    """What an import of one file, or of many, has brought."""
+
+    sessions: tuple[str, ...] = ()
+    """The sessions that were created, branches and sub-agents among them."""
+    grown: tuple[str, ...] = ()
+    """The sessions that were there and have more in them now."""
+    unchanged: tuple[str, ...] = ()
+    """The sessions that had everything already."""
+    branches: int = 0
+    """How many of the created ones go on from some point of another."""
+    count: Count = field(default_factory=Count)
+    skipped: tuple[Skipped, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def __add__(self, other: ImportTally) -> ImportTally:
+        """Add what became of another file."""
+        return replace(
+            self,
+            sessions=self.sessions + other.sessions,
+            grown=self.grown + other.grown,
+            unchanged=self.unchanged + other.unchanged,
+            branches=self.branches + other.branches,
+            count=self.count + other.count,
+            skipped=self.skipped + other.skipped,
+            problems=self.problems + other.problems,
         )
 
 
@@ -94,9 +84,11 @@ class FileImport:
         """Where strands go on that must be read once more."""
         self.batch = WriteBatch(context.imported_index.add)
         """What waits to be written."""
-        self._around = context
+        self._context = context
         self._strands: dict[str, StrandImport] = {}
-        self._report = Report()
+        self._count = Count()
+        """Compactions and rewinds; the batch counts messages."""
+        self._problems: list[Problem] = []
         self._named: dict[str, StrandImport] = {}
         """Conversations by what their agent calls them."""
 
@@ -117,7 +109,7 @@ class FileImport:
             case Folded() | Rewound():
                 self._change(event)
             case Problem():
-                self._report.problems.append(event)
+                self._problems.append(event)
 
     def finish(self) -> None:
         """Write what still waits, and find out where unfinished strands go on."""
@@ -125,9 +117,12 @@ class FileImport:
         for name, strand in self._strands.items():
             match strand.state:
                 case SessionWriter() as writer:
-                    if not self._is_described(strand, writer):
-                        update_description(self._around.store, strand, self._around.origin)
-                    settle(self._around.store, strand, self._around.origin)
+                    # A branch may be called after the strand that it left, whatever happened to it.
+                    is_alone = strand.begun.fork is not Fork.BRANCH
+                    is_new = writer.is_fresh and is_alone and writer not in self.batch.learned
+                    if not is_new:
+                        update_description(self._context.store, strand, self._context.origin)
+                    count_stated_usage(self._context.store, strand, self._context.origin)
                 case Resuming(stored=stored):
                     target = stored.target(strand.history)
                     if isinstance(target, LeftAlone):
@@ -139,13 +134,34 @@ class FileImport:
 
     def tally(self) -> ImportTally:
         """Return what was written so far, and what was not."""
-        return self._report.tally(self._strands.values(), self.batch.count)
-
-    def _is_described(self, strand: StrandImport, writer: SessionWriter) -> bool:
-        """Say whether a session was created with all that is known of it now."""
-        # A branch may be called after the strand that it left, whatever happened to itself.
-        is_alone = strand.begun.fork is not Fork.BRANCH
-        return writer.is_fresh and is_alone and writer not in self.batch.learned
+        made: list[str] = []
+        grown: list[str] = []
+        unchanged: list[str] = []
+        skipped: list[Skipped] = []
+        branches = 0
+        for strand in self._strands.values():
+            match strand.state:
+                case SessionWriter(session=session) as writer:
+                    if session is None:
+                        continue
+                    branches += writer.is_fresh and session.fork is Fork.BRANCH
+                    known = grown if writer.written else unchanged
+                    (made if writer.is_fresh else known).append(session.id)
+                case Resuming(stored=stored):
+                    unchanged.append(stored.candidates[0].session.id)
+                case LeftAlone(session=id_, reason=reason):
+                    skipped.append(Skipped(id_, reason))
+                case None:
+                    pass
+        return ImportTally(
+            sessions=tuple(made),
+            grown=tuple(grown),
+            unchanged=tuple(unchanged),
+            branches=branches,
+            count=self._count + self.batch.count,
+            skipped=tuple(skipped),
+            problems=tuple(self._problems),
+        )
 
     def _begin(self, begun: Begun) -> None:
         if begun.strand in self._strands:
@@ -169,33 +185,33 @@ class FileImport:
     def _tell(self, told: Told) -> None:
         strand = self._strands.get(told.strand) or self._strand(told.strand)
         if strand.state is None:
-            self._approach(strand, told.native.at)
+            self._locate(strand, told.native.at)
         mark = strand.history.tell(strand, told)
         strand.facts.take(told)
         state = strand.state
         if isinstance(state, SessionWriter):
             message = with_native(told.message, told.native, mark=mark)
-            at = moment_of(self._around, strand)
-            draft = Draft(message=message, at=at, tokens=self._around.weigh(told.message))
+            at = moment_of(self._context, strand)
+            draft = Draft(message=message, at=at, tokens=self._context.weigh(told.message))
             state.add(draft, mark, told.native.usage)
             self.batch.put(state)
         elif isinstance(state, Resuming):
-            self._land_if_reached(strand, state)
+            self._write_if_reached(strand, state)
 
     def _change(self, event: Folded | Rewound) -> None:
         strand = self._strand(event.strand)
         if strand.state is None:
-            self._approach(strand, event.at)
+            self._locate(strand, event.at)
         strand.history.show(strand.known(event.shows))
         if isinstance(strand.state, SessionWriter):
             self.batch.flush()
             at = sane(event.at)
-            at = moment_of(self._around, strand) if at is None else at
+            at = moment_of(self._context, strand) if at is None else at
             if strand.state.change(event, strand.window(), ChangeRecord(at, strand.facts.summary)):
                 folds = isinstance(event, Folded)
-                self._report.count += Count(compactions=folds, rewinds=not folds)
+                self._count += Count(compactions=folds, rewinds=not folds)
 
-    def _approach(self, strand: StrandImport, at: int | None) -> None:
+    def _locate(self, strand: StrandImport, at: int | None) -> None:
         """Find out what is stored of a strand, now that something is told of it.
 
         One that is new comes from another, which must be known first, and so on up to the root.
@@ -205,22 +221,26 @@ class FileImport:
         while above is not None and above.state is None and above not in fresh:
             began = sane(above.about.started)
             began = sane(at) if began is None else began
-            found = self._found(above, began)
+            found = self._stored(above, began)
             if isinstance(found, str):
-                self._around.promised.add(found)
+                self._context.promised.add(found)
                 fresh[above] = NewSession(began, found)
-                above, at = self._elder(above), None
+                above, at = self._parent_of(above), None
+            elif isinstance(found, LeftAlone):
+                above.state = found
             else:
-                self._meet(above, found)
+                target = self._context.targets.get(above.begun.strand) or found.first_resume_point()
+                above.state = Resuming(found, target)
+                self._write_if_reached(above, above.state)
         for each, new in reversed(fresh.items()):
             each.state = self._new(each, new)
 
-    def _found(
+    def _stored(
         self, strand: StrandImport, began: int | None
     ) -> StoredConversation | LeftAlone | str:
         """Return what is stored of a strand; where that is nothing, an id for its session."""
         strand.settle_name()
-        context, identity = self._around, identity_of(strand, self._around.origin)
+        context, identity = self._context, identity_of(strand, self._context.origin)
         ids = proposed_ids(identity, began)
         found = own_or_free(context.store, ids, identity, context)
         if isinstance(found, str):
@@ -231,44 +251,43 @@ class FileImport:
             found = named
         return context.branch_index.conversation_of(identity, found)
 
-    def _meet(self, strand: StrandImport, found: StoredConversation | LeftAlone) -> None:
-        """Go on with what is stored of a strand."""
-        if isinstance(found, LeftAlone):
-            strand.state = found
-            return
-        target = self._around.targets.get(strand.begun.strand) or found.first_resume_point()
-        strand.state = Resuming(found, target)
-        self._land_if_reached(strand, strand.state)
-
-    def _elder(self, strand: StrandImport) -> StrandImport | None:
+    def _parent_of(self, strand: StrandImport) -> StrandImport | None:
         """Return the strand of the file that another one comes from."""
         return strand.parent or self._named.get(strand.about.parent)
 
-    def _land_if_reached(self, strand: StrandImport, resuming: Resuming) -> None:
+    def _write_if_reached(self, strand: StrandImport, resuming: Resuming) -> None:
+        """Let a strand be written from here on, if all that is stored of it was told."""
         target = resuming.target
         if target is None or target.mark != strand.history.mark:
             return
         index, session = len(strand.history), target.session
         if not target.is_branch:
-            write = self._around.imported_index.add
+            write = self._context.imported_index.add
             start = WriterStart(index=index, session=session, plan=lambda _: session, write=write)
         else:
             fork = ForkPoint(session.id, shows=strand.window(), mark=strand.history.mark)
             start = self._start(strand, NewSession(session.started, fork=fork))
-        strand.state = SessionWriter(self._around.store, resuming.stored, start)
+        strand.state = SessionWriter(self._context.store, resuming.stored, start)
 
     def _new(self, strand: StrandImport, new: NewSession) -> SessionWriter | LeftAlone:
         """Return where a strand is written of which nothing is stored."""
-        fork: ForkPoint | LeftAlone | None = None
+        fork: ForkPoint | None = None
         if strand.parent is not None:
-            fork = self._forked(strand, strand.parent)
+            home = self._home(strand.parent)
+            if not isinstance(home, str):
+                return home
+            fork = ForkPoint(
+                home,
+                strand.begun.fork or Fork.BRANCH,
+                strand.window(),
+                mark=strand.history.mark,
+                place=strand.place,
+            )
         elif strand.about.parent:
             fork = self._related(strand)
-        if isinstance(fork, LeftAlone):
-            return fork
-        stored = StoredConversation(self._around.store, ())
+        stored = StoredConversation(self._context.store, ())
         start = self._start(strand, NewSession(new.began, new.id, fork))
-        return SessionWriter(self._around.store, stored, start)
+        return SessionWriter(self._context.store, stored, start)
 
     def _start(self, strand: StrandImport, new: NewSession) -> WriterStart:
         """Return how a session begins that takes what is told of a strand from here on."""
@@ -276,33 +295,20 @@ class FileImport:
             index=len(strand.history),
             session=None,
             id=new.id,
-            plan=partial(planned_session, self._around, strand, new),
-            write=self._around.imported_index.add,
-        )
-
-    def _forked(self, strand: StrandImport, parent: StrandImport) -> ForkPoint | LeftAlone:
-        """Return how a strand comes from another one of the file."""
-        home = self._home(parent)
-        if not isinstance(home, str):
-            return home
-        return ForkPoint(
-            home,
-            strand.begun.fork or Fork.BRANCH,
-            strand.window(),
-            mark=strand.history.mark,
-            place=strand.place,
+            plan=partial(planned_session, self._context, strand, new),
+            write=self._context.imported_index.add,
         )
 
     def _related(self, strand: StrandImport) -> ForkPoint | None:
         """Return how a conversation comes from another one, of this file or of one before it."""
         name, kind = strand.about.parent, strand.about.fork or Fork.BRANCH
-        beside = self._elder(strand)
+        beside = self._parent_of(strand)
         # In a circle of conversations that claim to come from each other, one comes first.
         if beside is not None and beside.state is not None:
             home = self._home(beside)
             if isinstance(home, str):
                 return ForkPoint(home, kind)
-        found = self._around.imported_index.session_of(self._around.origin.system, name)
+        found = self._context.imported_index.session_of(self._context.origin.system, name)
         return None if found is None else ForkPoint(found.id, kind)
 
     def _home(self, strand: StrandImport) -> str | LeftAlone:

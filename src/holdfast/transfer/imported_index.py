@@ -1,7 +1,8 @@
 """Indexes of what was imported: sessions by the names that their agents gave them, and files.
 
 An import links a session to its parent as soon as both are there (see `link_parents`). Until then,
-or where the parent was never imported, `stated_parent` and `unlinked_children` say what belongs together.
+or where the parent was never imported, `stated_parent` and `unlinked_children` tell who belongs to
+whom.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ __all__ = [
     "unlinked_children",
 ]
 
+_READING = 3
+"""Raised when readers learn to tell more of the same files: then each is read once more."""
+
 
 def created_by(to: Session | Spawn) -> Session:
     """Return the session that is created where an addition goes to one that is not there."""
@@ -48,12 +52,12 @@ class _Named(NamedTuple):
 
 
 class ImportedIndex:
-    """The imported sessions of a store, as far as somebody asked for one."""
+    """The imported sessions of a store by the names that agents gave them, read on demand."""
 
     def __init__(self, store: Store) -> None:
         """Read nothing yet."""
         self.barred: set[str] = set()
-        """IdLookup that are taken by what is left of deleted sessions."""
+        """Ids that are taken by what is left of deleted sessions."""
         self._store = store
         self._known: dict[str, dict[str, _Named]] = {}
         """Sessions by their names, for each system that somebody asked for."""
@@ -109,7 +113,7 @@ class ImportedIndex:
             self._linker.born(session, drafts)
 
     def settle(self, told: Iterable[str]) -> None:
-        """Bring together what came from another and was imported before it.
+        """Link forks and sub-agents to parents that were imported after them.
 
         It is to be called when the whole of a file is stored.
 
@@ -119,7 +123,7 @@ class ImportedIndex:
         self._linker.settle(self._home_of, told)
 
     def join(self, systems: Iterable[str], made: AbstractSet[str]) -> None:
-        """Bring together what several processes have imported, none of which saw the others'.
+        """Link what several processes have imported, none of which saw the others' sessions.
 
         Args:
             systems: Where it came from.
@@ -201,14 +205,9 @@ def _parent_of(session: Session) -> str:
     return "" if imported is None else imported.about.parent
 
 
-_READING = 3
-
-"""Raised when readers learn to tell more of the same files: then each is read once more."""
-
-
 @dataclass(frozen=True, slots=True)
 class FileFingerprint:
-    """What shows that a file is as it was."""
+    """Size, time and digest of a file, by which a change of it is noticed."""
 
     size: int
     modified: int
@@ -217,8 +216,8 @@ class FileFingerprint:
     """Of the content, where somebody has read it."""
 
 
-class _Entered(NamedTuple):
-    """A line of the ledger."""
+class _ImportedFile(NamedTuple):
+    """A file as it was when it was imported."""
 
     path: str
     fingerprint: FileFingerprint
@@ -266,15 +265,15 @@ class ImportedFiles:
         if fingerprint.digest and self._found(_content(fingerprint.digest)) is None:
             self._store.remember(_content(fingerprint.digest), written)
 
-    def _found(self, name: str) -> _Entered | None:
-        """Return a line of the ledger that still counts."""
+    def _found(self, name: str) -> _ImportedFile | None:
+        """Return a file that was imported, unless a session of it is gone."""
         written = self._store.remembered(name)
         if written is None:
             return None
         reading, path, fingerprint, sessions = cast("list[object]", json.loads(written))
         if reading != _READING or not all(map(self._is_there, cast("list[str]", sessions))):
             return None
-        return _Entered(str(path), FileFingerprint(*cast("tuple[int, int, str]", fingerprint)))
+        return _ImportedFile(str(path), FileFingerprint(*cast("tuple[int, int, str]", fingerprint)))
 
     def _is_there(self, id_: str) -> bool:
         try:

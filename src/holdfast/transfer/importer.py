@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from holdfast.errors import Conflict, DecodeError, StoreBusy
 from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound
 from holdfast.formats.document import Problem
-from holdfast.transfer.file_import import FileImport
+from holdfast.transfer.file_import import FileImport, ImportTally
 from holdfast.transfer.imported_index import ImportedIndex
 from holdfast.transfer.new_session import ImportContext
 from holdfast.transfer.resuming import BranchIndex
-from holdfast.transfer.session_writer import BATCH, ImportTally, flush_together
+from holdfast.transfer.session_writer import BATCH, flush_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from holdfast.transfer.identity import ImportOrigin
     from holdfast.transfer.resuming import ResumePoint
 
-__all__ = ["Importer", "SmallFile", "SmallFileGroup", "read_small_file"]
+__all__ = ["Importer", "SmallFile", "read_small_file"]
+
+_TRIES = 200
+"""How often others may come first before a caller is told."""
+_LONGEST_PAUSE = 0.05
+"""Seconds between two such tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +65,29 @@ class SmallFile:
         return frozenset(name for about in known for name in (about.id, about.parent) if name)
 
 
-class SmallFileGroup:
-    """Stories that were told, and whose messages wait to be written in one step."""
+class _Group:
+    """Small files that were read, and whose messages wait to be written in one transaction."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self.told: list[tuple[SmallFile, FileImport]] = []
         self.promised: set[str] = set()
-        """IdLookup of sessions that are going to be created."""
+        """Ids of sessions that are going to be created."""
         self._names: set[str] = set()
         self._events = 0
 
-    def admits(self, story: SmallFile) -> bool:
-        """Say whether a story may be told before the others are written.
+    def admits(self, file: SmallFile) -> bool:
+        """Say whether a file may be told before the others are written.
 
         One that tells of the same conversations must find them in the store.
         """
-        return self._events + len(story.events) <= BATCH and self._names.isdisjoint(story.names)
+        return self._events + len(file.events) <= BATCH and self._names.isdisjoint(file.names)
 
-    def add(self, story: SmallFile, run: FileImport) -> None:
-        """Let a story wait that was told."""
-        self.told.append((story, run))
-        self._names |= story.names
-        self._events += len(story.events)
+    def add(self, file: SmallFile, run: FileImport) -> None:
+        """Let a file wait that was told."""
+        self.told.append((file, run))
+        self._names |= file.names
+        self._events += len(file.events)
 
 
 def read_small_file(origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -> SmallFile:
@@ -101,17 +106,8 @@ def read_small_file(origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -
     return SmallFile(origin, tell, tuple(events))
 
 
-_TRIES = 200
-
-"""How often others may come first before a caller is told."""
-
-_LONGEST_PAUSE = 0.05
-
-"""Seconds between two such tries."""
-
-
 class Importer:
-    """Takes the events of session files into a store."""
+    """Writes the events of session files to a store."""
 
     def __init__(
         self, store: Store, weigh: Callable[[Message], int], now: Callable[[], int]
@@ -136,34 +132,34 @@ class Importer:
             tell: Returns the events from the beginning; it is called again where the file tells
                 something else than what is stored, or another process writes the same sessions.
         """
-        return self._settled([self._taken(origin, tell, ImportTally(), {})])[0]
+        return self._settled([self._import(origin, tell, ImportTally(), {})])[0]
 
-    def take_all(self, stories: Sequence[SmallFile]) -> list[ImportTally]:
+    def take_all(self, files: Sequence[SmallFile]) -> list[ImportTally]:
         """Store what small files tell, as `take` would one by one, in as few steps as it can be."""
         tallies: list[ImportTally] = []
-        group = SmallFileGroup()
-        for story in stories:
-            if not group.admits(story):
-                tallies += self._landed(group)
-                group = SmallFileGroup()
-            run = self._told(story, group.promised)
+        group = _Group()
+        for file in files:
+            if not group.admits(file):
+                tallies += self._write_group(group)
+                group = _Group()
+            run = self._read(file, group.promised)
             if run is not None and not run.is_resuming:
-                group.add(story, run)
+                group.add(file, run)
                 continue
-            tallies += self._landed(group)
-            group = SmallFileGroup()
+            tallies += self._write_group(group)
+            group = _Group()
             if run is None:
-                tallies.append(self.take(story.origin, story.tell))
+                tallies.append(self.take(file.origin, file.tell))
             else:
-                tallies += self._settled([self._finished(story, run)])
-        return tallies + self._landed(group)
+                tallies += self._settled([self._finished(file, run)])
+        return tallies + self._write_group(group)
 
     def join(self, systems: Iterable[str], made: AbstractSet[str]) -> None:
-        """Bring together what other importers have stored at the same time; see `ImportedIndex.join`."""
+        """Link what other importers have stored at the same time; see `ImportedIndex.join`."""
         # What this one knows of the store is from before.
         ImportedIndex(self._store).join(systems, made)
 
-    def _taken(
+    def _import(
         self,
         origin: ImportOrigin,
         tell: Callable[[], Iterator[Event]],
@@ -181,7 +177,13 @@ class Importer:
         for tries in range(_TRIES):
             run = FileImport(self._context(origin, targets, set()))
             try:
-                _follow(run, tell)
+                try:
+                    for event in tell():
+                        run.take(event)
+                except DecodeError as error:
+                    # What came before the damage is kept; a file that is mended goes on from there.
+                    run.take(Problem(0, str(error)))
+                run.finish()
             except Conflict:
                 tally = _joined(tally, run.tally())
                 targets = {}
@@ -193,39 +195,39 @@ class Importer:
             targets = {**targets, **run.targets}
         raise StoreBusy(f"{origin.file}: others write to its sessions all the time; try again")
 
-    def _told(self, story: SmallFile, promised: set[str]) -> FileImport | None:
-        """Follow a story up to its end, where it waits; None where it must be taken by itself."""
-        if not story.is_plain:
+    def _read(self, file: SmallFile, promised: set[str]) -> FileImport | None:
+        """Read a file up to its end, where it waits; None where it must be taken by itself."""
+        if not file.is_plain:
             return None
-        run = FileImport(self._context(story.origin, {}, promised))
+        run = FileImport(self._context(file.origin, {}, promised))
         try:
-            for event in story.events:
+            for event in file.events:
                 run.take(event)
         except Conflict:
             return None  # others have written to its sessions, and it has written nothing
         return run
 
-    def _landed(self, group: SmallFileGroup) -> list[ImportTally]:
-        """Write what waits in one step, and return what became of each story."""
+    def _write_group(self, group: _Group) -> list[ImportTally]:
+        """Write what waits in one step, and return what became of each file."""
         # Whichever others came first with is found when each is written alone.
         with suppress(Conflict):
             flush_together(self._index.add, [run.batch for _, run in group.told])
-        return self._settled([self._finished(story, run) for story, run in group.told])
+        return self._settled([self._finished(file, run) for file, run in group.told])
 
     def _settled(self, tallies: list[ImportTally]) -> list[ImportTally]:
-        """Return what became of files that are stored, and bring them together with others."""
+        """Link files that are stored to their parents and children, and return their tallies."""
         told = (id_ for tally in tallies for id_ in (*tally.grown, *tally.unchanged))
         self._index.settle(told)
         return tallies
 
-    def _finished(self, story: SmallFile, run: FileImport) -> ImportTally:
+    def _finished(self, file: SmallFile, run: FileImport) -> ImportTally:
         try:
             run.finish()
         except Conflict:
-            return self._taken(story.origin, story.tell, run.tally(), {})
+            return self._import(file.origin, file.tell, run.tally(), {})
         if not run.targets:
             return run.tally()
-        return self._taken(story.origin, story.tell, run.tally(), run.targets)
+        return self._import(file.origin, file.tell, run.tally(), run.targets)
 
     def _context(
         self, origin: ImportOrigin, targets: Mapping[str, ResumePoint], promised: set[str]
@@ -240,16 +242,6 @@ class Importer:
             targets=targets,
             promised=promised,
         )
-
-
-def _follow(run: FileImport, tell: Callable[[], Iterator[Event]]) -> None:
-    try:
-        for event in tell():
-            run.take(event)
-    except DecodeError as error:
-        # What was told before the damage is kept; a file that is mended goes on from there.
-        run.take(Problem(0, str(error)))
-    run.finish()
 
 
 def _joined(earlier: ImportTally, later: ImportTally) -> ImportTally:

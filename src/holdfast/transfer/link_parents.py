@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ParentLinker"]
 
-
 _Name: TypeAlias = tuple[str, str]
-
 """A system, and what it calls a session."""
 
 
 class ParentLinker:
-    """Who came from whom, as far as the store has not settled it."""
+    """Children and parents that the store has not linked yet, and costs that were not compared."""
 
     def __init__(self, store: Store) -> None:
         """Know nobody yet."""
@@ -52,7 +50,7 @@ class ParentLinker:
         """Those of which one was told, and whose costs nobody has compared."""
 
     def learn(self, session: Session, identity: Identity) -> None:
-        """Notice a session that is stored, and may be the parent or the child of another."""
+        """Take note of a stored session, which may be the parent or the child of another."""
         self._news.add((identity.system, identity.name))
         if session.parent is None and (elder := parent_name(session)):
             name = identity.system, elder
@@ -62,7 +60,7 @@ class ParentLinker:
             self._twins.setdefault((identity.system, mark), []).append(session.id)
 
     def born(self, session: Session, drafts: Sequence[Draft]) -> None:
-        """Notice a session that was created; one that came from another may repeat its costs.
+        """Take note of a session that was created; one that came from another may repeat its costs.
 
         Args:
             session: The session.
@@ -80,7 +78,7 @@ class ParentLinker:
         self._children.add(session.id)
 
     def settle(self, home_of: Callable[[str, str], str | None], told: Iterable[str]) -> None:
-        """Give sessions the parents that have come, and count what they repeat once.
+        """Link sessions to parents that were imported since, and count what they repeat once.
 
         Args:
             home_of: Returns the id of the session that a system calls by a name.
@@ -91,7 +89,12 @@ class ParentLinker:
         for name in sorted(news & self._orphans.keys()):
             if (home := home_of(*name)) is not None:
                 for orphan in self._orphans.pop(name):
-                    self._adopt(orphan, home)
+                    with suppress(Conflict, UnknownSession):
+                        imported = import_record(self._store.session(orphan))
+                        if imported is not None:
+                            fork = imported.about.fork or Fork.BRANCH
+                            self._store.amend(orphan, Amendment(parent=home, fork=fork))
+                            self._children.add(orphan)
         children, self._children = self._children, set()
         children |= self._concerned(told)
         for id_ in children:
@@ -107,15 +110,6 @@ class ParentLinker:
         for name, ids in self._twins.items():
             if len(ids) > 1 and not made.isdisjoint(ids):
                 self._alike.add(name)
-
-    def _adopt(self, id_: str, parent: str) -> None:
-        """Let a session come from another, unless it has come from one or that came from it."""
-        with suppress(Conflict, UnknownSession):
-            imported = import_record(self._store.session(id_))
-            if imported is not None:
-                fork = imported.about.fork or Fork.BRANCH
-                self._store.amend(id_, Amendment(parent=parent, fork=fork))
-                self._children.add(id_)
 
     def _beginning(self, id_: str) -> str:
         """Return the mark of the first message of a parent; empty where it has none any more."""

@@ -35,18 +35,18 @@ __all__ = [
     "ImportContext",
     "NewSession",
     "StrandDescription",
+    "count_stated_usage",
     "describe",
     "identity_of",
     "moment_of",
     "planned_session",
-    "settle",
     "update_description",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class StrandDescription:
-    """What is known of a strand as a whole."""
+    """Title, model and import record of the session of a strand."""
 
     title: str
     model: str
@@ -98,7 +98,7 @@ def update_description(store: Store, strand: StrandImport, origin: ImportOrigin)
         )
 
 
-def settle(store: Store, strand: StrandImport, origin: ImportOrigin) -> None:
+def count_stated_usage(store: Store, strand: StrandImport, origin: ImportOrigin) -> None:
     """Count what a file states as the cost of the whole, less what its messages have told of it.
 
     It is the difference to what is counted, whenever an earlier import was stopped. A branch has
@@ -128,18 +128,15 @@ def _title(strand: StrandImport) -> str:
     while not strand.about.title and strand.begun.fork is Fork.BRANCH and strand.parent is not None:
         strand, branches = strand.parent, branches + 1
     title = strand.about.title or title_from(strand.facts.opening)
-    return _nth_title(title, branches) if branches else title
-
-
-def _nth_title(title: str, count: int) -> str:
-    """Return the title of a branch of a branch, so many times over."""
+    if not branches:
+        return title
     stem, mark, number = next_title(title, ()).rpartition("#")
-    return f"{stem}{mark}{int(number) + count - 1}" if stem else ""
+    return f"{stem}{mark}{int(number) + branches - 1}" if stem else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportContext:
-    """What a reading works with."""
+    """What the import of a file works with."""
 
     store: Store
     weigh: Callable[[Message], int]
@@ -150,7 +147,7 @@ class ImportContext:
     targets: Mapping[str, ResumePoint]
     """Where strands go on, as far as an earlier reading has found out."""
     promised: set[str]
-    """IdLookup of sessions that are going to be created."""
+    """Ids of sessions that are going to be created."""
 
     def is_barred(self, id_: str) -> bool:
         """Say whether an id cannot be given to another session."""
@@ -163,7 +160,7 @@ class ImportContext:
 
 @dataclass(frozen=True, slots=True)
 class ForkPoint:
-    """How a session is to come from another."""
+    """Where a session that is to be created leaves its parent."""
 
     parent: str
     kind: Fork = Fork.BRANCH
@@ -176,7 +173,7 @@ class ForkPoint:
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """What is settled of a session before it is created."""
+    """The id, the time and the parent of a session that is to be created."""
 
     began: int | None
     """When it began, as its file says."""
@@ -191,10 +188,13 @@ def planned_session(
     """Return the session of a strand as it is to be created.
 
     Args:
-        context: What the reading works with.
+        context: What the import works with.
         strand: The strand.
         new: What is settled of the session.
         first: The mark or the name of what comes first in it.
+
+    Raises:
+        Conflict: when somebody has created a second session of the strand meanwhile.
     """
     began, fork = new.began, new.fork
     known = describe(strand, context.origin)
@@ -206,8 +206,15 @@ def planned_session(
         begins = first if strand.facts.is_known and not is_bare else ""
         imported = replace(known.imported, begins=begins)
     identity = imported.identity
+    id_ = new.id
+    if not id_:
+        found = own_or_free(context.store, proposed_ids(identity, began, first), identity, context)
+        if not isinstance(found, str):
+            raise Conflict(f"session {found.id} was imported by somebody else")
+        context.promised.add(found)
+        id_ = found
     session = Session(
-        id=new.id or _unused_id(context, identity, began, first),
+        id=id_,
         source=f"import:{context.origin.system}",
         started=moment_of(context, strand) if began is None else began,
         title=known.title,
@@ -217,20 +224,6 @@ def planned_session(
         metadata=imported.metadata(),
     )
     return session if fork is None else Spawn(child=session, shows=fork.shows)
-
-
-def _unused_id(context: ImportContext, identity: Identity, began: int | None, first: str) -> str:
-    """Return an id for a second session of a strand.
-
-    Raises:
-        Conflict: when somebody has created it meanwhile.
-    """
-    ids = proposed_ids(identity, began, first)
-    id_ = own_or_free(context.store, ids, identity, context)
-    if not isinstance(id_, str):
-        raise Conflict(f"session {id_.id} was imported by somebody else")
-    context.promised.add(id_)
-    return id_
 
 
 def moment_of(context: ImportContext, strand: StrandImport) -> int:

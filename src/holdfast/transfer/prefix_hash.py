@@ -28,16 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["EMPTY_PREFIX", "prefix_hash"]
 
-
 EMPTY_PREFIX = ""
-
-"""The mark before anything was told."""
-
+"""The prefix hash before the first message."""
 _BYTES = 12
 
 
 def prefix_hash(mark: str, told: Told) -> str:
-    """Return the mark of a message that follows the one with the given mark."""
+    """Return the hash of a message and of all before it, which `mark` is the hash of."""
     pieces: list[str] = [mark, told.native.id, told.message.role]
     for part in told.message.parts:
         _add(part, pieces)

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionsByFile", "count_apart", "count_once", "first_mark"]
 
+_AT_ONCE = 500
+_TRIES = 20
+_COUNTS = tuple(Usage.__dataclass_fields__)
+_Name: TypeAlias = tuple[object, ...]
+
 
 class SessionsByFile:
     """A family of sessions, by the files that they were told in."""
@@ -82,15 +87,6 @@ class SessionsByFile:
                 # There may be any number of sub-agents, and next to none of them repeat anything.
                 if not is_strand(child) and (child.fork is Fork.BRANCH or repeats(child)):
                     yield child
-
-
-_AT_ONCE = 500
-
-_TRIES = 20
-
-_COUNTS = tuple(Usage.__dataclass_fields__)
-
-_Name: TypeAlias = tuple[object, ...]
 
 
 def count_once(store: Store, id_: str) -> None:
@@ -176,7 +172,11 @@ def _discount(
         if now == before:
             return
         metadata = replace(imported, repeated=now).metadata()
-        change = Amendment(metadata=metadata, usage=_less(before, now), was=session.metadata)
+        change = Amendment(
+            metadata=metadata,
+            usage=Usage(*(getattr(before, name) - getattr(now, name) for name in _COUNTS)),
+            was=session.metadata,
+        )
         # Where somebody else has changed the session, what is to be taken off may be another.
         with suppress(Conflict):
             store.amend(id_, change)
@@ -220,7 +220,3 @@ def _full_name(message: Message, native: Native) -> tuple[_Name, ...]:
 
 def _said(message: Message) -> int:
     return hash((message.text, *(call.id for call in message.calls)))
-
-
-def _less(usage: Usage, other: Usage) -> Usage:
-    return Usage(*(getattr(usage, name) - getattr(other, name) for name in _COUNTS))

@@ -31,17 +31,14 @@ __all__ = [
     "reference",
 ]
 
-
 _AT_ONCE = 500
-
 _NOTHING = Message(Role.USER)
-
 _TRASHED = "it is in the trash; restore it, or delete it there to import it again"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A stored session of a conversation."""
+    """A stored session of a conversation, with its newest imported message."""
 
     session: Session
     last: str
@@ -52,7 +49,7 @@ class StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class ResumePoint:
-    """Where a strand goes on that is partly stored."""
+    """The last stored message of a strand, after which its import goes on."""
 
     mark: str
     """Of the last message that is stored."""
@@ -63,7 +60,7 @@ class ResumePoint:
 
 @dataclass(frozen=True, slots=True)
 class LeftAlone:
-    """The strand is not to be written."""
+    """A strand that is not imported, and why."""
 
     session: str
     reason: str
@@ -143,14 +140,14 @@ class StoredConversation:
 
 @dataclass(slots=True)
 class Resuming:
-    """The strand is told, and what is stored of it has not ended yet."""
+    """A strand of which only stored messages were told so far."""
 
     stored: StoredConversation
     target: ResumePoint | None
 
 
 class BranchIndex:
-    """The stored sessions of conversations; those with the same root are read together, once."""
+    """The stored sessions of conversations; those with the same root are read once, together."""
 
     def __init__(self, store: Store) -> None:
         """Read nothing yet."""
@@ -193,7 +190,7 @@ class BranchIndex:
 
 
 class IdLookup(Protocol):
-    """Knows ids without asking the store."""
+    """What is known of ids without asking the store."""
 
     def is_barred(self, id_: str) -> bool:
         """Say whether an id cannot be given to another session."""

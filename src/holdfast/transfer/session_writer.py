@@ -1,5 +1,4 @@
-"""Writes imported messages to sessions: each is created with its first message, and batches of several
-sessions go to the store in one transaction.
+"""Writes imported messages to sessions, in batches that may belong to several sessions.
 
 A transaction costs more than the messages of a small session, whether many are told in one file or
 each in a file of its own.
@@ -7,7 +6,7 @@ each in a file of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import Conflict
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from holdfast.formats.chronicle import Rewound
-    from holdfast.formats.document import Problem
     from holdfast.ports import Store
     from holdfast.session import Draft, Entry, Head, Session, Spawn
     from holdfast.transcript import Message
@@ -32,15 +30,22 @@ __all__ = [
     "FOLD",
     "ChangeRecord",
     "Count",
-    "ImportTally",
     "SessionWriter",
-    "Skipped",
     "Write",
     "WriteBatch",
     "WriterStart",
     "count_of",
     "flush_together",
 ]
+
+_Name: TypeAlias = "str | tuple[int, tuple[Span, ...]]"
+"""What makes a change the same one: what its agent calls it, or what it shows and when."""
+FOLD = "agent"
+"""Where the report of a compaction says what its agent said about it."""
+BATCH = 500
+"""Messages that are written in one transaction."""
+Write: TypeAlias = "Callable[[Sequence[Addition]], None]"
+_Piece: TypeAlias = tuple["SessionWriter", Addition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,44 +72,6 @@ class Count:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A conversation that was left as it is, though its file tells more."""
-
-    session: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportTally:
-    """What became of one file, or of many together."""
-
-    sessions: tuple[str, ...] = ()
-    """The sessions that were created, branches and sub-agents among them."""
-    grown: tuple[str, ...] = ()
-    """The sessions that were there and have more in them now."""
-    unchanged: tuple[str, ...] = ()
-    """The sessions that had everything already."""
-    branches: int = 0
-    """How many of the created ones go on from some point of another."""
-    count: Count = Count()
-    skipped: tuple[Skipped, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-    def __add__(self, other: ImportTally) -> ImportTally:
-        """Add what became of another file."""
-        return replace(
-            self,
-            sessions=self.sessions + other.sessions,
-            grown=self.grown + other.grown,
-            unchanged=self.unchanged + other.unchanged,
-            branches=self.branches + other.branches,
-            count=self.count + other.count,
-            skipped=self.skipped + other.skipped,
-            problems=self.problems + other.problems,
-        )
-
-
 def count_of(messages: Iterable[Message]) -> Count:
     """Return what messages count for."""
     total = calls = images = errors = 0
@@ -123,19 +90,9 @@ def count_of(messages: Iterable[Message]) -> Count:
     return Count(messages=total, tool_calls=calls, images=images, errors=errors)
 
 
-_Name: TypeAlias = "str | tuple[int, tuple[Span, ...]]"
-
-"""What makes a change the same one: what its agent calls it, or what it shows and when."""
-
-
-FOLD = "agent"
-
-"""Where the report of a compaction says what its agent said about it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriterStart:
-    """Where the writing begins."""
+    """After which message a writer begins, and the session that it writes to or creates."""
 
     index: int
     """How many messages of the strand are stored."""
@@ -151,7 +108,7 @@ class WriterStart:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRecord:
-    """What goes into the record of a change besides what the agent said about it."""
+    """The time and the summary of a change, for the record that is kept of it."""
 
     at: int
     summary: str = ""
@@ -159,7 +116,7 @@ class ChangeRecord:
 
 @dataclass(slots=True)
 class _Log:
-    """What is known of the session's log."""
+    """The messages of a writer: how many it has written, and which wait."""
 
     written: int = 0
     """How many messages this writer has written."""
@@ -173,7 +130,7 @@ class _Log:
 
 
 class SessionWriter:
-    """A session that a strand is written to.
+    """Writes one branch of a file to its session: created with the first message, then appended to.
 
     Every write says what it expects to find, so that of two who import the same file one comes
     first and the other raises `Conflict` and looks again.
@@ -203,7 +160,7 @@ class SessionWriter:
 
     @property
     def is_planned(self) -> bool:
-        """Say whether it is settled how the session is describe at first."""
+        """Say whether it is settled how the session is described at first."""
         return self.session is not None or self._log.planned is not None
 
     @property
@@ -241,7 +198,7 @@ class SessionWriter:
         )
 
     def confirm(self, addition: Addition) -> None:
-        """Learn that what waited was written."""
+        """Take note that what waited was written."""
         if not isinstance(addition.to, str):
             self.session = created_by(addition.to)
         self._log.written += len(addition.drafts)
@@ -250,7 +207,7 @@ class SessionWriter:
     def change(
         self, event: Folded | Rewound, pieces: Sequence[Entry], record: ChangeRecord
     ) -> bool:
-        """Show other messages from here on; says whether that was not done before."""
+        """Store a change of the window; returns whether it was not stored before."""
         fold = event if isinstance(event, Folded) else None
         session = self.made("" if fold is None else f"fold:{fold.id}")
         # In this order: who makes the same change after the look finds another generation.
@@ -306,7 +263,7 @@ class _Changes:
         self._known: set[object] = set()
 
     def look(self, store: Store, id_: str, head: Head) -> None:
-        """Learn what is stored, unless that is known."""
+        """Read the stored changes, unless they are known."""
         if head.generation == self._generation:
             return
         self._generation = head.generation
@@ -319,7 +276,7 @@ class _Changes:
         return name in self._known
 
     def make(self, name: _Name, head: Head) -> None:
-        """Learn that a change was made, and that the session stands there now."""
+        """Take note that a change was made, which gave the session this head."""
         self._known.add(name)
         self._generation = head.generation
 
@@ -354,17 +311,8 @@ def _spans(pieces: Sequence[Entry]) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-BATCH = 500
-
-"""Messages that are written in one transaction."""
-
-Write: TypeAlias = "Callable[[Sequence[Addition]], None]"
-
-_Piece: TypeAlias = tuple["SessionWriter", Addition]
-
-
 class WriteBatch:
-    """What one reading of a file has told and not written, whichever sessions it belongs to."""
+    """The messages of one file, of any number of its sessions, that wait for a transaction."""
 
     def __init__(self, write: Write) -> None:
         """Hold nothing.
@@ -375,7 +323,7 @@ class WriteBatch:
         self.count = Count()
         """What was written."""
         self.learned: set[SessionWriter] = set()
-        """Sessions of which more is known than when they were describe."""
+        """Sessions of which more is known than when they were created."""
         self._write = write
         self._waiting: list[SessionWriter] = []
         """Where messages wait, once for each."""
@@ -408,11 +356,11 @@ class WriteBatch:
                 self._write_all([writer])
 
     def pieces(self) -> list[_Piece]:
-        """Return what waits; it goes on waiting until it has confirm."""
+        """Return what waits; it goes on waiting until it was written."""
         return self._pieces([*dict.fromkeys(self._waiting)])
 
     def confirm(self, pieces: Sequence[_Piece]) -> None:
-        """Learn that all that waited was written."""
+        """Take note that all that waited was written."""
         self._waiting.clear()
         self._learn(pieces)
 

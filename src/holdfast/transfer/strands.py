@@ -30,14 +30,14 @@ __all__ = [
     "sane",
 ]
 
-
 _OPENING = 8
-
 """Messages with words among which a title is looked for."""
+State: TypeAlias = Resuming | SessionWriter | LeftAlone | None
+"""What an import does with a strand; None before a message of it came."""
 
 
 class MessagePlace(NamedTuple):
-    """Where a message was told."""
+    """The strand in which a message was told, its number there and its prefix hash."""
 
     strand: StrandImport
     number: int
@@ -47,7 +47,7 @@ class MessagePlace(NamedTuple):
 
 @dataclass(slots=True)
 class RootIndex:
-    """What strands with the same root have in common.
+    """The messages of all strands with the same root, by key.
 
     One look says where a message is, however many branches of branches lie between.
     """
@@ -63,7 +63,7 @@ class RootIndex:
 
 
 class StrandHistory:
-    """What was told of a strand, in order, and what its model sees of it."""
+    """The keys of the messages of a strand, in order, and those in the window of its model."""
 
     def __init__(self, mark: str, shared: tuple[str, ...], root_index: RootIndex) -> None:
         """Begin after a message that a branch shares, or with nothing.
@@ -85,7 +85,7 @@ class StrandHistory:
         return len(self._told)
 
     def tell(self, strand: StrandImport, told: Told) -> str:
-        """Go on by one message of the strand, and return its mark."""
+        """Append a message of the strand, and return its prefix hash."""
         mark, key = prefix_hash(self.mark, told), told.key
         self.mark = mark
         self.root_index.steps[key] = MessagePlace(strand, len(self._told), mark)
@@ -120,7 +120,7 @@ class StrandHistory:
 
 @dataclass(slots=True)
 class StrandFacts:
-    """What the messages of a strand say about it as a whole."""
+    """What is read off the messages of a strand: opening words, model, newest summary and time."""
 
     opening: list[Message] = field(default_factory=list["Message"])
     """The first words, from which a title is made where the file has none."""
@@ -133,7 +133,7 @@ class StrandFacts:
     """Whether the first message has an id and a time, by which a copy of it is known again."""
 
     def take(self, told: Told) -> None:
-        """Notice what a message says."""
+        """Read the facts off a message."""
         message, native = told.message, told.native
         if self.is_known is None:
             self.is_known = bool(native.id) and native.at is not None
@@ -148,13 +148,8 @@ class StrandFacts:
             self.at = at
 
 
-State: TypeAlias = Resuming | SessionWriter | LeftAlone | None
-
-"""How a strand stands to the store; None before anything was told of it."""
-
-
 class StrandImport:
-    """One strand while it is told."""
+    """The import of one branch of a session, as its events arrive."""
 
     def __init__(self, begun: Begun, parent: StrandImport | None) -> None:
         """Begin it; a branch shares what its parent showed up to where it left."""

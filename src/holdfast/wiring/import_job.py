@@ -48,13 +48,9 @@ __all__ = [
     "rehearsal",
 ]
 
-
 _SMALL = 64_000
-
 """Bytes of a find that is read whole, to be written together with others."""
-
 _SELDOM = 20_000
-
 """Objects that come between two searches for garbage; at most some megabytes wait for one."""
 
 

@@ -37,6 +37,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ImportPool", "Worker", "ended", "families_of", "forked", "ready", "spawned"]
 
+_WORTH_A_FORK = 1_000_000
+"""Bytes for each process that is split off: to do so and to open the store takes a moment."""
+_WORTH_A_START = 8_000_000
+"""Bytes for each process that begins with nothing: it loads as long as it imports some of them."""
+_MOST = 4
+"""More would only wait for each other: a quarter to a third of the work is done in turns."""
+_WAITING = 1
+"""Processes more than cores, because now and then one waits for its turn to write."""
+_WORTH_A_GLANCE = 8
+"""Files that are looked at by others: fewer are looked at here in the time it takes to ask."""
+_LOAD = 64_000
+"""Bytes that go to a process at once, where a family has fewer."""
+_Family: TypeAlias = list["Found"]
+"""What must be taken by one process, in its order."""
+_Name: TypeAlias = tuple[str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class _Glance:
@@ -174,37 +190,6 @@ def _serve(line: Connection, others: Sequence[Connection], settings: Settings) -
                 store = stack.enter_context(closing(store_of(settings, os.environ)))
                 job = ImportJob(store, settings)
             line.send(job.take_all(request))
-
-
-_WORTH_A_FORK = 1_000_000
-
-"""Bytes for each process that is split off: to do so and to open the store takes a moment."""
-
-_WORTH_A_START = 8_000_000
-
-"""Bytes for each process that begins with nothing: it loads as long as it imports some of them."""
-
-_MOST = 4
-
-"""More would only wait for each other: a quarter to a third of the work is done in turns."""
-
-_WAITING = 1
-
-"""Processes more than cores, because now and then one waits for its turn to write."""
-
-_WORTH_A_GLANCE = 8
-
-"""Files that are looked at by others: fewer are looked at here in the time it takes to ask."""
-
-_LOAD = 64_000
-
-"""Bytes that go to a process at once, where a family has fewer."""
-
-_Family: TypeAlias = list["Found"]
-
-"""What must be taken by one process, in its order."""
-
-_Name: TypeAlias = tuple[str, str]
 
 
 class ImportPool:
