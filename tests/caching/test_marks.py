@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.caching import Marker, mark, unmarked
 from holdfast.compaction.plan import SYSTEM_NOTE
-from holdfast.wire import DIALECTS, Body, Strand
+from holdfast.wire import DIALECTS, Body, SharedPrefix
 from tests.conversation.talking import begun, talk
 
 SHORT: dict[str, object] = {"type": "ephemeral"}
@@ -186,7 +186,7 @@ def test_a_body_without_markers_is_shared(messages: Any) -> None:
 @given(MESSAGES, st.booleans())
 def test_a_body_made_for_one_request_is_marked_as_it_is(messages: Any, native: bool) -> None:
     expected = mark(Body(list(messages)), native=native)
-    body = Body(list(messages), strand=Strand())
+    body = Body(list(messages), prefix=SharedPrefix())
     marked = Marker().mark(body, native=native)
     assert marked == expected
     assert marked.messages is body.messages
@@ -202,9 +202,9 @@ def test_a_body_that_somebody_else_holds_is_not_changed(messages: Any) -> None:
 
 @given(MESSAGES, MESSAGES)
 def test_a_talk_that_goes_on_is_marked_like_one_that_is_new(first: Any, more: Any) -> None:
-    strand, marker = Strand(), Marker()
-    marker.mark(Body(list(first), strand=strand))
-    assert marker.mark(Body([*first, *more], strand=strand)) == mark(Body([*first, *more]))
+    prefix, marker = SharedPrefix(), Marker()
+    marker.mark(Body(list(first), prefix=prefix))
+    assert marker.mark(Body([*first, *more], prefix=prefix)) == mark(Body([*first, *more]))
 
 
 def test_a_marked_body_is_still_one_that_anthropic_accepts(tmp_path: Path) -> None:

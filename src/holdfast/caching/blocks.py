@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.cost import Ttl
     from holdfast.tokens import Counter
-    from holdfast.wire import Body, Strand
+    from holdfast.wire import Body, SharedPrefix
     from holdfast.wire.tool_specs import ToolSpec
 
 __all__ = [
@@ -53,7 +53,7 @@ class Sent:
     tools: tuple[ToolSpec, ...] = ()
     endpoint: str = ""
     """Where it goes; empty for the provider's own address."""
-    strand: Strand | None = None
+    prefix: SharedPrefix | None = None
     """Given by who sends the bodies of one conversation as they are, marked by the same rules.
 
     Then what stands before the first marked message of the request before is not looked at again.

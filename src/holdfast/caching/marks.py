@@ -15,7 +15,7 @@ from holdfast.wire import Body
 
 if TYPE_CHECKING:
     from holdfast.cost import Ttl
-    from holdfast.wire import Strand
+    from holdfast.wire import SharedPrefix
 
 __all__ = [
     "GOAL_LINE",
@@ -65,29 +65,29 @@ def mark(body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
 class Marker:
     """Marks the requests of one conversation, looking for old markers in each message once.
 
-    It goes by the strand of bodies. Those without one are looked through from the start.
+    It goes by the shared prefix of bodies. Those without one are looked through from the start.
 
-    A body with a strand was made for one request and is marked as it is: the list of a long
+    A body with one was made for one request and is marked as it is: the list of a long
     conversation takes longer to copy than everything else that is done to it.
     """
 
     def __init__(self) -> None:
         """Begin with a conversation of which nothing was sent."""
-        self._strand: Strand | None = None
+        self._prefix: SharedPrefix | None = None
         self._clean = 0
 
     def mark(self, body: Body, *, ttl: Ttl = "5m", native: bool = True) -> Body:
         """Return what the function `mark` returns for a body that nobody changed.
 
-        Where the body has a strand, its own list of messages is marked and returned.
+        Where the body has a shared prefix, its own list of messages is marked and returned.
         """
-        known = body.strand is not None and body.strand is self._strand
-        messages = list(body.messages) if body.strand is None else body.messages
+        known = body.prefix is not None and body.prefix is self._prefix
+        messages = list(body.messages) if body.prefix is None else body.messages
         seen = min(self._clean, len(messages)) if known else 0
         fresh = messages[seen:]
         bare = _bare(fresh)
         clean = (one is other for one, other in zip(fresh, bare, strict=True))
-        self._strand = body.strand
+        self._prefix = body.prefix
         self._clean = seen + sum(takewhile(bool, clean))
         messages[seen:] = bare
         return _set(Body(messages, _plain_content(body.system)), ttl=ttl, native=native)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.caching.blocks import Block, Piece, Sent
     from holdfast.cost import Ttl
     from holdfast.tokens import Counter
-    from holdfast.wire import Strand
+    from holdfast.wire import SharedPrefix
 
 __all__ = ["BlockReader"]
 
@@ -32,7 +32,7 @@ class _Read:
     """What a source was, and what came of it."""
 
     raw: Hashable
-    """The source; None where a strand tells what is known."""
+    """The source; None where a prefix tells what is known."""
     key: Hashable
     """Its pieces, without their markers."""
     blocks: tuple[Block, ...]
@@ -52,7 +52,7 @@ class _Memory:
         """How many blocks of the talk there are up to the end of each message."""
         self.rolling = 0
         """The first message of the talk that has a marker; their number where none has."""
-        self.strand: Strand | None = None
+        self.prefix: SharedPrefix | None = None
 
     def unseen(self, sent: Sent, head: list[_Read]) -> int:
         """Return the first message to be looked at in the talk of a request that goes on."""
@@ -95,7 +95,7 @@ class BlockReader:
         memory = self._recalled(sent)
         _, opening = memory.layout
         head = list(self._compared(memory.head, _head(sent, opening)))
-        goes_on = sent.strand is not None and sent.strand is memory.strand
+        goes_on = sent.prefix is not None and sent.prefix is memory.prefix
         start = memory.unseen(sent, head) if goes_on else 0
         read = self._continued if goes_on else self._compared
         talk = list(read(memory.talk[start:], _talk(sent, opening + start)))
@@ -104,7 +104,7 @@ class BlockReader:
         # The spine holds what is not looked at: the last request was woven from it.
         weaving.at += memory.ends[start - 1] if start else 0
         weaving.add(talk)
-        memory.spine, memory.head, memory.strand = weaving.spine, head, sent.strand
+        memory.spine, memory.head, memory.prefix = weaving.spine, head, sent.prefix
         memory.keep(start, talk)
         self._memory = memory
         return Chain(weaving.spine, weaving.at, tuple(weaving.markers))
@@ -115,7 +115,7 @@ class BlockReader:
         if memory is None or memory.layout != _layout(sent):
             return _Memory(sent)
         if memory.spine.scope != _scope(sent):
-            memory.spine, memory.strand = Spine(_scope(sent)), None
+            memory.spine, memory.prefix = Spine(_scope(sent)), None
         return memory
 
     def _compared(self, known: list[_Read], sources: Iterable[Source]) -> Iterator[_Read]:

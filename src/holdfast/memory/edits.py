@@ -10,7 +10,7 @@ from holdfast.errors import MemoryRefused
 from holdfast.memory.entries import add, plain, remove, replace
 from holdfast.memory.notebooks import NOTEBOOKS
 from holdfast.memory.screening import screen
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from holdfast.memory.entries import Edition, Entries

@@ -16,7 +16,7 @@ from holdfast.memory.entries import SEPARATOR, size_of
 from holdfast.memory.screening import softened
 from holdfast.memory.scrubber import without_tags
 from holdfast.redaction import redact
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.memory.theft_rules import THEFT
-from holdfast.wire.recalled import TAG
+from holdfast.wire.markers import TAG
 
 __all__ = ["HIDDEN", "LINE_RULES", "SPAN_RULES"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.wire.recalled import ANY_TAG, TAG
+from holdfast.wire.markers import ANY_TAG, TAG
 
 __all__ = ["LONGEST_TAG", "Scrubber", "scrub", "without_tags"]
 

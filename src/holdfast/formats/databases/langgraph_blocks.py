@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.transcript import Part
-    from holdfast.wire.media import Kind
+    from holdfast.wire.common import MediaKind
 
 __all__ = ["Speaker", "as_plain", "parts_of", "reasoning_of"]
 
@@ -37,7 +37,7 @@ _CALLS = frozenset(
 _ANTHROPIC = frozenset(
     {"thinking", "redacted_thinking", "document", "server_tool_use", "mcp_tool_use"}
 )
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, MediaKind] = {
     "image": "image",
     "audio": "audio",
     "video": "video",

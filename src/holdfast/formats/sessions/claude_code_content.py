@@ -12,10 +12,10 @@ from holdfast.formats.chronicle import Folded
 from holdfast.formats.sessions.claude_code_lines import KEPT, MARK, PROMPT, QUEUED
 from holdfast.formats.sessions.derived import is_uuid
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
-from holdfast.wire.anthropic_blocks import NAME, write_block, write_media, write_result
-from holdfast.wire.identity import Identities
+from holdfast.wire.anthropic import NAME, write_block, write_media, write_result
+from holdfast.wire.common import Identities
 from holdfast.wire.markers import write as marked
-from holdfast.wire.words import as_string, marked_texts, portable
+from holdfast.wire.message_text import as_string, marked_texts, portable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from holdfast.formats.loose import mapping
 from holdfast.formats.sessions.codex_items import message_of
 from holdfast.transcript import NO_EXTRAS, Message, Opaque, Role, Thinking, ToolCall, ToolResult
 from holdfast.wire import DIALECTS
-from holdfast.wire.responses_items import is_content
+from holdfast.wire.responses import is_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.wire.arguments import as_object, written
+from holdfast.wire.json_text import as_object, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -15,7 +15,7 @@ from holdfast.formats.moments import moment
 from holdfast.formats.sessions.figures import usage_in
 from holdfast.formats.sessions.reader import contents, summarized, thought, words
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolCall, ToolResult
-from holdfast.wire.arguments import object_in
+from holdfast.wire.json_text import object_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

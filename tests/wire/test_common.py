@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.wire.identity import Identities, is_plain
+from holdfast.wire.common import Identities, is_plain
 
 
 def numbered(ids: list[str]) -> list[str]:

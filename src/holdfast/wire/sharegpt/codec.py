@@ -15,37 +15,44 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.transcript import NO_EXTRAS, Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import (
+    NO_EXTRAS,
+    Media,
+    Message,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    Violation,
+)
 from holdfast.wire.body import Body
-from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, string
+from holdfast.wire.common import placeholder
+from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, records, string
 from holdfast.wire.markers import OPENINGS
-from holdfast.wire.media import placeholder
-from holdfast.wire.sharegpt_parts import (
+from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
+from holdfast.wire.sharegpt.text import (
+    NAME,
     ROLE_NAMES,
     ROLES,
     has_parts,
-    parts_in,
-    render_parts,
-    results_in,
-)
-from holdfast.wire.sharegpt_text import (
-    NAME,
     is_words,
     parse_answers,
     parse_call,
     parse_reply,
+    parts_in,
     render_answers,
     render_call,
+    render_parts,
     render_reply,
+    results_in,
 )
-from holdfast.wire.words import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.transcript import Extras, Part, Transcript
 
-__all__ = ["NAME", "ROLES", "decode", "encode"]
+__all__ = ["NAME", "ROLES", "decode", "encode", "validate"]
 
 _USUAL = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 _KNOWN = frozenset({"from", "value"})
@@ -96,7 +103,10 @@ class _Reader:
             self._waiting = []
             return Message(role, (Text(value),), extras=extras)
         if role is Role.TOOL:
-            message = self._answered(value, extras)
+            results = parse_answers(value)
+            if results is None and len(self._waiting) >= 1:
+                results = [ToolResult("", (Text(value),), extras={NAME: {"bare": True}})]
+            message = self._paired(results, value, extras)
         else:
             message = self._spoken(role, speaker, value, following)
             if extras:
@@ -123,7 +133,12 @@ class _Reader:
             message = self._paired(answers, words, {**extras, _TURN: noted})
         else:
             is_answered = _is_answered(following)
-            named = tuple(self._named(part) if is_answered else _as_words(part) for part in parts)
+            named = tuple(
+                self._named(part)
+                if is_answered
+                else (Text(render_call(part)) if isinstance(part, ToolCall) else part)
+                for part in parts
+            )
             message = compose(role, named, "", {**extras, _TURN: noted})
             self._waiting = list(message.calls)
         rendered = render_parts(_sayable(message))
@@ -154,12 +169,6 @@ class _Reader:
         self._count += 1
         return ToolCall(f"{NAME}_{self._count}_{part.name}", part.name, part.arguments, part.extras)
 
-    def _answered(self, value: str, extras: Extras) -> Message:
-        results = parse_answers(value)
-        if results is None and len(self._waiting) >= 1:
-            results = [ToolResult("", (Text(value),), extras={NAME: {"bare": True}})]
-        return self._paired(results, value, extras)
-
     def _paired(self, results: list[ToolResult] | None, value: str, extras: Extras) -> Message:
         if results is None or len(results) > len(self._waiting):
             # An answer to nothing that was read as a call: its words are kept as words.
@@ -188,11 +197,6 @@ def _is_answered(following: Wire | None) -> bool:
     return ROLES.get(speaker) is Role.TOOL
 
 
-def _as_words(part: Part) -> Part:
-    """Return a call that nobody answered as the words that it was."""
-    return Text(render_call(part)) if isinstance(part, ToolCall) else part
-
-
 def _after_summary(message: Message) -> list[Part] | None:
     """Return a reply that begins with a summary, with the calls in the words after it."""
     *before, last = message.parts
@@ -207,7 +211,7 @@ def encode(transcript: Transcript) -> Body:
     system: str | None = None
     turns: list[Wire] = []
     in_parts = any(own(message.extras, _TURN).get("parts") for message in transcript)
-    write = _parts_turn if in_parts else _turn
+    write = write_parts_turn if in_parts else write_turn
     for message in _together(transcript):
         if own(message.extras, _TURN).get("beside") and not turns:
             system = _value(message)
@@ -241,7 +245,8 @@ def _apart(message: Message) -> list[Message]:
     return [message]
 
 
-def _parts_turn(message: Message) -> Wire:
+def write_parts_turn(message: Message) -> Wire:
+    """Write a message as a turn that is a list of parts."""
     noted = own(message.extras, _TURN)
     content: object = render_parts(_sayable(message))
     if "value" in noted and noted["rendering"] == content:
@@ -258,7 +263,8 @@ def _sayable(message: Message) -> tuple[Part, ...]:
     return _texts(marked_texts(message, portable(message, NAME)))
 
 
-def _turn(message: Message) -> Wire:
+def write_turn(message: Message) -> Wire:
+    """Write a message as a turn of text."""
     noted = own(message.extras, _TURN)
     speaker = known_string(noted, "from") or _USUAL[message.role]
     if speaker == "function_call" and message.calls and len(message.parts) > 1:
@@ -295,3 +301,26 @@ def _worded(result: ToolResult) -> ToolResult:
 
 def _texts(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(Text(placeholder(part)) if isinstance(part, Media) else part for part in parts)
+
+
+def validate(body: Body) -> tuple[Violation, ...]:
+    """Name every turn that a reader of ShareGPT cannot use, and the rule it breaks."""
+    found: list[Violation] = []
+    before: Role | None = None
+    for index, turn in enumerate(body.messages):
+        in_parts = has_parts(turn)
+        speaker = turn.get("role" if in_parts else "from")
+        role = ROLES.get(speaker) if isinstance(speaker, str) else None
+        if role is None:
+            found.append(Violation(index, "unknown-role", f"there is no role {speaker!r}"))
+        if in_parts:
+            if not all("type" in part and "value" in part for part in records(turn["content"])):
+                problem = "a part of a turn has a type and a value"
+                found.append(Violation(index, "shape", problem))
+        elif not isinstance(turn.get("value"), str):
+            found.append(Violation(index, "shape", "the value of a turn is text"))
+        if role is Role.TOOL and before not in (Role.ASSISTANT, Role.TOOL):
+            problem = "a result must follow the turn that called"
+            found.append(Violation(index, "ordering", problem))
+        before = role
+    return tuple(found)

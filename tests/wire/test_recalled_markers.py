@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from holdfast.transcript import Message, Recalled, Role, Text, is_user_word
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.recalled import ANY_TAG, CLOSE, NOTE, OPEN, parted, spelled_out
+from holdfast.wire.markers import ANY_TAG, CLOSE, NOTE, OPEN, parted, spelled_out
 
 _PIECES = st.lists(
     st.sampled_from(

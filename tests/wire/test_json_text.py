@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.wire.tolerant import read_object
+from holdfast.wire.json_text import read_object
 
 
 @pytest.mark.parametrize(

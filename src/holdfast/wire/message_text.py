@@ -22,8 +22,17 @@ from holdfast.transcript import (
     Thinking,
 )
 from holdfast.wire.fields import known_string, own
-from holdfast.wire.markers import BLANK, OPENINGS, Marked, escape, read, write
-from holdfast.wire.recalled import OPEN, parted, spelled_out
+from holdfast.wire.markers import (
+    BLANK,
+    OPEN,
+    OPENINGS,
+    MarkedSummary,
+    escape,
+    parted,
+    read,
+    spelled_out,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +43,9 @@ __all__ = ["SIGNS", "as_string", "compose", "marked_texts", "portable"]
 
 SIGNS = (*OPENINGS, OPEN)
 """How a text begins in which something was marked; any other text is somebody's words."""
+
 _FRAME = "summary"
+
 _SPEAKERS = (Role.USER, Role.ASSISTANT)
 
 
@@ -44,17 +55,14 @@ def compose(
     """Return a message of these parts, with the summaries and memories found in its texts."""
     for part in parts:
         if isinstance(part, Text) and part.text.startswith(SIGNS):
-            return _marked_out(Message(role, parts, form, extras=extras))
+            # Return the message with what is marked in its texts as parts of their own.
+            message = Message(role, parts, form, extras=extras)
+            if message.role in _SPEAKERS:
+                message = _with_summary(message)
+            if message.role is Role.USER and (found := parted(message.parts)) is not message.parts:
+                return replace(message, parts=found)
+            return message
     return Message(role, parts, form, None, False, extras)  # noqa: FBT003
-
-
-def _marked_out(message: Message) -> Message:
-    """Return the message with what is marked in its texts as parts of their own."""
-    if message.role in _SPEAKERS:
-        message = _with_summary(message)
-    if message.role is Role.USER and (found := parted(message.parts)) is not message.parts:
-        return replace(message, parts=found)
-    return message
 
 
 def _with_summary(message: Message) -> Message:
@@ -131,7 +139,7 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     return tuple(kept)
 
 
-def _divided(message: Message, index: int, marked: Marked) -> Message:
+def _divided(message: Message, index: int, marked: MarkedSummary) -> Message:
     parts, role = message.parts, message.role
     found: list[Part] = [marked.summary]
     if marked.prior is not None:
@@ -157,7 +165,7 @@ def _divided(message: Message, index: int, marked: Marked) -> Message:
     return Message(role, whole, message.form, synthetic, extras={**message.extras, _FRAME: frame})
 
 
-def _plainly(message: Message, marked: Marked) -> str | None:
+def _plainly(message: Message, marked: MarkedSummary) -> str | None:
     """Return how we would write a summary without knowing how it was written."""
     if marked.prior is not None:
         return None
