@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.memory.skills import own_words
-from holdfast.redaction.batches import redacting
+from holdfast.redaction.redactor import redacting
 from holdfast.transcript import Message, Role, Summary, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
