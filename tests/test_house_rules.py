@@ -25,12 +25,12 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Answered Asked Block Call Cause Chain Checkpoint Choice Compaction Desk Draft Entry
-    Family File Fold Folded Found Head Heading Journal Kind Line Lines Memory Meter Opened
-    Outcome Page Passage Patience Piece Place Plan Query Raised Reading Record Refused
-    Request Returned Rewound Room Root Said Scope Screen Showing Shown Source Span Spoken
-    Standing StreamDesk Terms Thought Thread Told Tree Trouble Turns Unreadable View Watch
-    Window Written
+    Answered Asked Block Call Cause Checkpoint Choice Compaction Desk Draft Entry Family
+    File Fold Folded Found Head Heading Journal Kind Line Lines Memory Meter Opened Outcome
+    Page Passage Patience Piece Place Plan Query Raised Reading Record Refused Request
+    Returned Rewound Room Root Said Scope Screen Showing Shown Source Span Spoken Standing
+    StreamDesk Terms Thought Thread Told Tree Trouble Turns Unreadable View Watch Window
+    Written
     """.split()
 )
 

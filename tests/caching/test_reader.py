@@ -36,9 +36,9 @@ def test_a_request_after_others_is_read_as_if_it_were_the_first(
         assert (chain.markers, chain.fixed) == (anew.markers, anew.fixed)
         # Later requests have left each chain as it was.
         for one, other in (
-            (chain.spine.blocks, anew.spine.blocks),
-            (chain.spine.links, anew.spine.links),
-            (chain.spine.totals, anew.spine.totals),
+            (chain.block_prefix.blocks, anew.block_prefix.blocks),
+            (chain.block_prefix.links, anew.block_prefix.links),
+            (chain.block_prefix.totals, anew.block_prefix.totals),
         ):
             assert one[: chain.size] == other
     assert reader.read(script[-1][0]) == BlockReader(Letters()).read(script[-1][0])

@@ -1,4 +1,4 @@
-"""Where a request says that its prefix is worth keeping: Anthropic's cache markers.
+"""Cache breakpoints: where a request says that its prefix is worth keeping, by Anthropic's markers.
 
 Four markers are allowed. One stands at the end of the system prompt, behind the tools, so that a
 compaction does not lose it; three roll along with the last messages, so that the next request
@@ -31,13 +31,18 @@ __all__ = [
 
 MARKER = "cache_control"
 """The field that carries a marker."""
+
 ROLLING = 3
 """How many of the last messages are marked."""
+
 GOAL_LINE = "The goal of this conversation, as its user set it:"
 """What a conversation writes above its goal, at the end of the system prompt."""
+
 _NOTE_LINE = "[Earlier turns of this conversation were compacted into a summary."
 """How the note begins that the first compaction adds to the system prompt."""
+
 _SYSTEM_ROLES = ("system", "developer")
+
 _UNMARKABLE = ("thinking", "redacted_thinking")
 """Parts that the provider refuses a marker on."""
 
