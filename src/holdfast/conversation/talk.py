@@ -17,7 +17,7 @@ from holdfast.conversation.incoming import (
 from holdfast.conversation.keeping import Keeping
 from holdfast.conversation.shortening import shortened
 from holdfast.errors import HoldfastError, SessionEnded
-from holdfast.memory.skills import own_words
+from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Usage, title_from
 from holdfast.transcript import Role, is_user_word
