@@ -104,15 +104,14 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
         literal: Whether the value cannot be code: it is quoted, or in an environment line.
     """
     shortest = _SHORTEST_PASSWORD if kind in _PERSONAL else _SHORTEST_TOKEN
-    # Return what of a value is judged: up to an equals sign inside, unless little is left.
+    # It is judged up to an equals sign inside, unless little is left.
     judged = value[:_JUDGED]
     sign = judged.find(b"=", _SHORTEST_PASSWORD)
     value = judged if sign < 0 or b"=" in judged[:_SHORTEST_PASSWORD] else judged[:sign]
     if len(value) < shortest:
         return False
     # With spaces it may be a password; plain words are a remark.
-    is_phrase = kind is SecretKind.PASSWORD and literal and not is_wordy(value)
-    if b" " in value and not is_phrase:
+    if b" " in value and not (kind is SecretKind.PASSWORD and literal and not is_wordy(value)):
         return False
     if is_placeholder(value) or _PLACE.match(value) or value.endswith(_FILES):
         return False
@@ -150,16 +149,13 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         # What is called or indexed is code, unless it stands in quotes.
         if not quoted and raw[stop : stop + 1] in _OPENS_CALL:
             continue
-        if _is_secret(raw, site, raw[start:stop], literal=quoted or _is_literal(raw, site)):
+        sign = raw[site.stop : site.value]
+        # What follows `NAME=` in capitals, or an element, cannot be code.
+        is_literal = sign == b">" or (sign == b"=" and _VARIABLE.match(raw, site.start, site.stop))
+        if _is_secret(raw, site, raw[start:stop], literal=quoted or bool(is_literal)):
             masked = whole_value(raw, value).stop
             spans.append(SecretSpan(start, masked))
     return spans
-
-
-def _is_literal(raw: bytes, site: Site) -> bool:
-    """Return whether what follows cannot be code: `NAME=...` in capitals, or an element."""
-    sign = raw[site.stop : site.value]
-    return sign == b">" or (sign == b"=" and bool(_VARIABLE.match(raw, site.start, site.stop)))
 
 
 def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool:

@@ -47,7 +47,16 @@ _MENTION = re.compile(rb"@(?<=<@)(?:[!&]?\d{17,20}|[UW][A-Z0-9]{6,12}(?:\|[^>\n]
 def phone_pass(view: TextViews) -> list[SecretSpan]:
     """Return phone numbers, masked whole: a few digits of one are enough to find the rest."""
     raw = view.raw
-    spans = _grouped(raw)
+    spans: list[SecretSpan] = []
+    for at in find_each(raw.translate(_TO_GROUPS), _LAST_GROUPS):
+        if raw[at - 1] in b"-.":
+            grouped = _GROUPED.match(raw, at - 1) if at else None
+            start = at - 1 - _AREA
+        else:
+            start = raw.rfind(b"(", max(0, at - _LONGEST_AREA), at)
+            grouped = _PARENTHESES.match(raw, start) if start >= 0 else None
+        if grouped:
+            spans.append(SecretSpan(start, grouped.end(), Mask.WHOLE))
     if b"+" in raw:
         spans += [
             SecretSpan(found.start(), found.end(), Mask.WHOLE)
@@ -80,20 +89,6 @@ def phone_field_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]
         written = raw[value.start : value.stop]
         if _PHONE_VALUE.match(written) and _digits(written) >= _FEWEST_DIGITS:
             spans.append(SecretSpan(value.start, value.stop, Mask.WHOLE))
-    return spans
-
-
-def _grouped(raw: bytes) -> list[SecretSpan]:
-    spans: list[SecretSpan] = []
-    for at in find_each(raw.translate(_TO_GROUPS), _LAST_GROUPS):
-        if raw[at - 1] in b"-.":
-            found = _GROUPED.match(raw, at - 1) if at else None
-            start = at - 1 - _AREA
-        else:
-            start = raw.rfind(b"(", max(0, at - _LONGEST_AREA), at)
-            found = _PARENTHESES.match(raw, start) if start >= 0 else None
-        if found:
-            spans.append(SecretSpan(start, found.end(), Mask.WHOLE))
     return spans
 
 

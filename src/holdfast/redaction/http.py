@@ -80,7 +80,10 @@ def authorization_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpa
             continue
         scheme = (found.group(1) or b"").lower()
         if scheme == b"digest":
-            spans.extend(_digest(raw, found.start(2)))
+            start = found.start(2)
+            line_end = raw.find(b"\n", start, start + _DIGEST_REACH)
+            stop = line_end if line_end >= 0 else start + _DIGEST_REACH
+            spans += [SecretSpan(*part.span(1)) for part in _DIGEST.finditer(raw, start, stop)]
         elif _is_credential(scheme, found.group(2)):
             spans.append(SecretSpan(found.start(2), found.end(2)))
     return spans
@@ -120,12 +123,6 @@ def _identifies(name: bytes, value: bytes) -> bool:
     if name in _ATTRIBUTES or len(value) < _SHORTEST_COOKIE or is_placeholder(value):
         return False
     return bool(_TELLING.search(name)) or is_random(value)
-
-
-def _digest(raw: bytes, start: int) -> list[SecretSpan]:
-    line_end = raw.find(b"\n", start, start + _DIGEST_REACH)
-    stop = line_end if line_end >= 0 else start + _DIGEST_REACH
-    return [SecretSpan(*found.span(1)) for found in _DIGEST.finditer(raw, start, stop)]
 
 
 def _is_credential(scheme: bytes, credential: bytes) -> bool:

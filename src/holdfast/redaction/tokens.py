@@ -307,12 +307,7 @@ def short_token_pass(view: TextViews) -> list[SecretSpan]:
             spans.append(SecretSpan(found.start(), found.end(_SHORT)))
     if access_keys:
         spans += _cloud_keys(raw, access_keys)
-    return spans + _azure(raw) if b"~" in raw else spans
-
-
-def _azure(raw: bytes) -> list[SecretSpan]:
-    spans: list[SecretSpan] = []
-    for found in _AZURE.finditer(raw):
+    for found in _AZURE.finditer(raw) if b"~" in raw else ():
         rest = found.group()[1:]
         if is_random(rest) and not is_placeholder(rest):
             spans.append(SecretSpan(found.start() - _AZURE_FRONT, found.end()))
@@ -355,14 +350,11 @@ def private_key_pass(view: TextViews) -> list[SecretSpan]:
         if following < len(ends) and ends[following].start() < limit:
             body_stop, stop = ends[following].start(), ends[following].end()
         else:
-            body_stop = stop = _material_end(view.raw, begin.end(), limit)
+            material = _MATERIAL.match(view.raw, begin.end(), limit)
+            stop = material.end() if material else begin.end()
+            # White space and quotes after the last line belong to the text around the key.
+            kept = view.raw[begin.end() : stop].rstrip(b" \t\r\n\"'`,>|#*+")
+            body_stop = stop = begin.end() + len(kept)
         if _PLAIN_MATERIAL.search(view.raw, begin.end(), body_stop):
             spans.append(SecretSpan(begin.start(), stop, Mask.KEY_BLOCK))
     return spans
-
-
-def _material_end(raw: bytes, start: int, limit: int) -> int:
-    found = _MATERIAL.match(raw, start, limit)
-    stop = found.end() if found else start
-    # White space and quotes after the last line belong to the text around the key.
-    return start + len(raw[start:stop].rstrip(b" \t\r\n\"'`,>|#*+"))
