@@ -73,7 +73,7 @@ def layout_of(path: Path) -> Layout:
         (json.dumps(ONE, indent=2).encode(), Layout.WHOLE),
         (json.dumps(MESSAGES, indent=2).encode(), Layout.WHOLE),
         (b"\xef\xbb\xbf" + json.dumps(ONE, indent=2).encode(), Layout.WHOLE),
-        (gzip.compress(LINE), Layout.LINES),
+        (gzip.compress(LINE, mtime=0), Layout.LINES),
         (zstandard.compress(lined([ONE])), Layout.LIST),
     ],
 )
