@@ -19,7 +19,7 @@ from holdfast.transfer.new_session import (
     planned_session,
     update_description,
 )
-from holdfast.transfer.resuming import LeftAlone, Resuming, StoredConversation, own_or_free
+from holdfast.transfer.resuming import LeftAlone, Resuming, StoredSessions, own_or_free
 from holdfast.transfer.session_writer import (
     ChangeRecord,
     Count,
@@ -235,9 +235,7 @@ class FileImport:
         for each, new in reversed(fresh.items()):
             each.state = self._new(each, new)
 
-    def _stored(
-        self, strand: StrandImport, began: int | None
-    ) -> StoredConversation | LeftAlone | str:
+    def _stored(self, strand: StrandImport, began: int | None) -> StoredSessions | LeftAlone | str:
         """Return what is stored of a strand; where that is nothing, an id for its session."""
         strand.settle_name()
         context, identity = self._context, identity_of(strand, self._context.origin)
@@ -285,7 +283,7 @@ class FileImport:
             )
         elif strand.about.parent:
             fork = self._related(strand)
-        stored = StoredConversation(self._context.store, ())
+        stored = StoredSessions(self._context.store, ())
         start = self._start(strand, NewSession(new.began, new.id, fork))
         return SessionWriter(self._context.store, stored, start)
 

@@ -25,8 +25,8 @@ __all__ = [
     "LeftAlone",
     "ResumePoint",
     "Resuming",
-    "StoredConversation",
     "StoredSession",
+    "StoredSessions",
     "own_or_free",
     "reference",
 ]
@@ -66,7 +66,7 @@ class LeftAlone:
     reason: str
 
 
-class StoredConversation:
+class StoredSessions:
     """The stored sessions of one conversation, and where in them each message stands."""
 
     def __init__(
@@ -142,7 +142,7 @@ class StoredConversation:
 class Resuming:
     """A strand of which only stored messages were told so far."""
 
-    stored: StoredConversation
+    stored: StoredSessions
     target: ResumePoint | None
 
 
@@ -155,9 +155,7 @@ class BranchIndex:
         self._known: dict[str, dict[Identity, list[Session]]] = {}
         """By id: what else there is in its family, by conversation."""
 
-    def conversation_of(
-        self, identity: Identity, session: Session
-    ) -> StoredConversation | LeftAlone:
+    def conversation_of(self, identity: Identity, session: Session) -> StoredSessions | LeftAlone:
         """Return the stored sessions of a conversation, of which one is known."""
         if session.trashed is not None:
             return LeftAlone(session.id, _TRASHED)
@@ -166,7 +164,7 @@ class BranchIndex:
         family = self._known[session.id].get(identity, [])
         ordered = sorted(family, key=lambda each: each.id != session.id)
         candidates = tuple(_candidate(self._store, each) for each in ordered)
-        return StoredConversation(self._store, candidates, self._branches(identity, session.id))
+        return StoredSessions(self._store, candidates, self._branches(identity, session.id))
 
     def _branches(self, identity: Identity, id_: str) -> tuple[Session, ...]:
         """Return the branches of a conversation that were told beside it, if it is the main one."""

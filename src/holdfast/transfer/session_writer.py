@@ -15,7 +15,7 @@ from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Us
 from holdfast.transcript import Media, Text, ToolCall, ToolResult
 from holdfast.transfer.identity import countable
 from holdfast.transfer.imported_index import created_by
-from holdfast.transfer.resuming import StoredConversation, reference
+from holdfast.transfer.resuming import StoredSessions, reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,7 +136,7 @@ class SessionWriter:
     first and the other raises `Conflict` and looks again.
     """
 
-    def __init__(self, store: Store, stored: StoredConversation, start: WriterStart) -> None:
+    def __init__(self, store: Store, stored: StoredSessions, start: WriterStart) -> None:
         """Write nothing yet."""
         self.stored = stored
         self.session = start.session

@@ -26,7 +26,7 @@ from holdfast.transfer import (
     ImportTally,
     read_small_file,
 )
-from holdfast.wiring.counting import counter_of
+from holdfast.wiring.assembly import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:
