@@ -25,11 +25,9 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Asked Block Call Candidate Cause Chain Choice Draft Family File Files Flag Folded Forking
-    Found Heading Imported Kind Ledger Marked Memory Meter Opened Origin Passage Patience Piece
-    Place Plan Raised Reading Record Refused Report Request Returned Room Said Scope Shelf
-    Showing Shown Source Span Spoken Standing Status Step Strand Survey Taken Tally Target Terms
-    Thought Told Turn Watch
+    Asked Block Call Cause Choice Draft Family File Folded Found Heading Kind Memory Meter
+    Opened Passage Patience Piece Place Plan Raised Reading Record Refused Request Returned
+    Room Said Scope Showing Shown Source Span Spoken Standing Terms Thought Told Watch
     """.split()
 )
 

@@ -10,7 +10,7 @@ from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.documents.events import window_events
 from holdfast.formats.events import About, StrandStarted
 from holdfast.session import Fork, children_of, path_to
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -101,7 +101,7 @@ def company_of(store: Store, id_: str, name: str) -> Company:
 
 def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
     """Return everything that was said, with compactions, branches and sub-agents, as a file."""
-    return _lines(tell_session(store, id_, family=True), name)
+    return _lines(export_session(store, id_, family=True), name)
 
 
 def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
@@ -110,7 +110,7 @@ def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> 
 
 
 def _about(store: Store, id_: str) -> About:
-    first = next(iter(tell_session(store, id_)))
+    first = next(iter(export_session(store, id_)))
     return first.about if isinstance(first, StrandStarted) else About()
 
 
