@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.config import Settings
-    from holdfast.wiring.upkeep import Glance
+    from holdfast.wiring.upkeep import QuickCheck
 
 __all__ = ["sized", "store_checks"]
 
@@ -62,10 +62,10 @@ def _absent(file: Path) -> Iterator[Check]:
 
 def _file_checks(file: Path) -> Iterator[Check]:
     # Imported only here: SQLite is loaded when there is something to look at.
-    from holdfast.wiring.upkeep import glance
+    from holdfast.wiring.upkeep import quick_check
 
     try:
-        seen = glance(file)
+        seen = quick_check(file)
     except StoreError as error:
         yield Check("store", State.FAIL, str(error))
         return
@@ -76,7 +76,7 @@ def _file_checks(file: Path) -> Iterator[Check]:
     yield from _trash(seen)
 
 
-def _contents(file: Path, seen: Glance) -> Check:
+def _contents(file: Path, seen: QuickCheck) -> Check:
     words = [counted(seen.sessions, "session"), counted(seen.messages, "message")]
     words += [sized(seen.bytes), f"version {seen.version}"]
     if not os.access(file, os.W_OK):
@@ -86,7 +86,7 @@ def _contents(file: Path, seen: Glance) -> Check:
     return Check("store", State.OK, f"{file}: {', '.join(words)}")
 
 
-def _pages(seen: Glance) -> Check:
+def _pages(seen: QuickCheck) -> Check:
     if seen.problems:
         return Check("store pages", State.FAIL, "; ".join(seen.problems), _REPAIR)
     return Check("store pages", State.OK, "a quick check found no damage")
@@ -101,7 +101,7 @@ def _space(folder: Path, stored: int) -> Check:
     return Check("store space", State.OK, words)
 
 
-def _leases(seen: Glance) -> Iterator[Check]:
+def _leases(seen: QuickCheck) -> Iterator[Check]:
     now = now_ms()
     for lease in seen.leases:
         if lease.expires > now:
@@ -116,7 +116,7 @@ def _leases(seen: Glance) -> Iterator[Check]:
             yield Check("lease", State.WARN, words, advice)
 
 
-def _trash(seen: Glance) -> Iterator[Check]:
+def _trash(seen: QuickCheck) -> Iterator[Check]:
     if seen.trashed:
         words = f"{counted(seen.trashed, 'session')} in the trash"
         advice = "holdfast sessions prune --empty-trash deletes them for good"

@@ -8,7 +8,7 @@ from holdfast.recall.folding import fold, normal, plain
 from holdfast.recall.forms import spellings
 from holdfast.recall.query import All, Either, Node, Query, Term, Without, parse
 from holdfast.recall.snippets import DEFAULT_MARKS, matches, snippet
-from holdfast.recall.values import Filters, Hit, Rung
+from holdfast.recall.values import Filters, Hit, MatchTier
 
 __all__ = [
     "DEFAULT_MARKS",
@@ -16,9 +16,9 @@ __all__ = [
     "Either",
     "Filters",
     "Hit",
+    "MatchTier",
     "Node",
     "Query",
-    "Rung",
     "Term",
     "Without",
     "fold",

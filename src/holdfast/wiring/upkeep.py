@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreDamaged
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.connection import Database
-from holdfast.stores.sqlite.glance import Glance, glance
 from holdfast.stores.sqlite.index import WordIndex
+from holdfast.stores.sqlite.quick_check import QuickCheck, quick_check
 from holdfast.stores.sqlite.repairing import repair_database
 from holdfast.stores.sqlite.salvage import save_readable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Health
 
-__all__ = ["Glance", "Repaired", "glance", "repair_file"]
+__all__ = ["QuickCheck", "Repaired", "quick_check", "repair_file"]
 
 
 @dataclass(frozen=True, slots=True)

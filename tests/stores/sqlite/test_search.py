@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.recall import Filters, Rung
+from holdfast.recall import Filters, MatchTier
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text
@@ -133,7 +133,7 @@ def test_a_hundred_kilobytes_of_garbage_are_no_error(store: SqliteStore) -> None
 
 def test_a_question_finds_the_answer_beside_its_words(store: SqliteStore) -> None:
     hits = store.search("Who saw the quick fox?", Filters(), limit=5, now=2_000)
-    assert (hits[0].position, hits[0].rung) == (4, Rung.SOME)
+    assert (hits[0].position, hits[0].tier) == (4, MatchTier.SOME)
     assert {hit.position for hit in hits} == {4, 3, 5, 2, 6}
 
 
@@ -144,11 +144,11 @@ def test_all_words_come_before_parts_and_parts_before_some(tmp_path: Path) -> No
     with_all.append("20250101_000000_aaaaaa", drafts(texts))
     hits = with_all.search("red panda", Filters(), limit=9, now=2_000)
     with_all.close()
-    assert [(hit.position, hit.rung) for hit in hits] == [
-        (1, Rung.WORDS),
-        (4, Rung.WORDS),
-        (2, Rung.PARTS),
-        (3, Rung.SOME),
+    assert [(hit.position, hit.tier) for hit in hits] == [
+        (1, MatchTier.WORDS),
+        (4, MatchTier.WORDS),
+        (2, MatchTier.PARTS),
+        (3, MatchTier.SOME),
     ]
 
 
@@ -267,7 +267,7 @@ def test_a_part_of_a_name_finds_the_name(names: SqliteStore, query: str, places:
 def test_a_question_with_the_beginning_of_a_hash_finds_the_hash(names: SqliteStore) -> None:
     question = f"which change does anybody mean by {SHA[:8]}?"
     best, *_ = names.search(question, Filters(), limit=9, now=2_000)
-    assert (best.position, best.rung) == (1, Rung.SOME)
+    assert (best.position, best.tier) == (1, MatchTier.SOME)
 
 
 def test_the_ends_of_a_name_are_tried_in_every_way_when_the_likeliest_find_nothing(
@@ -280,7 +280,7 @@ def test_the_ends_of_a_name_are_tried_in_every_way_when_the_likeliest_find_nothi
     store.append("many", drafts((" ".join(onward), "reduce_grasshopperwings")))
     (hit,) = store.search("duce_gra", Filters(), limit=5, now=2_000)
     store.close()
-    assert (hit.position, hit.rung) == (2, Rung.PARTS)
+    assert (hit.position, hit.tier) == (2, MatchTier.PARTS)
 
 
 def test_common_words_count_in_old_messages_that_have_several_of_them(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.recall.folding import is_paired
-from holdfast.recall.kinship import kin
 from holdfast.recall.ranking import Clue, rarity
+from holdfast.recall.synonyms import synonyms_of
 from holdfast.stores.sqlite.expressions import beginning_of, either, phrase
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _COMMON = 500
 _MOST_CLUES = 24
 _LOOSE = 0.6
 """What a word counts that was found inside another, or with another ending."""
-_KIN = 0.5
+_SYNONYM = 0.5
 """What a word counts that means nearly what was asked for."""
 _SIDE_BY_SIDE = 0.5
 """What two words count, beside what each does, that follow each other as in the query."""
@@ -49,8 +49,8 @@ def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
             words = (*before.words, *after.words)
             search.add(phrase(words), _SIDE_BY_SIDE, words)
     for word in dict.fromkeys(word for term in query.telling for word in term.words):
-        if others := kin(word):
-            search.add(either([phrase([other]) for other in others]), _KIN)
+        if others := synonyms_of(word):
+            search.add(either([phrase([other]) for other in others]), _SYNONYM)
     scarce = _scarce(counts)
     holding = lookup.words_holding(scarce[:_MOST_SCANNED])
     for word in scarce:

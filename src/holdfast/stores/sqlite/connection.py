@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreBusy, StoreError
 from holdfast.stores.sqlite.failures import explaining
-from holdfast.stores.sqlite.looking import Looking
 from holdfast.stores.sqlite.opening import PATIENCE, Patience, begin, connect, open_file
+from holdfast.stores.sqlite.read_transaction import ReadTransaction
 from holdfast.stores.sqlite.writing import Turns, Writing
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class Database:
         """Return what stands for the file that is open: another value once it was replaced."""
         return self._current()
 
-    def read(self) -> Looking[_Handles]:
+    def read(self) -> ReadTransaction[_Handles]:
         """Lend a connection that sees the file as it is now, until it is given back."""
-        return Looking(self.path, self._lend, self._give_back)
+        return ReadTransaction(self.path, self._lend, self._give_back)
 
     def write(self, on_rollback: Callable[[], None] | None = None) -> Writing[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, StoreError
 from holdfast.stores.sqlite.backup import sync_directory
+from holdfast.stores.sqlite.btree_pages import PAGE, has_header
 from holdfast.stores.sqlite.failures import explaining, is_refusal
 from holdfast.stores.sqlite.index import WordIndex
-from holdfast.stores.sqlite.leaves import PAGE, has_header
 from holdfast.stores.sqlite.mending import mend
 from holdfast.stores.sqlite.opening import PATIENCE, open_file
 from holdfast.stores.sqlite.reading_around import copy_tables, tolerant

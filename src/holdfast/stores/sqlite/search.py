@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.recall import All, Hit, Rung, plain
+from holdfast.recall import All, Hit, MatchTier, plain
 from holdfast.recall.folding import is_paired, normal
 from holdfast.recall.ranking import (
     NEAR,
@@ -77,18 +77,18 @@ def search(
         return ()
     lookup = Lookup(connection, scope_of(connection, request.filters), words)
     ladder = _Ladder(lookup, request, tree, texts_of)
-    found: dict[int, tuple[Rung, _Ranked]] = {}
-    for rung, ranked in (
-        (Rung.WORDS, ladder.words),
-        (Rung.PARTS, ladder.parts),
-        (Rung.SOME, ladder.some),
+    found: dict[int, tuple[MatchTier, _Ranked]] = {}
+    for tier, ranked in (
+        (MatchTier.WORDS, ladder.words),
+        (MatchTier.PARTS, ladder.parts),
+        (MatchTier.SOME, ladder.some),
     ):
         if len(found) < request.limit:
             for each in ranked():
-                found.setdefault(each[1].id, (rung, each))
+                found.setdefault(each[1].id, (tier, each))
     best = list(found.values())[: request.limit]
     names = lookup.names(sorted({each.session for _, (_, each) in best}))
-    return tuple(_hit(rung, each, names) for rung, each in best)
+    return tuple(_hit(tier, each, names) for tier, each in best)
 
 
 class _Ladder:
@@ -183,7 +183,7 @@ def _best_first(ranked: _Ranked) -> tuple[float, int]:
     return -ranked[0], -ranked[1].id
 
 
-def _hit(rung: Rung, ranked: _Ranked, names: Mapping[int, tuple[str, str]]) -> Hit:
+def _hit(tier: MatchTier, ranked: _Ranked, names: Mapping[int, tuple[str, str]]) -> Hit:
     score, each = ranked
     session, root = names[each.session]
     return Hit(
@@ -194,5 +194,5 @@ def _hit(rung: Rung, ranked: _Ranked, names: Mapping[int, tuple[str, str]]) -> H
         role=ROLES[each.role],
         at=each.at,
         score=score,
-        rung=rung,
+        tier=tier,
     )

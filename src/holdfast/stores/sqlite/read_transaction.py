@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Looking"]
+__all__ = ["ReadTransaction"]
 
 _T = TypeVar("_T")
 
 
-class Looking(Generic[_T]):
+class ReadTransaction(Generic[_T]):
     """Lends a connection that sees the file as it is now, until it is given back."""
 
     __slots__ = ("_connection", "_give_back", "_lend", "_owner", "_path")

@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.stores.sqlite.leaves import records
+from holdfast.stores.sqlite.btree_pages import records
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from holdfast.stores.sqlite.leaves import Record, Value
+    from holdfast.stores.sqlite.btree_pages import Record, Value
 
-__all__ = ["DISTINCT", "glean"]
+__all__ = ["DISTINCT", "add_found_rows"]
 
 DISTINCT = frozenset({"sessions", "messages", "views", "compactions", "blobs", "meta"})
 """The tables whose records look like those of no other table or index."""
@@ -48,7 +48,9 @@ class _Shape:
         return (record.number, *values[1:]) if self.is_numbered else values
 
 
-def glean(file: Path, target: sqlite3.Connection, tables: Collection[str]) -> dict[str, int]:
+def add_found_rows(
+    file: Path, target: sqlite3.Connection, tables: Collection[str]
+) -> dict[str, int]:
     """Add the rows that stand on the pages of a file and that the tables do not have yet.
 
     Args:

@@ -16,7 +16,7 @@ from holdfast.recall.stemming import stem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["kin"]
+__all__ = ["synonyms_of"]
 
 _IRREGULAR = """
 be was were been; become became; begin began begun; bite bit bitten; blow blew blown; break broke
@@ -71,9 +71,9 @@ def _table() -> dict[str, tuple[str, ...]]:
     }
 
 
-_KIN: Mapping[str, tuple[str, ...]] = MappingProxyType(_table())
+_SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType(_table())
 
 
-def kin(word: str) -> tuple[str, ...]:
+def synonyms_of(word: str) -> tuple[str, ...]:
     """Return other words that may stand for a word; most have none."""
-    return _KIN.get(stem(word.lower()), ())
+    return _SYNONYMS.get(stem(word.lower()), ())

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-__all__ = ["Glance", "glance"]
+__all__ = ["QuickCheck", "quick_check"]
 
 _MOST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
+class QuickCheck:
     """What a quick look saw."""
 
     version: int
@@ -38,7 +38,7 @@ class Glance:
     problems: tuple[str, ...] = ()
 
 
-def glance(path: Path) -> Glance:
+def quick_check(path: Path) -> QuickCheck:
     """Look at a file without writing to it, not even to bring it up to the present version.
 
     The pages are checked as far as SQLite can do so in one quick pass; a full check of the
@@ -66,18 +66,18 @@ def glance(path: Path) -> Glance:
                 f"{path} is of version {version}, and this holdfast knows versions up to "
                 f"{len(MIGRATIONS)}; install a newer holdfast"
             )
-        seen = Glance(version=version, newest_version=len(MIGRATIONS), bytes=size)
+        seen = QuickCheck(version=version, newest_version=len(MIGRATIONS), bytes=size)
         return _counted(connection, seen) if version else seen
 
 
-def _counted(connection: sqlite3.Connection, seen: Glance) -> Glance:
+def _counted(connection: sqlite3.Connection, seen: QuickCheck) -> QuickCheck:
     kept = "SELECT count(*) FROM sessions WHERE purged IS NULL AND trashed IS"
     found = connection.execute(f"PRAGMA quick_check({_MOST})")
     problems = tuple(str(line) for (line,) in found if line != "ok")
     leases = connection.execute(
         "SELECT s.id, l.holder, l.expires FROM leases AS l JOIN sessions AS s ON s.key = l.session"
     )
-    return Glance(
+    return QuickCheck(
         version=seen.version,
         newest_version=seen.newest_version,
         bytes=seen.bytes,

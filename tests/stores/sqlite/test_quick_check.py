@@ -10,7 +10,7 @@ from holdfast.errors import StoreDamaged, StoreError
 from holdfast.ports import Lease
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.glance import glance
+from holdfast.stores.sqlite.quick_check import quick_check
 
 
 def stored(path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_look_counts_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     stored(path)
     before = path.read_bytes()
-    seen = glance(path)
+    seen = quick_check(path)
     assert (seen.sessions, seen.trashed, seen.messages, seen.problems) == (1, 1, 0, ())
     assert seen.leases == (Lease("kept", "1:main:agent:abc", 5),)
     assert seen.version == seen.newest_version
@@ -36,7 +36,7 @@ def test_a_look_counts_and_changes_nothing(tmp_path: Path) -> None:
 def test_an_empty_file_is_of_version_zero(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.touch()
-    assert glance(path).version == 0
+    assert quick_check(path).version == 0
     assert path.stat().st_size == 0
 
 
@@ -44,7 +44,7 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.write_bytes(b"x" * 5_000)
     with pytest.raises(StoreDamaged, match="holdfast doctor --repair"):
-        glance(path)
+        quick_check(path)
 
 
 def test_a_database_of_another_program_is_named(tmp_path: Path) -> None:
@@ -52,4 +52,4 @@ def test_a_database_of_another_program_is_named(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(StoreError, match="the database of another program"):
-        glance(path)
+        quick_check(path)
