@@ -1,4 +1,4 @@
-"""ReadTransaction for damage: everything that was written is read once and compared with its own proof."""
+"""Looking for damage: everything that was written is read once and compared with its own proof."""
 
 from __future__ import annotations
 

@@ -7,72 +7,84 @@ not make a search slow.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from holdfast.recall.ranking import Candidate, stands
+from holdfast.recall.term_index import shortest
+from holdfast.stores.sqlite.expressions import expression
 from holdfast.stores.sqlite.spelling_list import waiting_spellings, words_with
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from holdfast.recall import Node
     from holdfast.stores.sqlite.scope import Scope
 
-__all__ = ["MOST_HOLDING", "Lookup", "Words"]
+__all__ = ["MOST_HOLDING", "Lookup", "LookupSources"]
 
 _COLUMNS = "m.id, m.session, m.position, m.role, m.at, m.tokens"
 _MOST_MATCHES = 30_000
 """Matches of one word that are held against the scope for a loose match: some 40 ms."""
-_MOST_SPELLINGS = 40
 _MOST_SCANNED = 2_000_000
 """Spellings that are read for a part of a word when there are too many to hold in memory."""
 _MOST_BEGINNING = 2_000
-MOST_HOLDING = 10 * _MOST_SPELLINGS
+MOST_HOLDING = 400
 """Words with a part in them of which the shortest are taken."""
 
-Words: TypeAlias = Callable[[Sequence[str]], Mapping[str, list[str]] | None]
-"""Gives stored words that hold each part, if they are held in memory."""
+
+@dataclass(frozen=True, slots=True)
+class LookupSources:
+    """What a search reads that is not in the tables of words."""
+
+    texts_of: Callable[[Sequence[int]], Mapping[int, str]]
+    """Gives the searchable text of messages by id."""
+    words_holding: Callable[[Sequence[str]], Mapping[str, list[str]] | None]
+    """Gives stored words that hold each part, if they are held in memory."""
 
 
 class Lookup:
     """Reads one store for one search, within its scope."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope, words: Words) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, scope: Scope, sources: LookupSources
+    ) -> None:
         self._connection = connection
         self._scope = scope
-        self._words = words
+        self._sources = sources
         self._holding: dict[str, list[str]] = {}
 
-    def narrowed(self, found: int, asked: int) -> Lookup | None:
-        """Return a lookup that leaves nothing out, if this one has hoped for too much.
-
-        Args:
-            found: How many messages were within the scope.
-            asked: Of how many.
-        """
-        if not self._scope.is_hopeful or 2 * found >= asked:
+    def narrowed(self) -> Lookup | None:
+        """Return a lookup that holds every match against the scope, if this one does not."""
+        if not self._scope.is_hopeful:
             return None
-        return Lookup(self._connection, self._scope.narrowed(), self._words)
+        return Lookup(self._connection, self._scope.narrowed(), self._sources)
+
+    def texts(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the searchable text of messages by id."""
+        return self._sources.texts_of(ids)
 
     def total(self) -> int:
         """Return about how many messages there are."""
         (newest,) = self._connection.execute("SELECT max(id) FROM messages").fetchone()
         return newest or 0
 
-    def newest(self, written: str, count: int) -> list[Candidate]:
+    def newest(self, pattern: Node, count: int) -> list[Candidate]:
         """Return the newest matches within the scope, newest first.
 
         Every match is held against the scope until there are enough. A common word that is hardly
         ever in the scope takes long, and is found all the same.
         """
-        rows = self._connection.execute(*self._matching(_COLUMNS, written, count, -1))
+        rows = self._connection.execute(*self._matching(_COLUMNS, expression(pattern), count, -1))
         return [Candidate(*row) for row in rows]
 
-    def ids(self, written: str, count: int) -> list[int]:
+    def ids(self, pattern: Node, count: int) -> list[int]:
         """Return the ids of the newest matches, newest first.
 
         They are looked up in the log only when the scope may leave out most of them.
         """
+        written = expression(pattern)
         if self._scope.is_narrow:
             statement, values = self._matching("m.id", written, count, _MOST_MATCHES)
         else:
@@ -142,9 +154,9 @@ class Lookup:
         """Return for each part of a word the stored words that hold it, the shortest first."""
         wanted = [part for part in dict.fromkeys(parts) if part not in self._holding]
         if wanted:
-            found = self._words(wanted) or self._scanned(wanted)
+            found = self._sources.words_holding(wanted) or self._scanned(wanted)
             for part, words in found.items():
-                self._holding[part] = sorted(words, key=_shortest_first)[:_MOST_SPELLINGS]
+                self._holding[part] = shortest(words)
         return {part: self._holding[part] for part in parts}
 
     def _scanned(self, parts: Sequence[str]) -> dict[str, list[str]]:
@@ -173,14 +185,6 @@ class Lookup:
         found = [*(word for (word,) in rows), *(w for w in waiting if w.startswith(prefix))]
         return list(dict.fromkeys(found))
 
-    def words_going_on(self, beginning: str) -> list[str]:
-        """Return stored words that begin so, the shortest first."""
-        return sorted(self.words_beginning(beginning), key=_shortest_first)
-
     @cached_property
     def _waiting(self) -> str:
         return waiting_spellings(self._connection)
-
-
-def _shortest_first(word: str) -> tuple[int, str]:
-    return len(word), word

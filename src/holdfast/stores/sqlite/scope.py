@@ -13,16 +13,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.recall import Filters
-from holdfast.transcript import Role
+from holdfast.recall.ladder import ROLES
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-__all__ = ["ROLES", "Scope", "scope_of"]
-
-ROLES = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
-"""The roles in the order of their numbers in the log."""
+__all__ = ["Scope", "scope_of"]
 
 _NAMED = 300
 """Sessions that are named one by one at most."""

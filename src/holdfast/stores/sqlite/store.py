@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
 from holdfast.recall import parse
+from holdfast.recall.ladder import search
 from holdfast.session import Kind
 from holdfast.stores.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
 from holdfast.stores.sqlite.adding import add_all
@@ -17,11 +18,11 @@ from holdfast.stores.sqlite.connection import Database
 from holdfast.stores.sqlite.index import WordIndex
 from holdfast.stores.sqlite.last_step import LastStep
 from holdfast.stores.sqlite.log import prepare
-from holdfast.stores.sqlite.lookup import MOST_HOLDING
+from holdfast.stores.sqlite.lookup import MOST_HOLDING, Lookup, LookupSources
 from holdfast.stores.sqlite.opening import PATIENCE, Patience
 from holdfast.stores.sqlite.purging import purge
 from holdfast.stores.sqlite.repairing import repair_database
-from holdfast.stores.sqlite.search import Request, search
+from holdfast.stores.sqlite.scope import scope_of
 from holdfast.stores.sqlite.sessions import NONE_USED
 from holdfast.stores.sqlite.vocabulary import Reading, Vocabulary
 
@@ -257,18 +258,16 @@ class SqliteStore:
 
     def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
         """Return the best matches, best first."""
-        request = Request(parse(query), filters, limit, now)
         file = self._database.opened
         with self._database.read() as connection:
             # A file that took the place of the other meanwhile has other words.
             known = self._vocabulary if file is self._database.opened else Vocabulary()
             reading = Reading(connection, file, lambda ids: windows.texts_of(connection, ids))
-            return search(
-                connection,
-                request,
-                reading.texts_of,
-                lambda parts: known.holding(reading, parts, MOST_HOLDING),
+            sources = LookupSources(
+                reading.texts_of, lambda parts: known.holding(reading, parts, MOST_HOLDING)
             )
+            index = Lookup(connection, scope_of(connection, filters), sources)
+            return search(index, parse(query), limit=limit, now=now)
 
     def acquire(self, lease: Lease, now: int) -> Lease:
         """Take or renew a lease; what is returned is another's when another holds it."""

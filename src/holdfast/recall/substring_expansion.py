@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.recall.folding import is_paired, normal
-from holdfast.stores.sqlite.expressions import beginning_of, either, phrase
+from holdfast.recall.term_index import beginning_of, either, phrase, shortest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.recall import Query, Term
-    from holdfast.stores.sqlite.lookup import Lookup
+    from holdfast.recall.query import Node, Query, Term
+    from holdfast.recall.term_index import TermIndex
 
-__all__ = ["Widened", "widened"]
+__all__ = ["Expanded", "expanded"]
 
 _MOST_TERMS = 3
 """Terms that are looked for inside longer words."""
@@ -38,30 +38,30 @@ _SLOW = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Widened:
-    """Terms in the language of the index."""
+class Expanded:
+    """Terms of a query with the longer words that they may stand in."""
 
-    likely: Mapping[Term, str]
+    likely: Mapping[Term, Node]
     """In a few ways that take no time."""
-    whole: Mapping[Term, str]
+    whole: Mapping[Term, Node]
     """In every way."""
     enough: int
     """How many messages found in the likely ways are enough not to try the others."""
 
 
-def widened(lookup: Lookup, query: Query, limit: int) -> Widened:
-    """Write the terms of a query that find too little as words; there may be none.
+def expanded(index: TermIndex, query: Query, limit: int) -> Expanded:
+    """Expand the terms of a query that find too little as words; there may be none.
 
     Args:
-        lookup: Where to look.
+        index: Where to look.
         query: What was asked for; as words it found less than `limit`.
         limit: How many messages are wanted.
     """
-    search = _Seldom(lookup, query, limit)
+    search = _Seldom(index, query, limit)
     terms = [term for term in query.telling if search.has(term)][:_MOST_TERMS]
-    holding = lookup.words_holding([term.words[0] for term in terms if _is_part(term)])
-    ways = {term: _ways(lookup, term, holding.get(term.words[0], [])) for term in terms}
-    return Widened(
+    holding = index.words_holding([term.words[0] for term in terms if _is_part(term)])
+    ways = {term: _ways(index, term, holding.get(term.words[0], [])) for term in terms}
+    return Expanded(
         {term: either(each.likely) for term, each in ways.items() if each.likely},
         {term: either(each.whole) for term, each in ways.items() if each.whole},
         enough=1 if any(each.is_slow for each in ways.values()) else limit,
@@ -72,8 +72,8 @@ def widened(lookup: Lookup, query: Query, limit: int) -> Widened:
 class _Ways:
     """The ways in which one term may stand within longer words."""
 
-    likely: Sequence[str]
-    whole: Sequence[str]
+    likely: Sequence[Node]
+    whole: Sequence[Node]
     is_slow: bool = False
     """Whether asking for all of them takes long."""
 
@@ -82,12 +82,12 @@ class _Ways:
 class _Seldom:
     """Tells which terms of a query find too little."""
 
-    lookup: Lookup
+    index: TermIndex
     query: Query
     limit: int
 
     def has(self, term: Term) -> bool:
-        """Say whether a term may be widened, and finds too little as it is."""
+        """Say whether a term may be expanded, and finds too little as it is."""
         if term.is_quoted or term.is_prefix or is_paired(term.words[0]):
             return False
         is_name = len(term.words) >= _NAME
@@ -95,7 +95,7 @@ class _Seldom:
             return True
         # A whole name that stands somewhere as it was typed is no part of another one.
         enough = 1 if is_name else self.limit
-        return len(self.lookup.ids(phrase(term.words), enough)) < enough
+        return len(self.index.ids(phrase(term.words), enough)) < enough
 
 
 def _is_part(term: Term) -> bool:
@@ -103,12 +103,12 @@ def _is_part(term: Term) -> bool:
     return len(term.words[0]) >= (_SHORTEST_PART if len(term.words) == 1 else _SHORTEST_ENDING)
 
 
-def _ways(lookup: Lookup, term: Term, longer: Sequence[str]) -> _Ways:
+def _ways(index: TermIndex, term: Term, longer: Sequence[str]) -> _Ways:
     """Return the ways of a term whose first word stands within these."""
     first, *others = term.words
     if others:
         endings = [*_as_it_is(first, longer), *(word for word in longer if word.endswith(first))]
-        return _joined_ways(lookup, list(dict.fromkeys(endings)), others)
+        return _joined_ways(index, list(dict.fromkeys(endings)), others)
     ways = [phrase([word]) for word in longer]
     is_listed = first.isascii() and first.isalpha()
     start = "" if longer and is_listed else beginning_of(first)
@@ -117,10 +117,11 @@ def _ways(lookup: Lookup, term: Term, longer: Sequence[str]) -> _Ways:
     return _Ways(ways, ways)
 
 
-def _joined_ways(lookup: Lookup, endings: Sequence[str], others: Sequence[str]) -> _Ways:
+def _joined_ways(index: TermIndex, endings: Sequence[str], others: Sequence[str]) -> _Ways:
     """Return the ways in which words that follow each other may go on at both ends."""
     *between, last = others
-    onward = lookup.words_going_on(last)
+    words = index.words_beginning(last)
+    onward = shortest(words, len(words))
     pairs = sorted(((e, w) for e in endings for w in onward[:_LIKELY_PAIRS]), key=_length)
     likely = [phrase([ending, *between, word]) for ending, word in pairs[:_LIKELY_PAIRS]]
     most = max(_FEWEST_ENDINGS, _MOST_PAIRS // max(1, len(onward)))

@@ -12,21 +12,22 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.recall.folding import is_paired
-from holdfast.recall.ranking import Clue, rarity
+from holdfast.recall.query import All
+from holdfast.recall.ranking import Posting, rarity
 from holdfast.recall.synonyms import synonyms_of
-from holdfast.stores.sqlite.expressions import beginning_of, either, phrase
+from holdfast.recall.term_index import beginning_of, either, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.recall import Query
-    from holdfast.stores.sqlite.lookup import Lookup
+    from holdfast.recall.query import Node, Query
+    from holdfast.recall.term_index import TermIndex
 
-__all__ = ["clues_of"]
+__all__ = ["postings_of"]
 
 _COMMON = 500
 """Messages of a word that are listed; a word with more is common."""
-_MOST_CLUES = 24
+_MOST_POSTINGS = 24
 _LOOSE = 0.6
 """What a word counts that was found inside another, or with another ending."""
 _SYNONYM = 0.5
@@ -40,9 +41,9 @@ _MOST_SCANNED = 3
 """Such words for which the list of spellings is read: that takes time for each."""
 
 
-def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
-    """Return the clues of a query, the rarest first."""
-    search = _Clues(lookup)
+def postings_of(index: TermIndex, query: Query) -> list[Posting]:
+    """Return the words of a query with their messages, the rarest first."""
+    search = _Gathered(index)
     counts = {words: search.add(phrase(words), 1.0, words) for words in _asked(query)}
     for before, after in pairwise(query.terms):
         if not before.is_filler and not after.is_filler:
@@ -52,27 +53,27 @@ def clues_of(lookup: Lookup, query: Query) -> list[Clue]:
         if others := synonyms_of(word):
             search.add(either([phrase([other]) for other in others]), _SYNONYM)
     scarce = _scarce(counts)
-    holding = lookup.words_holding(scarce[:_MOST_SCANNED])
+    holding = index.words_holding(scarce[:_MOST_SCANNED])
     for word in scarce:
-        ways = [phrase([longer]) for longer in holding.get(word, ()) if longer != word]
+        ways: list[Node] = [phrase([longer]) for longer in holding.get(word, ()) if longer != word]
         if start := beginning_of(word):
             ways.append(phrase([start], is_prefix=True))
         if ways:
             search.add(either(ways), _LOOSE)
-    return _completed(lookup, search.rarest(_MOST_CLUES))
+    return _completed(index, search.rarest(_MOST_POSTINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A clue, and the words that follow each other in it; none where several may stand for one."""
+    """A posting, and the words that follow each other in it; none where one of several may."""
 
-    clue: Clue
+    posting: Posting
     words: tuple[str, ...] = ()
 
     @property
     def is_common(self) -> bool:
         """Say whether only the newest messages are listed."""
-        return len(self.clue.ids) >= _COMMON
+        return len(self.posting.ids) >= _COMMON
 
     @property
     def is_quick(self) -> bool:
@@ -80,25 +81,25 @@ class _Found:
         return len(self.words) <= 1
 
 
-class _Clues:
-    """Clues as they are found."""
+class _Gathered:
+    """Postings as they are looked up."""
 
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
-        self._total = lookup.total()
+    def __init__(self, index: TermIndex) -> None:
+        self._index = index
+        self._total = index.total()
         self._found: list[_Found] = []
 
-    def add(self, written: str, share: float, words: tuple[str, ...] = ()) -> int:
+    def add(self, pattern: Node, share: float, words: tuple[str, ...] = ()) -> int:
         """Look for one thing, and return how many messages have it, as far as they are listed."""
-        ids = self._lookup.ids(written, _COMMON)
+        ids = self._index.ids(pattern, _COMMON)
         if ids:
             weight = share * rarity(_estimate(ids, self._total), self._total)
-            self._found.append(_Found(Clue(written, weight, ids), words))
+            self._found.append(_Found(Posting(pattern, weight, ids), words))
         return len(ids)
 
     def rarest(self, count: int) -> list[_Found]:
-        """Return the clues that say most."""
-        return sorted(self._found, key=lambda found: -found.clue.weight)[:count]
+        """Return the postings that say most."""
+        return sorted(self._found, key=lambda found: -found.posting.weight)[:count]
 
 
 def _asked(query: Query) -> list[tuple[str, ...]]:
@@ -108,7 +109,7 @@ def _asked(query: Query) -> list[tuple[str, ...]]:
         asked[term.words] = None
         if len(term.words) > 1 and not term.is_quoted:
             asked.update(dict.fromkeys((word,) for word in term.words))
-    return list(asked)[: 2 * _MOST_CLUES]
+    return list(asked)[: 2 * _MOST_POSTINGS]
 
 
 def _scarce(counts: Mapping[tuple[str, ...], int]) -> list[str]:
@@ -121,7 +122,7 @@ def _scarce(counts: Mapping[tuple[str, ...], int]) -> list[str]:
     return [word for word in words if not is_paired(word)]
 
 
-def _completed(lookup: Lookup, found: Sequence[_Found]) -> list[Clue]:
+def _completed(index: TermIndex, found: Sequence[_Found]) -> list[Posting]:
     """Give common words the messages that they share with rarer ones, instead of the newest.
 
     Without a rare word, the rarest of the common ones takes its place. Words that follow each
@@ -129,19 +130,19 @@ def _completed(lookup: Lookup, found: Sequence[_Found]) -> list[Clue]:
     """
     anchor = _anchor(found)
     if not anchor:
-        return [each.clue for each in found]
-    written = either([each.clue.written for each in anchor])
-    chosen = {each.clue.written for each in anchor}
+        return [each.posting for each in found]
+    anchored = either([each.posting.pattern for each in anchor])
+    chosen = {each.posting.pattern for each in anchor}
     shared = {
-        each.clue.written: lookup.ids(f"({written} AND {each.clue.written})", _COMMON)
+        each.posting.pattern: index.ids(All((anchored, each.posting.pattern)), _COMMON)
         for each in found
-        if each.is_common and each.clue.written not in chosen
+        if each.is_common and each.posting.pattern not in chosen
     }
     if len(anchor) == 1:
         # Whatever another word shares with it has it too, however old that is.
-        only = anchor[0].clue
-        shared[only.written] = [*only.ids, *chain.from_iterable(shared.values())]
-    return [_with(each, shared.get(each.clue.written), found) for each in found]
+        only = anchor[0].posting
+        shared[only.pattern] = [*only.ids, *chain.from_iterable(shared.values())]
+    return [_with(each, shared.get(each.posting.pattern), found) for each in found]
 
 
 def _anchor(found: Sequence[_Found]) -> list[_Found]:
@@ -152,13 +153,13 @@ def _anchor(found: Sequence[_Found]) -> list[_Found]:
     return rare if any(each.words for each in rare) else [*rare, *asked[:1]]
 
 
-def _with(each: _Found, ids: Sequence[int] | None, found: Sequence[_Found]) -> Clue:
-    """Return a clue with other messages and those of the phrases that its word is part of."""
+def _with(each: _Found, ids: Sequence[int] | None, found: Sequence[_Found]) -> Posting:
+    """Return a posting with other messages and those of the phrases that its word is part of."""
     if ids is None:
-        return each.clue
+        return each.posting
     own = set(each.words)
-    phrased = (other.clue.ids for other in found if not other.is_quick and own & {*other.words})
-    return replace(each.clue, ids=sorted({*ids, *chain.from_iterable(phrased)}, reverse=True))
+    phrased = (other.posting.ids for other in found if not other.is_quick and own & {*other.words})
+    return replace(each.posting, ids=sorted({*ids, *chain.from_iterable(phrased)}, reverse=True))
 
 
 def _estimate(ids: Sequence[int], total: int) -> int:
