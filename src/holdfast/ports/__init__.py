@@ -17,13 +17,16 @@ from holdfast.ports.store import (
     Store,
 )
 from holdfast.ports.summarizer import Summarizer
-from holdfast.ports.upkeep import Health, Upkeep
+from holdfast.ports.upkeep import REQUIRED, Capability, FileUpkeep, Health, Trash, file_upkeep
 
 __all__ = [
+    "REQUIRED",
     "Amendment",
+    "Capability",
     "ChatModel",
     "Clock",
     "Delta",
+    "FileUpkeep",
     "Finished",
     "Health",
     "Index",
@@ -37,6 +40,7 @@ __all__ = [
     "Store",
     "Summarizer",
     "Thought",
-    "Upkeep",
+    "Trash",
     "WindowEngine",
+    "file_upkeep",
 ]

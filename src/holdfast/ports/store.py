@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.ports.upkeep import Upkeep
+from holdfast.ports.upkeep import Trash
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from holdfast.ports.upkeep import Capability, Health
     from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
@@ -274,12 +275,21 @@ class Leases(Protocol):
         ...
 
 
-class Store(SessionLog, Index, Leases, Upkeep, Protocol):
-    """Everything that outlives a process."""
+class Store(SessionLog, Index, Leases, Trash, Protocol):
+    """A place for sessions; most outlive a process."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Return what it can do: at least what is `REQUIRED`."""
+        ...
 
     @property
     def name(self) -> str:
         """Return where it is, for messages to people."""
+        ...
+
+    def check(self) -> Health:
+        """Return what is wrong with the store, if anything."""
         ...
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
+from holdfast.ports import Capability
 from holdfast.recall import parse
 from holdfast.recall.ladder import search
 from holdfast.session import Kind
@@ -71,6 +72,16 @@ class SqliteStore:
     def name(self) -> str:
         """Return the path of the file."""
         return str(self._database.path)
+
+    @property
+    def file(self) -> Path:
+        """Return where the file is."""
+        return self._database.path
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Return what it can do: everything."""
+        return frozenset(Capability)
 
     @property
     def is_read_only(self) -> bool:
