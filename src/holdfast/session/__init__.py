@@ -13,6 +13,8 @@ from holdfast.session.entries import (
     Refreshed,
     SessionState,
     Window,
+    names_itself,
+    with_own_id,
 )
 from holdfast.session.lineage import (
     children_of,
@@ -48,8 +50,10 @@ from holdfast.session.views import (
     Span,
     Spawn,
     View,
+    merge_spans,
     redo_target,
     undo_target,
+    with_originals,
 )
 
 __all__ = [
@@ -79,6 +83,8 @@ __all__ = [
     "children_of",
     "latest_leaf",
     "likely_hashes",
+    "merge_spans",
+    "names_itself",
     "next_title",
     "path_to",
     "places_of",
@@ -91,4 +97,6 @@ __all__ = [
     "undo_target",
     "unpack",
     "unsqueeze",
+    "with_originals",
+    "with_own_id",
 ]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast.session.entries import Draft, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from holdfast.session.sessions import EndReason, Session, Usage
 
@@ -26,10 +26,13 @@ __all__ = [
     "Span",
     "Spawn",
     "View",
+    "merge_spans",
     "redo_target",
     "undo_target",
+    "with_originals",
 ]
 
+_K = TypeVar("_K")
 Piece: TypeAlias = Entry | Draft
 """What a changed window is made of: entries that stay, and drafts that take others' place."""
 
@@ -134,6 +137,34 @@ class Addition:
     """What they cost."""
     size: int | None = None
     """How long the session must be for them; None where it does not matter."""
+
+
+def merge_spans(spans: Iterable[tuple[_K, int, int]]) -> list[tuple[_K, int, int]]:
+    """Return spans (log, first, last) with those joined that follow each other in the same log."""
+    merged: list[tuple[_K, int, int]] = []
+    for log, first, last in spans:
+        if merged and merged[-1][0] == log and merged[-1][2] + 1 == first:
+            merged[-1] = (log, merged[-1][1], last)
+        else:
+            merged.append((log, first, last))
+    return merged
+
+
+def with_originals(ids: Iterable[int], stands_for: Callable[[int], int | None]) -> set[int]:
+    """Return messages with those that they stand for, however often they were shortened.
+
+    Args:
+        ids: The messages.
+        stands_for: Gives the message that one takes the place of.
+    """
+    found = set(ids)
+    waiting = list(found)
+    while waiting:
+        original = stands_for(waiting.pop())
+        if original is not None and original not in found:
+            found.add(original)
+            waiting.append(original)
+    return found
 
 
 def undo_target(views: Sequence[View], current: int | None) -> View | None:

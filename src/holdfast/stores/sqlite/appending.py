@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.errors import Conflict
+from holdfast.session.rules import check_size
 from holdfast.stores.sqlite.log import NEWEST_ID, Batch, Place, write
 from holdfast.stores.sqlite.rows import live_key_of, to_text
 from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
@@ -51,11 +51,7 @@ def grown_by(
         size: How long the session must be for it.
     """
     place = _found(connection, id_)
-    if size is not None and place.size != size:
-        raise Conflict(
-            f"session {id_} was written to by somebody else since it was read "
-            f"({place.size} messages, expected {size}); read it again"
-        )
+    check_size(id_, place.size, size)
     if batch.drafts:
         grown = place.size + len(batch.drafts)
         connection.execute(_GROW, (grown, latest_of(batch), place.key))

@@ -6,14 +6,13 @@ the writing alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.recall.forms import index_forms
-from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, Packer, searchable
+from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
 from holdfast.stores.sqlite.blobs import put_blobs, stored_whole
 from holdfast.stores.sqlite.rows import ROLES
-from holdfast.transcript import Text, ToolResult
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.recall.forms import Forms
     from holdfast.session import Draft
-    from holdfast.transcript import Content, Message, Part
+    from holdfast.transcript import Message
 
 __all__ = [
     "NEWEST_ID",
@@ -90,8 +89,7 @@ def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
     # One loop without functions inside: most batches are one message, and each step shows.
     for draft in drafts:
         message, whole, stands_for = draft.message, draft.whole, draft.stands_for
-        waits = (whole is not None or stands_for is not None) and _names_itself(message)
-        body = None if waits else packer.pack(message)
+        body = None if names_itself(draft) else packer.pack(message)
         digest = None if whole is None else _packed_whole(whole, packer)
         role = ROLES.index(message.role)
         said.append((role, number, draft.at, draft.tokens, body, digest, stands_for))
@@ -121,7 +119,9 @@ def write(
                 session=place.id,
                 position=place.size + 1 + offset,
                 kind=batch.kind,
-                message=draft.message if said[4] is not None else _named(draft, first + offset),
+                message=draft.message
+                if said[4] is not None
+                else with_own_id(draft.message, first + offset),
                 at=draft.at,
                 tokens=draft.tokens,
                 shortened=draft.whole is not None,
@@ -148,7 +148,7 @@ def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words
         packer = Packer()
         for offset in waiting:
             *said, _, whole, stands_for = rows[offset]
-            body = packer.pack(_named(batch.drafts[offset], first + offset))
+            body = packer.pack(with_own_id(batch.drafts[offset].message, first + offset))
             rows[offset] = (*said, body, whole, stands_for)
         blobs = {**blobs, **packer.blobs}
     for start in range(0, len(rows), _AT_ONCE):
@@ -179,43 +179,3 @@ def _newest_id(connection: sqlite3.Connection) -> int:
 def _packed_whole(message: Message, packer: Packer) -> bytes:
     """Add a whole message to the blobs, and return its hash."""
     return packer.keep(stored_whole(packer.pack(message)))
-
-
-def _names_itself(message: Message) -> bool:
-    """Say whether a shortened text holds the mark that stands for the id of its message."""
-    return any(MESSAGE_ID_MARK in text for text in _texts(message))
-
-
-def _texts(message: Message) -> list[str]:
-    texts: list[str] = []
-    for part in message.parts:
-        match part:
-            case Text(text):
-                texts.append(text)
-            case ToolResult(content=content):
-                texts += [piece.text for piece in content if isinstance(piece, Text)]
-            case _:
-                pass
-    return texts
-
-
-def _named(draft: Draft, id_: int) -> Message:
-    """Return the message of a draft with its id in place of the mark."""
-
-    def text(part: Text) -> Text:
-        return replace(part, text=part.text.replace(MESSAGE_ID_MARK, str(id_)))
-
-    def content(part: Content) -> Content:
-        return text(part) if isinstance(part, Text) else part
-
-    def named(part: Part) -> Part:
-        match part:
-            case Text():
-                return text(part)
-            case ToolResult():
-                return replace(part, content=tuple(content(piece) for piece in part.content))
-            case _:
-                return part
-
-    message = draft.message
-    return replace(message, parts=tuple(named(part) for part in message.parts))

@@ -12,7 +12,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.errors import StoreDamaged, StoreError
+from holdfast.errors import StoreDamaged
+from holdfast.session import with_originals
+from holdfast.session.rules import not_in_trash
 from holdfast.stores.sqlite.blobs import fetcher, references
 from holdfast.stores.sqlite.erasing import erasing
 from holdfast.stores.sqlite.rows import keys_of, reading
@@ -113,7 +115,7 @@ def _is_unfinished(database: Database) -> bool:
 def _trashed_key(connection: sqlite3.Connection, id_: str) -> int:
     key, trashed = keys_of(connection, id_, "key, trashed")
     if trashed is None:
-        raise StoreError(f"session {id_} is not in the trash; put it there first")
+        raise not_in_trash(id_)
     return key
 
 
@@ -156,16 +158,12 @@ def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
         f"SELECT stands_for FROM messages WHERE stands_for NOTNULL AND session NOT IN ({marks})",
     ):
         needed.update(id_ for (id_,) in connection.execute(statement))
-    # A stand-in that stays needs what it stands for.
-    waiting = list(needed)
-    while waiting:
-        row = connection.execute(
-            "SELECT stands_for FROM messages WHERE id = ?", (waiting.pop(),)
-        ).fetchone()
-        if row and row[0] is not None and row[0] not in needed:
-            needed.add(row[0])
-            waiting.append(row[0])
-    return needed
+
+    def stands_for(id_: int) -> int | None:
+        row = connection.execute("SELECT stands_for FROM messages WHERE id = ?", (id_,)).fetchone()
+        return row[0] if row else None
+
+    return with_originals(needed, stands_for)
 
 
 def _foreign_spans(

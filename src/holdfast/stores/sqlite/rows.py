@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
-from holdfast.errors import SessionEnded, StoreDamaged, UnknownSession
+from holdfast.errors import StoreDamaged
 from holdfast.session import (
     Cause,
     CompactionRecord,
@@ -20,8 +20,8 @@ from holdfast.session import (
     Span,
     Usage,
     View,
-    latest_leaf,
 )
+from holdfast.session.rules import check_live, unknown_session
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ __all__ = [
     "text_from",
     "to_json",
     "to_text",
-    "unknown",
     "view_from",
 ]
 
@@ -151,7 +150,7 @@ def session_of(connection: sqlite3.Connection, id_: str) -> Session:
     """Return a session; one that is not there raises `UnknownSession`."""
     row = connection.execute(_SELECT_SESSION, (to_text(id_),)).fetchone()
     if row is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     return session_from(row)
 
 
@@ -165,7 +164,7 @@ def state_of(connection: sqlite3.Connection, id_: str) -> tuple[SessionState, in
     """Return everything about a session but its messages, and the key of its row."""
     row: Row | None = connection.execute(_SELECT_STATE, (to_text(id_),)).fetchone()
     if row is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     session = session_from(row)
     key, view, tip, compactions = row[-4:]
     head = Head(session.generation, view, session.size)
@@ -202,7 +201,7 @@ def keys_of(connection: sqlite3.Connection, id_: str, columns: str) -> Row:
         f"SELECT {columns} FROM sessions WHERE id = ? AND purged IS NULL", (to_text(id_),)
     ).fetchone()
     if found is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     return found
 
 
@@ -211,18 +210,9 @@ def live_key_of(
 ) -> Row:
     """Return columns of a session to which something may be added."""
     *found, ended, trashed = keys_of(connection, id_, f"{columns}, ended, trashed")
-    if trashed is not None:
-        raise SessionEnded(f"session {id_} is in the trash; restore it first")
-    if ended is not None:
-        raise _over(connection, id_)
+    if trashed is not None or ended is not None:
+        check_live(session_of(connection, id_), lambda: lineage_of(connection, id_))
     return tuple(found)
-
-
-def _over(connection: sqlite3.Connection, id_: str) -> SessionEnded:
-    session = session_of(connection, id_)
-    onward = latest_leaf(lineage_of(connection, id_), id_)
-    where = f"; it goes on in {onward.id}" if onward.id != id_ else ""
-    return SessionEnded(f"session {id_} has ended ({session.end_reason}){where}")
 
 
 def names_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str]:
@@ -295,8 +285,3 @@ def from_json(text: str) -> dict[str, object]:
     except ValueError:
         # What is not a number, and half a pair of surrogates, are not for `msgspec`.
         return cast("dict[str, object]", json.loads(text))
-
-
-def unknown(id_: str) -> UnknownSession:
-    """Return the error for a session that is not there."""
-    return UnknownSession(f"there is no session {id_!r}; `holdfast sessions list` shows all")

@@ -6,8 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.errors import Conflict, SessionEnded
-from holdfast.session import CLOSABLE, Usage
+from holdfast.session import Usage
+from holdfast.session.rules import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
     from_json,
@@ -104,7 +104,7 @@ def insert_session(
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorname != "SQLITE_CONSTRAINT_UNIQUE":
             raise
-        raise Conflict(f"there is a session {session.id} already; choose another id") from error
+        raise id_taken(session.id) from error
     if session.key:
         give_key(connection, key, session.key)
     return key
@@ -124,7 +124,7 @@ def give_key(connection: sqlite3.Connection, key: int, name: str) -> None:
     ).fetchone()
     if holder is not None and holder[0] != key:
         if holder[2] is None:
-            raise Conflict(f"session {holder[1]} has the key {name!r} already")
+            raise key_taken(name, holder[1])
         take_key(connection, holder[0])
     connection.execute(
         "INSERT OR REPLACE INTO caller_keys (session, name) VALUES (?, ?)", (key, to_text(name))
@@ -185,8 +185,7 @@ def _from_sources(sources: Sequence[str]) -> tuple[str, tuple[object, ...]]:
 def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment) -> Session:
     """Change what may change about a session."""
     key, stored = keys_of(connection, id_, "key, metadata")
-    if amendment.was is not None and from_json(stored) != amendment.was:
-        raise Conflict(f"session {id_} was changed by somebody else; look at it again")
+    metadata = amended_metadata(id_, from_json(stored), amendment.metadata or {}, amendment.was)
     texts = {"title": amendment.title, "goal": amendment.goal, "model": amendment.model}
     for column, text in texts.items():
         if text is not None:
@@ -194,9 +193,9 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
                 f"UPDATE sessions SET {column} = ? WHERE key = ?", (to_text(text), key)
             )
     if amendment.metadata is not None:
-        changed = {**from_json(stored), **amendment.metadata}
-        kept = {name: value for name, value in changed.items() if value is not None}
-        connection.execute("UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(kept), key))
+        connection.execute(
+            "UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(metadata), key)
+        )
     if amendment.key:
         give_key(connection, key, amendment.key)
     elif amendment.key is not None:
@@ -210,12 +209,9 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
 
 def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | None) -> None:
     """Let a session that came from none have come from another, with all that came from it."""
-    key, before, own_root = keys_of(connection, id_, "key, parent, root")
+    check_adoption(session_of(connection, id_), session_of(connection, parent))
+    (key,) = keys_of(connection, id_, "key")
     parent_key, root = keys_of(connection, parent, "key, root")
-    if before is not None or own_root != key:
-        raise Conflict(f"session {id_} has come from another one already")
-    if root == key:
-        raise Conflict(f"session {parent} came from {id_}, so that cannot have come from it")
     connection.execute(
         "UPDATE sessions SET parent = ?, fork = ? WHERE key = ?",
         (parent_key, None if fork is None else fork.value, key),
@@ -226,21 +222,15 @@ def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | N
 def end_session(
     connection: sqlite3.Connection, id_: str, reason: EndReason | None, at: int
 ) -> Session:
-    """End a session, or reopen one whose end can be taken back.
-
-    The first end stands: a session that was compacted away does not become one that was closed.
-    """
-    session = session_of(connection, id_)
-    if reason is None and session.end_reason is not None and session.end_reason not in CLOSABLE:
-        raise SessionEnded(
-            f"session {id_} has ended ({session.end_reason}), and that cannot be taken back"
-        )
-    if (reason is None) != (session.ended is None):
+    """End a session, or reopen one whose end can be taken back."""
+    before = session_of(connection, id_)
+    after = ended(before, reason, at)
+    if after is not before:
         connection.execute(
             "UPDATE sessions SET ended = ?, end_reason = ? WHERE id = ?",
-            (None if reason is None else at, reason and reason.value, to_text(id_)),
+            (after.ended, reason and reason.value, to_text(id_)),
         )
-    return session_of(connection, id_)
+    return after
 
 
 def add_usage(connection: sqlite3.Connection, key: int, usage: Usage) -> None:

@@ -6,15 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
-from holdfast.session import Cause
+from holdfast.session import Cause, merge_spans
+from holdfast.session.rules import check_generation
 from holdfast.stores.sqlite.log import Batch, Place
 from holdfast.stores.sqlite.rows import key_of, keys_of, live_key_of
 from holdfast.stores.sqlite.sessions import insert_session, key_name, take_key
 from holdfast.stores.sqlite.views import (
     Places,
-    check_generation,
     insert_view,
-    merged,
     said_after,
     show_change,
 )
@@ -70,14 +69,14 @@ def _show(
 ) -> None:
     """Write the child's first view, and a second one for what happens to its window at once."""
     key, batch = made
-    late: list[list[int]] = []
+    late: list[tuple[int, int, int]] = []
     seen = spawn.seen if spawn.change is None else spawn.change.seen
     if seen is not None:
         parent_key = key_of(connection, spawn.child.parent or "")
         late = said_after(connection, parent_key, seen)
     spans = places.spans(spawn.shows)
     if late:
-        spans = merged([*spans, *late])
+        spans = merge_spans([*spans, *late])
     view: int | None = None
     if spans:
         reach = (0, spawn.child.started)

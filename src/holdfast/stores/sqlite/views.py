@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from holdfast.errors import Conflict, UnknownSession
-from holdfast.session import Draft, Entry, Head, Kind
+from holdfast.errors import UnknownSession
+from holdfast.session import Draft, Entry, Head, Kind, merge_spans
+from holdfast.session.rules import check_generation, unknown_session
 from holdfast.stores.sqlite.log import Batch, Place, prepare, write
 from holdfast.stores.sqlite.rows import (
     Row,
@@ -19,7 +20,6 @@ from holdfast.stores.sqlite.rows import (
     reading,
     to_json,
     to_text,
-    unknown,
     view_from,
 )
 from holdfast.stores.sqlite.windows import stored_spans
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Places",
     "apply_change",
-    "check_generation",
     "compactions_of",
     "count_of_compactions",
     "insert_view",
-    "merged",
     "move_to",
     "prepare_change",
     "said_after",
@@ -65,7 +63,7 @@ def show_change(
     connection: sqlite3.Connection,
     place: Place,
     change: tuple[Change, Batch],
-    late: Sequence[Sequence[int]],
+    late: Sequence[tuple[int, int, int]],
     parent: int | None,
 ) -> Head:
     """Write what a change derives, its view and the record of the pass.
@@ -83,7 +81,11 @@ def show_change(
     spans = Places(connection).spans(pieces)
     size = place.size + len(batch.drafts)
     view = insert_view(
-        connection, place.key, (parent, wanted.cause), merged([*spans, *late]), (size, wanted.at)
+        connection,
+        place.key,
+        (parent, wanted.cause),
+        merge_spans([*spans, *late]),
+        (size, wanted.at),
     )
     if wanted.compaction is not None:
         _insert_compaction(connection, place.key, wanted.compaction, (parent, view))
@@ -111,16 +113,9 @@ def move_to(connection: sqlite3.Connection, id_: str, view: int | None, generati
     return Head(current + 1, view, size)
 
 
-def check_generation(id_: str, generation: int, expected: int) -> None:
-    """Raise `Conflict` when the window is not the one that was read."""
-    if generation != expected:
-        raise Conflict(
-            f"session {id_} was changed by somebody else since its window was read "
-            f"(generation {generation}, expected {expected}); read it again"
-        )
-
-
-def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[list[int]]:
+def said_after(
+    connection: sqlite3.Connection, key: int, position: int
+) -> list[tuple[int, int, int]]:
     """Return what was said in a session after a position, as spans by key."""
     rows = connection.execute(
         """
@@ -129,20 +124,7 @@ def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[
         """,
         (key, position),
     )
-    return merged(rows)
-
-
-def merged(spans: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Return spans with those joined that follow each other in the same log."""
-    joined: list[list[int]] = []
-    at, end = 0, 0
-    for key, first, last in spans:
-        if key == at and first == end + 1 and joined:
-            joined[-1][2] = last
-        else:
-            joined.append([key, first, last])
-        at, end = key, last
-    return joined
+    return merge_spans(rows)
 
 
 def insert_view(
@@ -220,7 +202,7 @@ class Places:
         self._keys: dict[str, int] = {}
         self._there: set[tuple[int, int, int]] = set()
 
-    def spans(self, pieces: Iterable[Entry]) -> list[list[int]]:
+    def spans(self, pieces: Iterable[Entry]) -> list[tuple[int, int, int]]:
         """Return entries by reference; each must stand in the log that it names.
 
         What is kept of a purged session for others may be shown by them again.
@@ -232,8 +214,8 @@ class Places:
             if session not in keys:
                 keys[session] = _any_key_of(self._connection, session)
             places.append((keys[session], position, position))
-        spans = merged(places)
-        for key, first, last in set(map(tuple[int, int, int], spans)) - self._there:
+        spans = merge_spans(places)
+        for key, first, last in set(spans) - self._there:
             self._check(key, first, last)
         return spans
 
@@ -251,7 +233,7 @@ class Places:
 def _any_key_of(connection: sqlite3.Connection, id_: str) -> int:
     row = connection.execute("SELECT key FROM sessions WHERE id = ?", (to_text(id_),)).fetchone()
     if row is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     return int(row[0])
 
 
