@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.ports.upkeep import Trash
-from holdfast.session import Usage
+from holdfast.session import Usage, is_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +56,18 @@ class Listing:
     live: bool | None = None
     limit: int | None = 50
     offset: int = 0
+
+    def admits(self, session: Session) -> bool:
+        """Say whether a session is wanted, limit and offset aside."""
+        return (
+            (session.trashed is not None) == self.trashed
+            and (not self.sources or is_among(session.source, self.sources))
+            and not is_among(session.source, self.exclude_sources)
+            and (self.since is None or session.touched >= self.since)
+            and (self.until is None or session.touched <= self.until)
+            and self.title.casefold() in session.title.casefold()
+            and (self.live is None or (session.ended is None) == self.live)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
+    is_among,
     session_id,
 )
 from holdfast.session.squeezing import squeeze, unsqueeze
@@ -81,6 +82,7 @@ __all__ = [
     "Window",
     "blob_hashes",
     "children_of",
+    "is_among",
     "latest_leaf",
     "likely_hashes",
     "merge_spans",

@@ -102,6 +102,12 @@ class Head:
     view: int | None
     size: int
 
+    def leads_to(self, later: Head) -> bool:
+        """Say whether nothing but appends lies between this head and a later one."""
+        return (self.generation, self.view) == (later.generation, later.view) and (
+            self.size <= later.size
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

@@ -90,11 +90,7 @@ def refreshed_window(connection: sqlite3.Connection, id_: str, known: Head | Non
     """Return the state of a session, and what its window shows beyond what a reader knows."""
     state, key = state_of(connection, id_)
     head = state.head
-    if (
-        known is None
-        or (known.generation, known.view) != (head.generation, head.view)
-        or known.size > head.size
-    ):
+    if known is None or not known.leads_to(head):
         return Refreshed(state, _shown(connection, key, head.view, state.pins), is_whole=True)
     fresh: tuple[Entry, ...] = ()
     if known.size < head.size:
