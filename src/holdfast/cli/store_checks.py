@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
 from holdfast.cli.lines import counted, crop
 from holdfast.cli.times import clock_time, now_ms
 from holdfast.errors import ConfigError, StoreError
-from holdfast.wiring.stores import store_file
+from holdfast.ports import Capability
+from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,8 +33,11 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the store that the settings name."""
     try:
-        file = store_file(settings.store.url, settings.store.profile, environ)
-    except ConfigError as error:
+        file = file_behind(settings.store.url, settings.store.profile, environ)
+        if file is None:
+            yield _elsewhere(settings, environ)
+            return
+    except (ConfigError, StoreError) as error:
         yield Check("store", State.FAIL, str(error), "change store.url or store.profile")
         return
     try:
@@ -51,6 +56,18 @@ def sized(count: int) -> str:
     while size >= 1000 and unit < len(_UNITS) - 1:
         size, unit = size / 1000, unit + 1
     return f"{count:,} bytes" if not unit else f"{size:,.1f} {_UNITS[unit]}"
+
+
+def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Look at a store that is no file: it can be asked, and nothing else."""
+    with closing(store_of(settings, environ)) as store:
+        health = store.check()
+        if health.problems:
+            return Check("store", State.FAIL, f"{store.name}: {'; '.join(health.problems)}")
+        words = [counted(health.sessions, "session"), counted(health.messages, "message")]
+        if Capability.DURABLE not in store.capabilities:
+            words.append("kept until the process ends")
+        return Check("store", State.OK, f"{store.name}: {', '.join(words)}")
 
 
 def _absent(file: Path) -> Iterator[Check]:

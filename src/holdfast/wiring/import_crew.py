@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.agent_files.opening import Found, examine_all
 from holdfast.formats.catalog import agent_of
+from holdfast.stores.registry import is_durable
 from holdfast.system.processes import can_fork
 from holdfast.wiring.import_workers import ended, forked, ready, spawned
 
@@ -126,6 +127,9 @@ class Crew:
         if jobs is None:
             cores = os.cpu_count() or 1
             jobs = min(cores + _WAITING, sum(sizes) // worth, _MOST) if cores > 1 else 1
+        # Other processes would fill stores of their own where this one's is not shared with them.
+        if not is_durable(self._settings.store.url):
+            return 0
         jobs = min(jobs, len(sizes))
         return jobs if jobs > 1 else 0
 
