@@ -14,6 +14,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from holdfast.ports import Store
 from holdfast.session import (
     Cause,
     Change,
@@ -28,6 +29,7 @@ from holdfast.session import (
     redo_target,
     session_id,
 )
+from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text
 
@@ -65,9 +67,13 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.directory = TemporaryDirectory()
         self.path = Path(self.directory.name) / "store.db"
-        self.store = SqliteStore(self.path)
+        self.store = self.opened()
         self.models: dict[str, Model] = {}
         self.count = 0
+
+    def opened(self) -> Store:
+        """Return the store of a machine, created or opened again."""
+        return SqliteStore(self.path)
 
     def teardown(self) -> None:
         health = self.store.check()
@@ -201,7 +207,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
-        self.store = SqliteStore(self.path)
+        self.store = self.opened()
 
     @invariant()
     def windows_are_those_of_the_model(self) -> None:
@@ -248,10 +254,20 @@ def chosen(entries: tuple[Entry, ...], kept: list[bool]) -> list[Entry]:
     return [entry for entry, is_kept in zip(entries, kept, strict=False) if is_kept]
 
 
-TestStoreMachine = StoreMachine.TestCase
-TestStoreMachine.settings = settings(
+class MemoryMachine(StoreMachine):
+    """The same with a store in memory."""
+
+    def opened(self) -> Store:
+        return MemoryStore(str(self.path))
+
+
+SETTINGS = settings(
     max_examples=40,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+TestStoreMachine = StoreMachine.TestCase
+TestStoreMachine.settings = SETTINGS
+TestMemoryMachine = MemoryMachine.TestCase
+TestMemoryMachine.settings = SETTINGS

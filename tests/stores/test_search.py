@@ -1,18 +1,17 @@
 """Searching a real store: what finds what, in which order, and that no query is an error."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.ports import Store
 from holdfast.recall import Filters, MatchTier
-from holdfast.session import Draft, Fork, Session, Spawn
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.session import Draft, Session
 from holdfast.transcript import Message, Role, Text
+from tests.stores.conftest import OpenStore
 
 TEXTS = (
     "I don't know where src/main.py is",
@@ -38,15 +37,15 @@ def drafts(texts: tuple[str, ...], role: Role = Role.USER, at: int = 1_000) -> l
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path_factory.mktemp("search") / "store.db")
+def store(tmp_path_factory: pytest.TempPathFactory, open_store: OpenStore) -> Iterator[Store]:
+    opened = open_store(tmp_path_factory.mktemp("search") / "store.db")
     opened.create(Session(id="20250101_000000_aaaaaa", source="cli", started=1_000))
     opened.append("20250101_000000_aaaaaa", drafts(TEXTS))
     yield opened
     opened.close()
 
 
-def found(store: SqliteStore, query: str, **filters: object) -> list[str]:
+def found(store: Store, query: str, **filters: object) -> list[str]:
     hits = store.search(query, Filters(**filters), limit=20, now=2_000)  # pyright: ignore[reportArgumentType]
     return [TEXTS[hit.position - 1] for hit in hits]
 
@@ -92,7 +91,7 @@ def found(store: SqliteStore, query: str, **filters: object) -> list[str]:
         ("nummer", 11),
     ],
 )
-def test_a_query_finds_what_it_says(store: SqliteStore, query: str, place: int) -> None:
+def test_a_query_finds_what_it_says(store: Store, query: str, place: int) -> None:
     assert found(store, query) == [TEXTS[place]]
 
 
@@ -111,7 +110,7 @@ def test_a_query_finds_what_it_says(store: SqliteStore, query: str, place: int) 
         "text:fox",
     ],
 )
-def test_a_query_finds_nothing_else(store: SqliteStore, query: str) -> None:
+def test_a_query_finds_nothing_else(store: Store, query: str) -> None:
     assert [text for text in found(store, query) if "fox" not in text] == []
     assert query in ("NEAR(fox)", "text:fox") or found(store, query) == []
 
@@ -121,25 +120,27 @@ SYNTAX = st.text(alphabet="fox 东京ab()\"*-^:{}+,\0'NEARANDORNOT")
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | SYNTAX)
-def test_no_query_is_an_error(store: SqliteStore, query: str) -> None:
+def test_no_query_is_an_error(store: Store, query: str) -> None:
     hits = store.search(query, Filters(), limit=5, now=2_000)
     assert len({hit.message_id for hit in hits}) == len(hits) <= 5
 
 
-def test_a_hundred_kilobytes_of_garbage_are_no_error(store: SqliteStore) -> None:
+def test_a_hundred_kilobytes_of_garbage_are_no_error(store: Store) -> None:
     for query in ("a" * 100_000, "(fox OR " * 12_500, '"fox ' * 20_000, "fox-" * 25_000):
         assert len(store.search(query, Filters(), limit=5, now=2_000)) <= 5
 
 
-def test_a_question_finds_the_answer_beside_its_words(store: SqliteStore) -> None:
+def test_a_question_finds_the_answer_beside_its_words(store: Store) -> None:
     hits = store.search("Who saw the quick fox?", Filters(), limit=5, now=2_000)
     assert (hits[0].position, hits[0].tier) == (4, MatchTier.SOME)
     assert {hit.position for hit in hits} == {4, 3, 5, 2, 6}
 
 
-def test_all_words_come_before_parts_and_parts_before_some(tmp_path: Path) -> None:
+def test_all_words_come_before_parts_and_parts_before_some(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     texts = ("a red panda", "a red pandabear", "a red car", "a panda red")
-    with_all = SqliteStore(tmp_path / "store.db")
+    with_all = open_store(tmp_path / "store.db")
     with_all.create(Session(id="20250101_000000_aaaaaa", source="cli", started=1))
     with_all.append("20250101_000000_aaaaaa", drafts(texts))
     hits = with_all.search("red panda", Filters(), limit=9, now=2_000)
@@ -153,8 +154,8 @@ def test_all_words_come_before_parts_and_parts_before_some(tmp_path: Path) -> No
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path_factory.mktemp("filters") / "store.db")
+def many(tmp_path_factory: pytest.TempPathFactory, open_store: OpenStore) -> Iterator[Store]:
+    opened = open_store(tmp_path_factory.mktemp("filters") / "store.db")
     for number, (source, model) in enumerate(
         [("cli", "small"), ("api", "large"), ("import:pi", ""), ("subagent", "")]
     ):
@@ -193,19 +194,21 @@ ONE, TWO, THREE, FOUR = (f"2025010{number}_000000_aaaaaa" for number in range(1,
 )
 @pytest.mark.parametrize("query", ["fox", "which fox asks or answers?"])
 def test_filters_narrow_every_rung(
-    many: SqliteStore, query: str, filters: Filters, sessions: set[str]
+    many: Store, query: str, filters: Filters, sessions: set[str]
 ) -> None:
     hits = many.search(query, filters, limit=20, now=9_000)
     assert {hit.session_id for hit in hits} == sessions
     assert {hit.role for hit in hits} <= set(filters.roles or Role)
 
 
-def test_a_limit_of_nothing_finds_nothing(store: SqliteStore) -> None:
+def test_a_limit_of_nothing_finds_nothing(store: Store) -> None:
     assert store.search("fox", Filters(), limit=0, now=0) == ()
 
 
-def test_a_common_word_is_found_in_its_newest_messages_first(tmp_path: Path) -> None:
-    opened = SqliteStore(tmp_path / "store.db")
+def test_a_common_word_is_found_in_its_newest_messages_first(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
+    opened = open_store(tmp_path / "store.db")
     opened.create(Session(id=ONE, source="cli", started=0))
     opened.append(ONE, drafts(("walrus fox",), at=0))
     opened.append(ONE, drafts(tuple(f"fox number {each}" for each in range(1_500)), at=10))
@@ -229,8 +232,8 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path_factory.mktemp("names") / "store.db")
+def names(tmp_path_factory: pytest.TempPathFactory, open_store: OpenStore) -> Iterator[Store]:
+    opened = open_store(tmp_path_factory.mktemp("names") / "store.db")
     opened.create(Session(id="names", source="cli", started=1))
     opened.append("names", drafts(NAMES))
     yield opened
@@ -259,12 +262,12 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
         ("clopæd", [6]),
     ],
 )
-def test_a_part_of_a_name_finds_the_name(names: SqliteStore, query: str, places: list[int]) -> None:
+def test_a_part_of_a_name_finds_the_name(names: Store, query: str, places: list[int]) -> None:
     hits = names.search(query, Filters(), limit=9, now=2_000)
     assert sorted(hit.position - 1 for hit in hits) == places
 
 
-def test_a_question_with_the_beginning_of_a_hash_finds_the_hash(names: SqliteStore) -> None:
+def test_a_question_with_the_beginning_of_a_hash_finds_the_hash(names: Store) -> None:
     question = f"which change does anybody mean by {SHA[:8]}?"
     best, *_ = names.search(question, Filters(), limit=9, now=2_000)
     assert (best.position, best.tier) == (1, MatchTier.SOME)
@@ -272,8 +275,9 @@ def test_a_question_with_the_beginning_of_a_hash_finds_the_hash(names: SqliteSto
 
 def test_the_ends_of_a_name_are_tried_in_every_way_when_the_likeliest_find_nothing(
     tmp_path: Path,
+    open_store: OpenStore,
 ) -> None:
-    store = SqliteStore(tmp_path / "store.db")
+    store = open_store(tmp_path / "store.db")
     store.create(Session(id="many", source="cli", started=1))
     letters = "abcdefghij"
     onward = [f"gra{one}{two}{three}" for one in letters for two in letters for three in letters]
@@ -283,8 +287,10 @@ def test_the_ends_of_a_name_are_tried_in_every_way_when_the_likeliest_find_nothi
     assert (hit.position, hit.tier) == (2, MatchTier.PARTS)
 
 
-def test_common_words_count_in_old_messages_that_have_several_of_them(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "store.db")
+def test_common_words_count_in_old_messages_that_have_several_of_them(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
+    store = open_store(tmp_path / "store.db")
     store.create(Session(id="old", source="cli", started=1))
     store.append("old", drafts(("the parcel broke the harbor crane",)))
     store.create(Session(id="new", source="cli", started=1))
@@ -294,8 +300,10 @@ def test_common_words_count_in_old_messages_that_have_several_of_them(tmp_path: 
     assert hits[0].session_id == "old"
 
 
-def test_a_question_looks_past_sources_that_are_left_out(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "store.db")
+def test_a_question_looks_past_sources_that_are_left_out(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
+    store = open_store(tmp_path / "store.db")
     for source in ("cli", "subagent"):
         store.create(Session(id=source, source=source, started=1))
     store.append("cli", drafts(("the parcel broke the harbor crane",)))
@@ -308,21 +316,3 @@ def test_a_question_looks_past_sources_that_are_left_out(tmp_path: Path) -> None
     )
     store.close()
     assert [hit.session_id for hit in hits] == ["cli"]
-
-
-def test_a_view_that_cannot_be_read_does_not_stop_a_search(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    store = SqliteStore(path)
-    store.create(Session(id="parent", source="cli", started=1))
-    entries = store.append("parent", drafts(("a walrus",)))
-    child = Session(id="child", source="cli", started=2, parent="parent", fork=Fork.BRANCH)
-    store.spawn(Spawn(child=child, shows=entries))
-    store.append("child", drafts(("another walrus",)))
-    store.trash(["parent"], 3)
-    both = store.search("walrus", Filters(), limit=5, now=9)
-    assert {hit.session_id for hit in both} == {"parent", "child"}
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE views SET spans = '[[1, 2]]'")
-    (hit,) = store.search("walrus", Filters(), limit=5, now=9)
-    store.close()
-    assert hit.session_id == "child"
