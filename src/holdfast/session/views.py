@@ -26,6 +26,8 @@ __all__ = [
     "Span",
     "Spawn",
     "View",
+    "fork_view",
+    "line_to",
     "merge_spans",
     "redo_target",
     "undo_target",
@@ -66,6 +68,14 @@ class View:
     spans: tuple[Span, ...]
     upto: int
     at: int
+
+    def shows(self, session: str, position: int) -> bool:
+        """Say whether a place in a log stands in the window, now or once something is there."""
+        if session == self.session and position > self.upto:
+            return True
+        return any(
+            span.session == session and span.first <= position <= span.last for span in self.spans
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +177,23 @@ def with_originals(ids: Iterable[int], stands_for: Callable[[int], int | None]) 
     return found
 
 
+def fork_view(views: Iterable[View]) -> View | None:
+    """Return the view that a session began with; None for one that began with nothing."""
+    return next((view for view in views if view.cause is Cause.FORK), None)
+
+
+def line_to(views: Iterable[View], current: int | None) -> tuple[View, ...]:
+    """Return the views that led to the current one, that one first."""
+    known = {view.id: view for view in views}
+    line: list[View] = []
+    # Each is taken out, so that the line ends however the parents lead.
+    at = known.pop(current, None) if current is not None else None
+    while at is not None:
+        line.append(at)
+        at = known.pop(at.parent, None) if at.parent is not None else None
+    return tuple(line)
+
+
 def undo_target(views: Sequence[View], current: int | None) -> View | None:
     """Return the newest compaction or rewind that the window shows, which undo takes back."""
     at = next((view for view in views if view.id == current), None)
@@ -175,10 +202,4 @@ def undo_target(views: Sequence[View], current: int | None) -> View | None:
 
 def redo_target(views: Sequence[View], current: int | None, tip: int | None) -> int | None:
     """Return the view that an undo left, one step from the current one towards the tip."""
-    parents = {view.id: view.parent for view in views}
-    at = tip
-    while at is not None and at in parents:
-        if parents[at] == current:
-            return at
-        at = parents[at]
-    return None
+    return next((view.id for view in line_to(views, tip) if view.parent == current), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.formats.chronicle import native_of
-from holdfast.session import Cause, Fork, Kind
+from holdfast.session import Cause, Fork, Kind, fork_view
 from holdfast.transfer.identity import elder_name, is_strand, mark_left
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def shown_by(store: Store, session: Session) -> Shown:
         return Shown()  # it has none, and many are told at once
     views = store.views(session.id)
     return Shown(
-        shared=next((view.spans for view in views if view.cause is Cause.FORK), ()),
+        shared=first.spans if (first := fork_view(views)) else (),
         changes=tuple(view for view in views if view.cause is not Cause.FORK),
         newest=views[-1].id if views else None,
     )

@@ -1,31 +1,36 @@
-"""A conversation read from a store: everything that was said in it, or what its model sees now.
+"""A conversation read through the sessions it went on in: what was said, or what its model sees.
 
-It needs nothing but the port, so that every package above can read one. A log may be long and is
-read a little at a time.
+After a rotation or a branch the words of one conversation lie in several logs. Each log is a
+segment, up to the point where the next session left it. A log may be long and is read a little at
+a time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnknownSession
-from holdfast.session import Cause, Kind, path_to
+from holdfast.session.entries import Kind
+from holdfast.session.lineage import path_to
+from holdfast.session.views import fork_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from holdfast.ports.store import Store
-    from holdfast.session import Entry, View
+    from holdfast.session.entries import Entry, Head, Window
+    from holdfast.session.sessions import Session
+    from holdfast.session.views import View
 
 __all__ = [
-    "Stretch",
+    "LogSegment",
+    "LogSource",
     "count_until",
-    "logged",
-    "read_in_pieces",
+    "read_log",
+    "read_segment",
     "said_until",
-    "way_to",
+    "segments_to",
     "window_entries",
 ]
 
@@ -33,8 +38,44 @@ _AT_ONCE = 64
 """Messages that are read at a time: few enough to hold them all with their images."""
 
 
+class LogSource(Protocol):
+    """What is read of a store."""
+
+    def head(self, id_: str) -> Head:
+        """Return where a session stands."""
+        ...
+
+    def lineage(self, id_: str) -> Sequence[Session]:
+        """Return every session with the same root."""
+        ...
+
+    def views(self, id_: str) -> Sequence[View]:
+        """Return every view that a session had, oldest first."""
+        ...
+
+    def entries(self, id_: str, first: int, last: int) -> Sequence[Entry]:
+        """Return a part of a log."""
+        ...
+
+    def entry(self, message_id: int) -> Entry:
+        """Return one entry."""
+        ...
+
+    def count_said(self, id_: str, upto: int) -> int:
+        """Return how many messages were said in a session up to a position."""
+        ...
+
+    def window(self, id_: str) -> Window:
+        """Return what the current view shows."""
+        ...
+
+    def window_at(self, id_: str, view: int | None) -> Window:
+        """Return what another view shows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LogSegment:
     """The part of one session's log that belongs to a conversation."""
 
     session: str
@@ -46,33 +87,33 @@ class Stretch:
     """What is left of sessions that were deleted; there is nothing else to read then."""
 
 
-def said_until(store: Store, id_: str) -> tuple[Entry, ...]:
+def said_until(store: LogSource, id_: str) -> tuple[Entry, ...]:
     """Return what was said on the way to a session and in it, whatever windows show.
 
     A branch goes on from a message of its parent; what the parent said later is not part of it.
     """
     return tuple(
         entry
-        for stretch in way_to(store, id_)
-        for entry in logged(store, stretch)
+        for segment in segments_to(store, id_)
+        for entry in read_segment(store, segment)
         if entry.kind is Kind.SAID
     )
 
 
-def count_until(store: Store, id_: str) -> int:
+def count_until(store: LogSource, id_: str) -> int:
     """Return how many messages were said on the way to a session and in it."""
     return sum(
-        sum(entry.kind is Kind.SAID for entry in stretch.left)
-        if stretch.left
-        else store.count_said(stretch.session, stretch.said)
-        for stretch in way_to(store, id_)
+        sum(entry.kind is Kind.SAID for entry in segment.left)
+        if segment.left
+        else store.count_said(segment.session, segment.said)
+        for segment in segments_to(store, id_)
     )
 
 
-def way_to(store: Store, id_: str) -> tuple[Stretch, ...]:
+def segments_to(store: LogSource, id_: str) -> tuple[LogSegment, ...]:
     """Return the parts of logs that make up the conversation of a session, in their order."""
     size = store.head(id_).size
-    parts = [Stretch(id_, size, size)]
+    parts = [LogSegment(id_, size, size)]
     seen = {id_}
     while True:
         at = parts[-1].session
@@ -81,7 +122,7 @@ def way_to(store: Store, id_: str) -> tuple[Stretch, ...]:
         except UnknownSession:
             # The parent was emptied from the trash: what the first window shows is left of it.
             left = _left_of_parent(store, at)
-            parts += [Stretch(left[0].session, 0, 0, left)] if left else []
+            parts += [LogSegment(left[0].session, 0, 0, left)] if left else []
             break
         if not before or before[-1].session in seen:
             break
@@ -90,22 +131,22 @@ def way_to(store: Store, id_: str) -> tuple[Stretch, ...]:
     return tuple(reversed(parts))
 
 
-def logged(store: Store, stretch: Stretch) -> Iterator[Entry]:
+def read_segment(store: LogSource, segment: LogSegment) -> Iterator[Entry]:
     """Read a part of a log, what compactions wrote included, holding little of it at a time."""
-    yield from stretch.left
-    if not stretch.left:
-        for entry in read_in_pieces(store, stretch.session, 1, stretch.reach):
-            if entry.kind is not Kind.SAID or entry.position <= stretch.said:
+    yield from segment.left
+    if not segment.left:
+        for entry in read_log(store, segment.session, 1, segment.reach):
+            if entry.kind is not Kind.SAID or entry.position <= segment.said:
                 yield entry
 
 
-def read_in_pieces(store: Store, id_: str, first: int, last: int) -> Iterator[Entry]:
+def read_log(store: LogSource, id_: str, first: int, last: int) -> Iterator[Entry]:
     """Read the entries of a log between two positions, holding little of them at a time."""
     for start in range(first, last + 1, _AT_ONCE):
         yield from store.entries(id_, start, min(start + _AT_ONCE - 1, last))
 
 
-def window_entries(store: Store, id_: str) -> Iterator[Entry]:
+def window_entries(store: LogSource, id_: str) -> Iterator[Entry]:
     """Read what the model sees now, holding little of it at a time."""
     head = store.head(id_)
     view = next((each for each in store.views(id_) if each.id == head.view), None)
@@ -118,19 +159,19 @@ def window_entries(store: Store, id_: str) -> Iterator[Entry]:
         yield from store.window(id_).entries
         return
     for span in spans:
-        yield from read_in_pieces(store, span.session, span.first, span.last)
-    for entry in read_in_pieces(store, id_, view.upto + 1 if view else 1, head.size):
+        yield from read_log(store, span.session, span.first, span.last)
+    for entry in read_log(store, id_, view.upto + 1 if view else 1, head.size):
         if entry.kind is Kind.SAID:
             yield entry
 
 
-def _before(store: Store, id_: str) -> list[Stretch]:
+def _before(store: LogSource, id_: str) -> list[LogSegment]:
     """Return the parts of logs that a session goes on from, the newest first.
 
     Between it and the session that spoke last there may be others in which nothing was said,
     and of which it shows what a compaction wrote.
     """
-    forked = _forked(store, id_)
+    forked = fork_view(store.views(id_))
     last = _inherited(store, forked)
     if forked is None or last is None:
         return []
@@ -142,22 +183,18 @@ def _before(store: Store, id_: str) -> list[Stretch]:
     own = max(last.position, reach.get(last.session, 0))
     store.head(last.session)  # raises if it was deleted
     return [
-        *(Stretch(each, 0, reach[each]) for each in silent if each in reach),
-        Stretch(last.session, last.position, own),
+        *(LogSegment(each, 0, reach[each]) for each in silent if each in reach),
+        LogSegment(last.session, last.position, own),
     ]
 
 
-def _left_of_parent(store: Store, id_: str) -> tuple[Entry, ...]:
-    forked = _forked(store, id_)
+def _left_of_parent(store: LogSource, id_: str) -> tuple[Entry, ...]:
+    forked = fork_view(store.views(id_))
     entries = store.window_at(id_, forked.id).entries if forked else ()
     return tuple(entry for entry in entries if entry.session != id_)
 
 
-def _forked(store: Store, id_: str) -> View | None:
-    return next((view for view in store.views(id_) if view.cause is Cause.FORK), None)
-
-
-def _inherited(store: Store, forked: View | None) -> Entry | None:
+def _inherited(store: LogSource, forked: View | None) -> Entry | None:
     """Return the last message of the window that a session began with, as it was said."""
     if forked is None or not forked.spans:
         return None
