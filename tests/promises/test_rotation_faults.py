@@ -219,11 +219,11 @@ def no_larger_files(path: Path) -> Generator[None]:
 
 
 def never_growing(
-    connect: Callable[[str, opening.Patience], sqlite3.Connection],
-) -> Callable[[str, opening.Patience], sqlite3.Connection]:
+    connect: Callable[[str, opening.LockPatience], sqlite3.Connection],
+) -> Callable[[str, opening.LockPatience], sqlite3.Connection]:
     """Return a way to open files that finds a full disk as soon as they would grow by much."""
 
-    def connected(address: str, patience: opening.Patience) -> sqlite3.Connection:
+    def connected(address: str, patience: opening.LockPatience) -> sqlite3.Connection:
         connection = connect(address, patience)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 4}")

@@ -10,7 +10,7 @@ from holdfast.errors import StoreDamaged, StoreError
 from holdfast.ports import Lease
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.quick_check import quick_check
+from holdfast.stores.sqlite.checkup import quick_check
 
 
 def stored(path: Path) -> None:

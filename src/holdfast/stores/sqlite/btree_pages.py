@@ -1,4 +1,4 @@
-"""Reading the records of a file page by page, without the trees that lead to them.
+"""Reading the records of a file page by page, and telling to which tables they belong.
 
 SQLite finds a page through the pages above it. When one of those is damaged, everything below is
 out of its reach, although it is whole. The format of the pages is documented and does not change.
@@ -7,15 +7,17 @@ out of its reach, although it is whole. The format of the pages is documented an
 from __future__ import annotations
 
 import mmap
+import sqlite3
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = ["PAGE", "Record", "Value", "has_header", "records"]
+__all__ = ["DISTINCT", "PAGE", "PageRecord", "Value", "add_found_rows", "has_header", "records"]
 
 Value: TypeAlias = int | float | str | bytes | None
 
@@ -31,7 +33,7 @@ _REAL = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PageRecord:
     """One record as it stands on its page."""
 
     number: int | None
@@ -44,7 +46,7 @@ def has_header(content: bytes) -> bool:
     return content.startswith(_MAGIC) and int.from_bytes(content[16:18], "big") == PAGE
 
 
-def records(path: Path) -> Iterator[Record]:
+def records(path: Path) -> Iterator[PageRecord]:
     """Return every record that stands on a page in use; what is no record is passed over."""
     if not path.stat().st_size:
         return
@@ -75,7 +77,7 @@ class _Pages:
             trunk = following
         return found
 
-    def records(self, number: int) -> Iterator[Record]:
+    def records(self, number: int) -> Iterator[PageRecord]:
         """Return the records of one page."""
         page = self._page(number)
         start = 100 if number == 1 else 0
@@ -95,13 +97,13 @@ class _Pages:
     def _page(self, number: int) -> bytes:
         return self._content[(number - 1) * PAGE : number * PAGE]
 
-    def _record(self, page: bytes, at: int, kind: int) -> Record:
+    def _record(self, page: bytes, at: int, kind: int) -> PageRecord:
         number = None
         length, at = _varint(page, at + 4 if kind == _KEY_INNER else at)
         if kind == _ROW_LEAF:
             number, at = _varint(page, at)
             number -= 2**64 if number >= 2**63 else 0
-        return Record(number, _values(self._payload(page, at, length, kind)))
+        return PageRecord(number, _values(self._payload(page, at, length, kind)))
 
     def _payload(self, page: bytes, at: int, length: int, kind: int) -> bytes:
         """Return a record with what did not fit on its page."""
@@ -174,3 +176,87 @@ def _value(kind: int, content: bytes) -> Value:
         except UnicodeDecodeError:
             return content
     return content
+
+
+DISTINCT = frozenset({"sessions", "messages", "views", "compactions", "blobs", "meta"})
+"""The tables whose records look like those of no other table or index."""
+_KINDS: dict[str, tuple[type, ...]] = {
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "TEXT": (str, bytes),
+    "BLOB": (bytes,),
+    "": (str, bytes),
+}
+_HASH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the records of a table look like."""
+
+    table: str
+    names: tuple[str, ...]
+    kinds: tuple[tuple[type, ...], ...]
+    is_numbered: bool
+
+    def row(self, record: PageRecord) -> tuple[Value, ...] | None:
+        """Return the row of a record, or None if it is not one of this table."""
+        values = record.values
+        if len(values) != len(self.kinds) or self.is_numbered != (record.number is not None):
+            return None
+        if not all(isinstance(value, kind) for value, kind in zip(values, self.kinds, strict=True)):
+            return None
+        return (record.number, *values[1:]) if self.is_numbered else values
+
+
+def add_found_rows(
+    file: Path, target: sqlite3.Connection, tables: Collection[str]
+) -> dict[str, int]:
+    """Add the rows that stand on the pages of a file and that the tables do not have yet.
+
+    Args:
+        file: A database in one file, with nothing waiting beside it.
+        target: Where the rows go.
+        tables: Which of the `DISTINCT` tables are wanted.
+    """
+    shapes = [_shape(target, table) for table in sorted(tables)]
+    added = dict.fromkeys(sorted(tables), 0)
+    for record in records(file):
+        for shape in shapes:
+            row = shape.row(record)
+            if row is None or not _is_likely(shape, row):
+                continue
+            marks = ", ".join("?" * len(row))
+            with suppress(sqlite3.IntegrityError):
+                added[shape.table] += target.execute(
+                    f"INSERT OR IGNORE INTO {shape.table} ({', '.join(shape.names)})"
+                    f" VALUES ({marks})",
+                    row,
+                ).rowcount
+    return added
+
+
+def _shape(target: sqlite3.Connection, table: str) -> _Shape:
+    columns = target.execute(f"PRAGMA table_info({table})").fetchall()
+    # The number of a row stands beside its record, which has nothing in that place.
+    is_numbered = columns[0][2] == "INTEGER" and bool(columns[0][5])
+    nothing = type(None)
+    kinds = [
+        (nothing,)
+        if is_numbered and key
+        else _KINDS[kind]
+        if is_needed or key
+        else (*_KINDS[kind], nothing)
+        for _, _, kind, is_needed, _, key in columns
+    ]
+    return _Shape(table, tuple(column[1] for column in columns), tuple(kinds), is_numbered)
+
+
+def _is_likely(shape: _Shape, row: tuple[Value, ...]) -> bool:
+    """Look closer where damage could pass for a row."""
+    if shape.table == "messages":
+        values = dict(zip(shape.names, row, strict=True))
+        return values["role"] in range(4) and values["kind"] in (0, 1)
+    if shape.table == "blobs":
+        return isinstance(row[0], bytes) and len(row[0]) == _HASH
+    return True

@@ -6,27 +6,32 @@ the writing alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.recall.forms import index_forms
 from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
-from holdfast.stores.sqlite.blobs import put_blobs, stored_whole
-from holdfast.stores.sqlite.rows import ROLES
+from holdfast.session.rules import check_size
+from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
+from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
     from holdfast.recall.forms import Forms
-    from holdfast.session import Draft
+    from holdfast.session import Draft, Usage
     from holdfast.transcript import Message
 
 __all__ = [
     "NEWEST_ID",
     "Batch",
-    "Place",
+    "LogPlace",
     "Words",
+    "append_batch",
+    "grown_by",
+    "latest_of",
+    "pin_new",
     "prepare",
     "put",
     "put_message_blobs",
@@ -70,7 +75,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPlace:
     """Where a batch goes."""
 
     id: str
@@ -99,7 +104,7 @@ def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
 
 
 def write(
-    connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None
+    connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Words | None
 ) -> tuple[Entry, ...]:
     """Add the rows of a batch and return them as entries.
 
@@ -132,7 +137,7 @@ def write(
     )
 
 
-def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None) -> int:
+def put(connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Words | None) -> int:
     """Add the rows of a batch and return the id of the first.
 
     The caller's transaction moves the size of the session.
@@ -179,3 +184,78 @@ def _newest_id(connection: sqlite3.Connection) -> int:
 def _packed_whole(message: Message, packer: Packer) -> bytes:
     """Add a whole message to the blobs, and return its hash."""
     return packer.keep(stored_whole(packer.pack(message)))
+
+
+_FIND = f"""
+    SELECT key, size, ({NEWEST_ID}) FROM sessions
+    WHERE id = ? AND ended IS NULL AND trashed IS NULL AND purged IS NULL
+"""
+_GROW = "UPDATE sessions SET size = ?, touched = max(touched, ?) WHERE key = ?"
+"""Two statements, because an update that returns something takes longer than both."""
+
+
+def append_batch(
+    connection: sqlite3.Connection, place: LogPlace, batch: Batch, usage: Usage, index: Words
+) -> tuple[Entry, ...]:
+    """Write a batch where `grown_by` made room for it, its words to the index."""
+    entries = write(connection, place, batch, index)
+    if usage is not NONE_USED:
+        add_usage(connection, place.key, usage)
+    pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
+    if not pinned:
+        return entries
+    return tuple(_as_pinned(entry) if entry.id in pinned else entry for entry in entries)
+
+
+def grown_by(
+    connection: sqlite3.Connection, id_: str, batch: Batch, size: int | None = None
+) -> LogPlace:
+    """Make the session longer by the batch and return where the batch goes.
+
+    Args:
+        connection: The one that writes.
+        id_: The session.
+        batch: What will be written.
+        size: How long the session must be for it.
+    """
+    place = _found(connection, id_)
+    check_size(id_, place.size, size)
+    if batch.drafts:
+        grown = place.size + len(batch.drafts)
+        connection.execute(_GROW, (grown, latest_of(batch), place.key))
+    return place
+
+
+def latest_of(batch: Batch) -> int:
+    """Return when the newest message of a batch was said."""
+    return max([draft.at for draft in batch.drafts], default=0)
+
+
+def pin_new(connection: sqlite3.Connection, key: int, first: int, batch: Batch) -> frozenset[int]:
+    """Pin what is to be pinned from the beginning, and return its ids.
+
+    Args:
+        connection: The one that writes.
+        key: Of the session.
+        first: The id of the first message of the batch.
+        batch: What was written.
+    """
+    chosen = [first + offset for offset, draft in enumerate(batch.drafts) if draft.pinned]
+    if chosen:
+        connection.executemany(
+            "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]
+        )
+    return frozenset(chosen)
+
+
+def _found(connection: sqlite3.Connection, id_: str) -> LogPlace:
+    row = connection.execute(_FIND, (to_text(id_),)).fetchone()
+    if row is None:
+        # It is not there, or nothing may be appended to it: this says which.
+        row = (*live_key_of(connection, id_, "key, size"), None)
+    key, size, newest = row
+    return LogPlace(id_, key, size, newest or 0)
+
+
+def _as_pinned(entry: Entry) -> Entry:
+    return replace(entry, message=replace(entry.message, pinned=True))

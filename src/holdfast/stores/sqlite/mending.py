@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
 from holdfast.session import merge_spans, session_id, unpack
-from holdfast.stores.sqlite.blobs import fetcher, stored_whole, whole_from
 from holdfast.stores.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
-from holdfast.stores.sqlite.columns import SOUND, TEXTS
-from holdfast.stores.sqlite.index import INDEX_TABLES
-from holdfast.stores.sqlite.index_form import build_index
+from holdfast.stores.sqlite.index import INDEX_TABLES, build_index
 from holdfast.stores.sqlite.log import put_message_blobs
 from holdfast.stores.sqlite.purging import finish_purges
-from holdfast.stores.sqlite.rows import ROLES, Row, text_from
+from holdfast.stores.sqlite.rows import ROLES, Row, fetcher, stored_whole, text_from, whole_from
+from holdfast.stores.sqlite.schema import SOUND, TEXTS
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.stores.sqlite.blobs import fetcher, references
-from holdfast.stores.sqlite.row_classifier import DISTINCT, add_found_rows
+from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows
+from holdfast.stores.sqlite.rows import fetcher, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The rows of sessions: created, listed, amended, ended."""
+"""The rows of sessions and what hangs on them: keys, pins, leases, the trash, small values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.errors import UnknownSession
+from holdfast.ports import Lease
 from holdfast.session import Usage
 from holdfast.session.rules import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
     from_json,
+    key_of,
     keys_of,
     session_from,
     session_of,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NONE_USED",
     "Grown",
+    "acquire_lease",
     "add_usage",
     "amend_session",
     "end_session",
@@ -35,7 +39,13 @@ __all__ = [
     "insert_session",
     "key_name",
     "list_sessions",
+    "release_lease",
+    "remember_value",
+    "remembered_value",
+    "restore_sessions",
+    "set_pin",
     "take_key",
+    "trash_sessions",
 ]
 
 NONE_USED = Usage()
@@ -254,4 +264,94 @@ def _counts(usage: Usage) -> tuple[int | float, ...]:
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         usage.cost,
+    )
+
+
+def set_pin(connection: sqlite3.Connection, id_: str, message_id: int, *, pinned: bool) -> None:
+    """Pin a message in a session, or let go of it."""
+    key = key_of(connection, id_)
+    if not pinned:
+        connection.execute("DELETE FROM pins WHERE session = ? AND message = ?", (key, message_id))
+        return
+    found = connection.execute("SELECT 1 FROM messages WHERE id = ?", (message_id,)).fetchone()
+    if found is None:
+        raise UnknownSession(f"there is no message {message_id} to pin")
+    connection.execute(
+        "INSERT OR IGNORE INTO pins (session, message) VALUES (?, ?)", (key, message_id)
+    )
+
+
+def remember_value(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a value under a name, in place of an earlier one."""
+    connection.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (to_text(name), to_text(value))
+    )
+
+
+def remembered_value(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the value under a name."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (to_text(name),)).fetchone()
+    return None if row is None else text_from(row[0])
+
+
+def acquire_lease(connection: sqlite3.Connection, lease: Lease, now: int) -> Lease:
+    """Take a lease that is free, expired or one's own; another's is returned as it is."""
+    key = key_of(connection, lease.session)
+    connection.execute(
+        """
+        INSERT INTO leases (session, holder, expires) VALUES (?, ?, ?)
+        ON CONFLICT (session) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
+        WHERE leases.holder = excluded.holder OR leases.expires <= ?
+        """,
+        (key, to_text(lease.holder), lease.expires, now),
+    )
+    holder, expires = connection.execute(
+        "SELECT holder, expires FROM leases WHERE session = ?", (key,)
+    ).fetchone()
+    return Lease(lease.session, text_from(holder), expires)
+
+
+def release_lease(connection: sqlite3.Connection, lease: Lease) -> None:
+    """Give back a lease if it is still one's own."""
+    connection.execute(
+        "DELETE FROM leases WHERE session = ? AND holder = ?",
+        (key_of(connection, lease.session), to_text(lease.holder)),
+    )
+
+
+def trash_sessions(
+    connection: sqlite3.Connection, ids: Sequence[str], at: int, used_since: int | None
+) -> int:
+    """Put sessions into the trash; returns how many were not there yet.
+
+    Args:
+        connection: The one that writes.
+        ids: The sessions.
+        at: The time.
+        used_since: Leaves conversations alone in which anything was said at this time or later.
+    """
+    return sum(
+        connection.execute(
+            """
+            UPDATE sessions SET trashed = ?1 WHERE key = ?2 AND trashed IS NULL
+                AND (?3 IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions AS other
+                    WHERE other.root = sessions.root AND other.trashed IS NULL
+                        AND other.touched >= ?3
+                ))
+            """,
+            (at, key_of(connection, id_), used_since),
+        ).rowcount
+        for id_ in ids
+    )
+
+
+def restore_sessions(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Take sessions out of the trash; returns how many were in it."""
+    return sum(
+        connection.execute(
+            "UPDATE sessions SET trashed = NULL WHERE key = ? AND trashed IS NOT NULL",
+            (key_of(connection, id_),),
+        ).rowcount
+        for id_ in ids
     )

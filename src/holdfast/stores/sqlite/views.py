@@ -10,7 +10,7 @@ import msgspec
 from holdfast.errors import UnknownSession
 from holdfast.session import Draft, Entry, Head, Kind, merge_spans
 from holdfast.session.rules import check_generation, unknown_session
-from holdfast.stores.sqlite.log import Batch, Place, prepare, write
+from holdfast.stores.sqlite.log import Batch, LogPlace, prepare, write
 from holdfast.stores.sqlite.rows import (
     Row,
     compaction_from,
@@ -55,13 +55,13 @@ def apply_change(connection: sqlite3.Connection, id_: str, change: Change, batch
     key, size, generation, view = live_key_of(connection, id_)
     check_generation(id_, generation, change.generation)
     late = said_after(connection, key, change.seen)
-    place = Place(id_, key, size)
+    place = LogPlace(id_, key, size)
     return show_change(connection, place, (change, batch), late, view)
 
 
 def show_change(
     connection: sqlite3.Connection,
-    place: Place,
+    place: LogPlace,
     change: tuple[Change, Batch],
     late: Sequence[tuple[int, int, int]],
     parent: int | None,

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, UnknownSession
 from holdfast.session import Entry, Head, Refreshed, Window, likely_hashes, searchable, unpack
-from holdfast.stores.sqlite.blobs import fetcher, whole_from
 from holdfast.stores.sqlite.rows import (
     KINDS,
     ROLES,
     MessageRow,
+    fetcher,
     keys_of,
     names_of,
     pins_of,
     reading,
     state_of,
+    whole_from,
 )
 
 if TYPE_CHECKING:
