@@ -27,11 +27,11 @@ SHARED_NAMES: set[str] = set(
     """
     Answered Asked Block Call Candidate Cause Chain Checkpoint Choice Compaction Desk Draft
     Entry Family File Files Flag Fold Folded Forking Found Head Heading Imported Journal
-    Keys Kind Ledger Line Lines Marked Memory Meter Opened Origin Outcome Page Passage
-    Patience Piece Place Plan Query Raised Reading Record Refused Report Request Returned
-    Rewound Room Root Said Scope Screen Shelf Showing Shown Source Span Spoken Standing
+    Keys Kind Ledger Line Lines Marked Memory Meter Origin Outcome Page Passage
+    Piece Place Plan Query Raised Reading Record Refused Report Request Returned
+    Rewound Room Root Said Screen Shelf Showing Shown Source Span Spoken Standing
     Status Step Strand StreamDesk Survey Taken Tally Target Terms Thought Thread Told Tree
-    Trouble Turn Turns Unreadable View Watch Window Written
+    Trouble Turn Unreadable View Watch Window Written
     """.split()
 )
 

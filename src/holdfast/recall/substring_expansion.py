@@ -122,15 +122,14 @@ def _joined_ways(index: TermIndex, endings: Sequence[str], others: Sequence[str]
     *between, last = others
     words = index.words_beginning(last)
     onward = shortest(words, len(words))
-    pairs = sorted(((e, w) for e in endings for w in onward[:_LIKELY_PAIRS]), key=_length)
+    pairs = sorted(
+        ((ending, word) for ending in endings for word in onward[:_LIKELY_PAIRS]),
+        key=lambda pair: len(pair[0]) + len(pair[1]),
+    )
     likely = [phrase([ending, *between, word]) for ending, word in pairs[:_LIKELY_PAIRS]]
     most = max(_FEWEST_ENDINGS, _MOST_PAIRS // max(1, len(onward)))
     whole = [phrase([ending, *others], is_prefix=True) for ending in endings[:most]]
     return _Ways(likely or whole, whole, is_slow=len(onward) * len(whole) > _SLOW)
-
-
-def _length(pair: tuple[str, str]) -> int:
-    return sum(map(len, pair))
 
 
 def _as_it_is(word: str, longer: Sequence[str]) -> list[str]:

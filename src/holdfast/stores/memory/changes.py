@@ -240,7 +240,9 @@ def purge_sessions(tables: Tables, ids: Sequence[str]) -> list[int]:
         else:
             tables.messages[entry.id] = None
             tables.log[entry.session, entry.position] = None
-    _drop_pins(tables, {entry.id for entry in going} - needed)
+    lost = {entry.id for entry in going} - needed
+    for stored in [each for each in tables.all_sessions() if each.pins & lost]:
+        tables.sessions[stored.session.id] = replace(stored, pins=stored.pins - lost)
     _drop_sessions(tables, gone - left)
     return [entry.id for entry in going]
 
@@ -269,12 +271,6 @@ def _needed(tables: Tables, gone: set[str]) -> set[int]:
         return stored.entry.stands_for if stored else None
 
     return with_originals(needed, stands_for)
-
-
-def _drop_pins(tables: Tables, ids: set[int]) -> None:
-    for stored in list(tables.all_sessions()):
-        if stored.pins & ids:
-            tables.sessions[stored.session.id] = replace(stored, pins=stored.pins - ids)
 
 
 def _drop_sessions(tables: Tables, ids: set[str]) -> None:

@@ -200,16 +200,13 @@ def _words(connection: sqlite3.Connection) -> Iterator[str]:
         except StoreDamaged:
             continue  # it was named with the bodies
         word = _WORD.search(fold(text).lower())
-        if word and not _is_indexed(connection, id_, word[0]):
-            yield f"message {id_} is missing in the index"
-
-
-def _is_indexed(connection: sqlite3.Connection, id_: int, word: str) -> bool:
-    found = connection.execute(
-        "SELECT 1 FROM message_words WHERE message_words MATCH ? AND rowid = ?",
-        (f'"{word}"', id_),
-    )
-    return found.fetchone() is not None
+        if word:
+            found = connection.execute(
+                "SELECT 1 FROM message_words WHERE message_words MATCH ? AND rowid = ?",
+                (f'"{word[0]}"', id_),
+            )
+            if found.fetchone() is None:
+                yield f"message {id_} is missing in the index"
 
 
 def _countable(connection: sqlite3.Connection, statement: str) -> int:

@@ -37,7 +37,7 @@ from holdfast.stores.sqlite.purging import without_words
 from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from holdfast.recall.forms import Forms
 
@@ -268,21 +268,17 @@ def build_index(connection: sqlite3.Connection, index: WordIndex) -> int:
 
     Returns how many messages are in it.
     """
-    count = index.rebuild(connection, _searchable_rows(connection))
-    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_NAME, str(FORM)))
-    without_words(connection)
-    return count
-
-
-def _searchable_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
     rows = connection.execute(
         """
         SELECT m.id FROM messages AS m JOIN sessions AS s ON s.key = m.session
         WHERE m.kind = 0 AND s.purged IS NULL ORDER BY m.id
         """
     )
-    for (id_,) in rows:
-        yield from texts_of(connection, [id_]).items()
+    texts = (row for (id_,) in rows for row in texts_of(connection, [id_]).items())
+    count = index.rebuild(connection, texts)
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_NAME, str(FORM)))
+    without_words(connection)
+    return count
 
 
 _MOST_WORDS = 1_000_000

@@ -142,7 +142,10 @@ def put(connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Wo
 
     The caller's transaction moves the size of the session.
     """
-    first = 1 + (_newest_id(connection) if place.newest is None else place.newest)
+    newest = place.newest
+    if newest is None:
+        (newest,) = connection.execute(f"SELECT ({NEWEST_ID})").fetchone()
+    first = 1 + (newest or 0)
     key, position = place.key, place.size + 1
     rows: list[tuple[object, ...]] = [
         (first + offset, key, position + offset, *said) for offset, said in enumerate(batch.said)
@@ -176,11 +179,6 @@ def put_message_blobs(
     return body
 
 
-def _newest_id(connection: sqlite3.Connection) -> int:
-    (newest,) = connection.execute(f"SELECT ({NEWEST_ID})").fetchone()
-    return newest or 0
-
-
 def _packed_whole(message: Message, packer: Packer) -> bytes:
     """Add a whole message to the blobs, and return its hash."""
     return packer.keep(stored_whole(packer.pack(message)))
@@ -204,7 +202,10 @@ def append_batch(
     pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
     if not pinned:
         return entries
-    return tuple(_as_pinned(entry) if entry.id in pinned else entry for entry in entries)
+    return tuple(
+        replace(entry, message=replace(entry.message, pinned=True)) if entry.id in pinned else entry
+        for entry in entries
+    )
 
 
 def grown_by(
@@ -218,7 +219,12 @@ def grown_by(
         batch: What will be written.
         size: How long the session must be for it.
     """
-    place = _found(connection, id_)
+    row = connection.execute(_FIND, (to_text(id_),)).fetchone()
+    if row is None:
+        # It is not there, or nothing may be appended to it: this says which.
+        row = (*live_key_of(connection, id_, "key, size"), None)
+    key, held, newest = row
+    place = LogPlace(id_, key, held, newest or 0)
     check_size(id_, place.size, size)
     if batch.drafts:
         grown = place.size + len(batch.drafts)
@@ -246,16 +252,3 @@ def pin_new(connection: sqlite3.Connection, key: int, first: int, batch: Batch) 
             "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]
         )
     return frozenset(chosen)
-
-
-def _found(connection: sqlite3.Connection, id_: str) -> LogPlace:
-    row = connection.execute(_FIND, (to_text(id_),)).fetchone()
-    if row is None:
-        # It is not there, or nothing may be appended to it: this says which.
-        row = (*live_key_of(connection, id_, "key, size"), None)
-    key, size, newest = row
-    return LogPlace(id_, key, size, newest or 0)
-
-
-def _as_pinned(entry: Entry) -> Entry:
-    return replace(entry, message=replace(entry.message, pinned=True))

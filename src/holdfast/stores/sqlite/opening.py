@@ -71,7 +71,12 @@ def open_file(path: Path, patience: LockPatience, *, read_only: bool = False) ->
         patience: How long to wait for others.
         read_only: Whether it must stay as it is although it could be written.
     """
-    _check_sqlite()
+    if sqlite3.sqlite_version_info < _OLDEST:
+        wanted = ".".join(map(str, _OLDEST))
+        raise StoreError(
+            f"SQLite {wanted} or newer is needed; Python here was built with "
+            f"{sqlite3.sqlite_version}"
+        )
     try:
         writable = _prepare(path, is_created=not read_only)
         address = path.absolute().as_uri()
@@ -125,15 +130,6 @@ def migrate(
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-
-
-def _check_sqlite() -> None:
-    if sqlite3.sqlite_version_info < _OLDEST:
-        wanted = ".".join(map(str, _OLDEST))
-        raise StoreError(
-            f"SQLite {wanted} or newer is needed; Python here was built with "
-            f"{sqlite3.sqlite_version}"
-        )
 
 
 def _prepare(path: Path, *, is_created: bool) -> bool:

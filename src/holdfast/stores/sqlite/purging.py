@@ -65,10 +65,17 @@ def purge(database: Database, ids: Sequence[str], index: WordIndex) -> int:
     messages are kept without their session's name, out of search. They go with the last session
     that needs them. Without sessions, only what an interrupted purge has left is deleted.
     """
-    if not ids and not _is_unfinished(database):
-        return 0
+    if not ids:
+        with database.read() as connection:
+            if connection.execute(_UNFINISHED).fetchone() is None:
+                return 0
     with database.write(index.forget) as connection, erasing(connection):
-        chosen = {_trashed_key(connection, id_) for id_ in ids}
+        chosen: set[int] = set()
+        for id_ in ids:
+            key, trashed = keys_of(connection, id_, "key, trashed")
+            if trashed is None:
+                raise not_in_trash(id_)
+            chosen.add(key)
         for key in sorted(chosen):
             _hide(connection, key)
         gone = _purged(connection)
@@ -123,18 +130,6 @@ def without_words(connection: sqlite3.Connection) -> None:
     connection.execute(
         f"UPDATE meta SET value = ? WHERE key IN ({_UNFINISHED})", (str(-_BEGINNING),)
     )
-
-
-def _is_unfinished(database: Database) -> bool:
-    with database.read() as connection:
-        return connection.execute(_UNFINISHED).fetchone() is not None
-
-
-def _trashed_key(connection: sqlite3.Connection, id_: str) -> int:
-    key, trashed = keys_of(connection, id_, "key, trashed")
-    if trashed is None:
-        raise not_in_trash(id_)
-    return key
 
 
 def _hide(connection: sqlite3.Connection, key: int) -> None:

@@ -127,30 +127,26 @@ def reading(place: str) -> _Reading:
 def session_from(row: Row) -> Session:
     """Return the session that a row of `SELECT_SESSIONS` tells of."""
     with reading(f"session {row[0]}"):
-        return _session(row)
-
-
-def _session(row: Row) -> Session:
-    return Session(
-        id=row[0],
-        source=text_from(row[1]),
-        started=row[2],
-        title=text_from(row[3]),
-        model=text_from(row[4]),
-        goal=text_from(row[5]),
-        parent=row[6],
-        fork=None if row[7] is None else Fork(row[7]),
-        root=row[8],
-        ended=row[9],
-        end_reason=None if row[10] is None else EndReason(row[10]),
-        trashed=row[11],
-        touched=row[12],
-        size=row[13],
-        generation=row[14],
-        usage=Usage(*row[15:21]),
-        metadata=from_json(row[21]),
-        key=None if row[22] is None else text_from(row[22]),
-    )
+        return Session(
+            id=row[0],
+            source=text_from(row[1]),
+            started=row[2],
+            title=text_from(row[3]),
+            model=text_from(row[4]),
+            goal=text_from(row[5]),
+            parent=row[6],
+            fork=None if row[7] is None else Fork(row[7]),
+            root=row[8],
+            ended=row[9],
+            end_reason=None if row[10] is None else EndReason(row[10]),
+            trashed=row[11],
+            touched=row[12],
+            size=row[13],
+            generation=row[14],
+            usage=Usage(*row[15:21]),
+            metadata=from_json(row[21]),
+            key=None if row[22] is None else text_from(row[22]),
+        )
 
 
 def session_of(connection: sqlite3.Connection, id_: str) -> Session:

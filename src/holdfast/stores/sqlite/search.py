@@ -81,7 +81,13 @@ def scope_of(connection: sqlite3.Connection, filters: Filters) -> SqlScope:
     if replace(filters, include_trashed=False, exclude_sources=()) == Filters():
         is_hopeful = bool(filters.exclude_sources)
         return SqlScope(condition, values, is_narrow=False, is_hopeful=is_hopeful)
-    keys = _keys(connection, about_sessions)
+    # One more than can be named, if there are more.
+    rows = connection.execute(
+        f"SELECT s.key FROM sessions AS s WHERE {' AND '.join(text for text, _ in about_sessions)}"
+        " LIMIT ?",
+        (*(value for _, bound in about_sessions for value in bound), _NAMED + 1),
+    )
+    keys = [key for (key,) in rows]
     if len(keys) > _NAMED:
         return SqlScope(condition, values, is_narrow=True)
     first, last = _range(connection, keys)
@@ -163,16 +169,6 @@ def _about_messages(filters: Filters, spans: Sequence[Sequence[int]]) -> Iterato
         yield "m.at >= ?", (filters.since,)
     if filters.until is not None:
         yield "m.at <= ?", (filters.until,)
-
-
-def _keys(connection: sqlite3.Connection, clauses: Sequence[_Clause]) -> list[int]:
-    """Return the sessions that pass, one more than can be named if there are more."""
-    condition = " AND ".join(text for text, _ in clauses) or "1"
-    rows = connection.execute(
-        f"SELECT s.key FROM sessions AS s WHERE {condition} LIMIT ?",
-        (*(value for _, bound in clauses for value in bound), _NAMED + 1),
-    )
-    return [key for (key,) in rows]
 
 
 def _range(connection: sqlite3.Connection, keys: Sequence[int]) -> tuple[int, int]:

@@ -212,7 +212,12 @@ class Places:
         for entry in pieces:
             session, position = entry.session, entry.position
             if session not in keys:
-                keys[session] = _any_key_of(self._connection, session)
+                row = self._connection.execute(
+                    "SELECT key FROM sessions WHERE id = ?", (to_text(session),)
+                ).fetchone()
+                if row is None:
+                    raise unknown_session(session)
+                keys[session] = int(row[0])
             places.append((keys[session], position, position))
         spans = merge_spans(places)
         for key, first, last in set(spans) - self._there:
@@ -228,13 +233,6 @@ class Places:
             (name,) = (id_ for id_, known in self._keys.items() if known == key)
             raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
         self._there.add((key, first, last))
-
-
-def _any_key_of(connection: sqlite3.Connection, id_: str) -> int:
-    row = connection.execute("SELECT key FROM sessions WHERE id = ?", (to_text(id_),)).fetchone()
-    if row is None:
-        raise unknown_session(id_)
-    return int(row[0])
 
 
 def _insert_compaction(

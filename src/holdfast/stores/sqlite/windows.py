@@ -23,7 +23,7 @@ from holdfast.stores.sqlite.rows import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.transcript import Message
 
@@ -163,7 +163,12 @@ def whole_of(connection: sqlite3.Connection, message_id: int) -> Message:
 def texts_of(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, str]:
     """Return the words of messages that a search may find, by id."""
     wanted = list(ids)
-    rows = {row[0]: row for row in _rows_of(connection, wanted)}
+    rows: dict[int, MessageRow] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        found = connection.execute(f"SELECT {COLUMNS} FROM messages WHERE id IN ({marks})", some)
+        rows.update((row[0], row) for row in found)
     ahead = [digest for row in rows.values() for digest in likely_hashes(row[7])]
     fetch = fetcher(connection, ahead=ahead)
     return {
@@ -198,13 +203,6 @@ def stored_spans(
         raise UnknownSession(f"the session has no view {view}")
     with reading(f"view {view}"):
         return [[key, first, last] for key, first, last in json.loads(row[0])], row[1]
-
-
-def _rows_of(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageRow]:
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        yield from connection.execute(f"SELECT {COLUMNS} FROM messages WHERE id IN ({marks})", some)
 
 
 def _row_of(connection: sqlite3.Connection, message_id: int) -> MessageRow:
