@@ -4,7 +4,8 @@ The counter is a port too; it lives with the arithmetic that uses it, in `holdfa
 """
 
 from holdfast.ports.clock import Clock
-from holdfast.ports.engine import WindowEngine
+from holdfast.ports.driving import arun, run
+from holdfast.ports.engine import Blocking, EnginePass, WindowEngine
 from holdfast.ports.memory import MemoryProvider
 from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
 from holdfast.ports.store import (
@@ -22,10 +23,12 @@ from holdfast.ports.upkeep import REQUIRED, Capability, FileUpkeep, Health, Tras
 __all__ = [
     "REQUIRED",
     "Amendment",
+    "Blocking",
     "Capability",
     "ChatModel",
     "Clock",
     "Delta",
+    "EnginePass",
     "FileUpkeep",
     "Finished",
     "Health",
@@ -42,5 +45,7 @@ __all__ = [
     "Thought",
     "Trash",
     "WindowEngine",
+    "arun",
     "file_upkeep",
+    "run",
 ]

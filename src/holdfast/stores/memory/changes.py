@@ -32,7 +32,7 @@ from holdfast.session.rules import (
     not_in_trash,
     unknown_session,
 )
-from holdfast.stores.memory.tables import StoredMessage, StoredSession, copied_json
+from holdfast.stores.memory.tables import MessageRecord, SessionRecord, copied_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ __all__ = [
 _NOTHING = Usage()
 
 
-def insert_session(tables: Tables, session: Session, parent: StoredSession | None = None) -> None:
+def insert_session(tables: Tables, session: Session, parent: SessionRecord | None = None) -> None:
     """Add a session; its log begins empty whatever it says."""
     if tables.sessions.get(session.id) is not None:
         raise id_taken(session.id)
@@ -70,7 +70,7 @@ def insert_session(tables: Tables, session: Session, parent: StoredSession | Non
         key=None,
         metadata=copied_json(session.metadata),
     )
-    tables.sessions[session.id] = StoredSession(session=stored, number=next(tables.numbers))
+    tables.sessions[session.id] = SessionRecord(session=stored, number=next(tables.numbers))
     tables.families[root] = (*(tables.families.get(root) or ()), session.id)
     if session.key:
         _give_key(tables, session.id, session.key)
@@ -223,7 +223,7 @@ def purge_sessions(tables: Tables, ids: Sequence[str]) -> list[int]:
         stored = _without_key(tables, tables.found(id_))
         bare = Session(id=id_, source="", started=0, root=stored.session.root)
         bare = replace(bare, parent=stored.session.parent, size=stored.session.size)
-        tables.sessions[id_] = StoredSession(session=bare, number=stored.number, is_purged=True)
+        tables.sessions[id_] = SessionRecord(session=bare, number=stored.number, is_purged=True)
         tables.leases[id_] = None
     gone = {each.session.id for each in tables.all_sessions() if each.is_purged}
     needed = _needed(tables, gone)
@@ -286,7 +286,7 @@ def _drop_sessions(tables: Tables, ids: set[str]) -> None:
 
 
 def _written(
-    tables: Tables, stored: StoredSession, drafts: Iterable[Draft], kind: Kind
+    tables: Tables, stored: SessionRecord, drafts: Iterable[Draft], kind: Kind
 ) -> list[Entry]:
     """Add drafts to a log; the caller makes the session longer."""
     session = stored.session
@@ -305,14 +305,14 @@ def _written(
             shortened=draft.whole is not None,
             stands_for=draft.stands_for,
         )
-        message = StoredMessage(entry, draft.whole)
+        message = MessageRecord(entry, draft.whole)
         tables.messages[id_] = tables.log[session.id, position] = message
         entries.append(entry)
     return entries
 
 
 def _show_change(
-    tables: Tables, stored: StoredSession, change: Change, late: Sequence[Entry]
+    tables: Tables, stored: SessionRecord, change: Change, late: Sequence[Entry]
 ) -> Head:
     """Write what a change derives, its view and the record of the pass."""
     session = stored.session
@@ -384,7 +384,7 @@ def _give_key(tables: Tables, id_: str, key: str) -> None:
     tables.keys[key] = id_
 
 
-def _without_key(tables: Tables, stored: StoredSession) -> StoredSession:
+def _without_key(tables: Tables, stored: SessionRecord) -> SessionRecord:
     if stored.session.key is not None:
         tables.keys[stored.session.key] = None
         stored = replace(stored, session=replace(stored.session, key=None))

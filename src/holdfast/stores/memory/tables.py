@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from holdfast.session import CompactionRecord, Session, View
     from holdfast.transcript import Message
 
-__all__ = ["StoredMessage", "StoredSession", "Tables", "copied_json"]
+__all__ = ["MessageRecord", "SessionRecord", "Tables", "copied_json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSession:
+class SessionRecord:
     """A session with everything that belongs to it but its messages."""
 
     session: Session
@@ -77,7 +77,7 @@ class StoredSession:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredMessage:
+class MessageRecord:
     """An entry of the log without its pin, and the whole message where it was shortened."""
 
     entry: Entry
@@ -92,19 +92,19 @@ def _empty() -> MutableMapping[str, str | None]:
 class Tables:
     """Everything in a store; None stands for what was deleted in a transaction."""
 
-    sessions: MutableMapping[str, StoredSession | None] = field(
-        default_factory=dict[str, StoredSession | None]
+    sessions: MutableMapping[str, SessionRecord | None] = field(
+        default_factory=dict[str, SessionRecord | None]
     )
     families: MutableMapping[str, tuple[str, ...] | None] = field(
         default_factory=dict[str, tuple[str, ...] | None]
     )
     """The ids of sessions by the root that they share."""
-    log: MutableMapping[tuple[str, int], StoredMessage | None] = field(
-        default_factory=dict[tuple[str, int], StoredMessage | None]
+    log: MutableMapping[tuple[str, int], MessageRecord | None] = field(
+        default_factory=dict[tuple[str, int], MessageRecord | None]
     )
     """Messages by session and position."""
-    messages: MutableMapping[int, StoredMessage | None] = field(
-        default_factory=dict[int, StoredMessage | None]
+    messages: MutableMapping[int, MessageRecord | None] = field(
+        default_factory=dict[int, MessageRecord | None]
     )
     keys: MutableMapping[str, str | None] = field(default_factory=_empty)
     """The ids of sessions by what their callers call them."""
@@ -133,18 +133,18 @@ class Tables:
 
     def fresh(self) -> list[Entry]:
         """Return what was said in a transaction, in order."""
-        written = cast("ChainMap[int, StoredMessage | None]", self.messages).maps[0]
+        written = cast("ChainMap[int, MessageRecord | None]", self.messages).maps[0]
         entries = [each.entry for each in written.values() if each is not None]
         return [each for each in entries if each.kind is Kind.SAID]
 
-    def found(self, id_: str) -> StoredSession:
+    def found(self, id_: str) -> SessionRecord:
         """Return a session; one that is not there raises `UnknownSession`."""
         stored = self.sessions.get(id_)
         if stored is None or stored.is_purged:
             raise unknown_session(id_)
         return stored
 
-    def live(self, id_: str) -> StoredSession:
+    def live(self, id_: str) -> SessionRecord:
         """Return a session to which something may be added."""
         stored = self.found(id_)
         check_live(stored.session, lambda: self.lineage(id_))
@@ -158,11 +158,11 @@ class Tables:
         known.sort(key=lambda each: (each.session.id != root, each.session.started, each.number))
         return tuple(each.copied() for each in known)
 
-    def all_sessions(self) -> Iterator[StoredSession]:
+    def all_sessions(self) -> Iterator[SessionRecord]:
         """Return every session, deleted ones of which something is left included."""
         return (each for each in self.sessions.values() if each is not None)
 
-    def message(self, id_: int) -> StoredMessage:
+    def message(self, id_: int) -> MessageRecord:
         """Return a message; one that is not there raises `UnknownSession`."""
         stored = self.messages.get(id_)
         if stored is None:
@@ -191,7 +191,7 @@ class Tables:
         """Return what was said at some positions of a log."""
         return (each for each in self.between(id_, positions) if each.kind is Kind.SAID)
 
-    def shown(self, stored: StoredSession, view: int | None) -> tuple[Entry, ...]:
+    def shown(self, stored: SessionRecord, view: int | None) -> tuple[Entry, ...]:
         """Return what a view of a session shows now."""
         through = stored.shown_by(view)
         id_, upto = stored.session.id, through.upto if through else 0
@@ -201,7 +201,7 @@ class Tables:
         entries += self.said(id_, range(upto + 1, stored.session.size + 1))
         return self.pinned(stored, entries)
 
-    def pinned(self, stored: StoredSession, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    def pinned(self, stored: SessionRecord, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Return entries with the pins of a session."""
         return tuple(
             replace(each, message=replace(each.message, pinned=True))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from holdfast.recall import Node
     from holdfast.session import Entry, Span
-    from holdfast.stores.memory.tables import StoredSession, Tables
+    from holdfast.stores.memory.tables import SessionRecord, Tables
 
 __all__ = ["FilteredWords", "WordLists"]
 
@@ -199,7 +199,7 @@ class FilteredWords:
         role = ROLES.index(entry.message.role)
         return Candidate(entry.id, stored.number, entry.position, role, entry.at, entry.tokens)
 
-    def _admits(self, stored: StoredSession) -> bool:
+    def _admits(self, stored: SessionRecord) -> bool:
         session, filters = stored.session, self.filters
         return (
             (not filters.sessions or session.id in filters.sessions)
