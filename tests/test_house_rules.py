@@ -26,8 +26,8 @@ PUBLIC_NAMES = 30
 SHARED_NAMES: set[str] = set(
     """
     Asked Block Call Cause Choice Draft Family File Folded Found Heading Kind Memory Meter
-    Opened Passage Patience Piece Place Plan Raised Reading Record Refused Request Returned
-    Room Said Scope Showing Shown Source Span Spoken Standing Terms Thought Told Watch
+    Passage Piece Plan Raised Reading Record Refused Request Returned Room Said Showing
+    Shown Source Span Spoken Standing Terms Thought Told Watch
     """.split()
 )
 
