@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from holdfast import deadline
 from holdfast.errors import ConfigError, MemoryRefused
 from holdfast.memory import LEFT_OUT, MEMORY_TOOL
 from holdfast.memory_runtime import Federation, MemoryStatus, Standing, Terms
@@ -421,6 +422,7 @@ def test_a_system_without_threads_costs_memory_and_not_the_turn(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(deadline, "_idle", [])
     assert memory.recall("words") == ""
     assert memory.status().trouble == "prefetch failed: RuntimeError: can't start new thread"
     monkeypatch.undo()

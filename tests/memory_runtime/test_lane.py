@@ -6,7 +6,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.memory_runtime.lane import Lane, Raised, Returned
+from holdfast.deadline import Raised, Returned
+from holdfast.memory_runtime.lane import Lane
 
 
 def threads(name: str) -> int:

@@ -17,7 +17,8 @@ class Reply:
     """One HTTP answer; `cut` closes the connection after that many bytes of the body.
 
     With `keeps` the connection stays open for another request; without an answer (`drops`) it is
-    closed as soon as the request was read. A body may hold bytes that are no text, written as Python's escaped surrogates.
+    closed as soon as the request was read. A body may hold bytes that are no
+    text, written as Python's escaped surrogates.
     """
 
     status: int = 200

@@ -16,7 +16,7 @@ from holdfast.errors import SummarizerMisread
 from holdfast.ports import Finished
 from holdfast.providers import AnthropicSummarizer, OpenAISummarizer
 from holdfast.providers.anthropic_model import AnthropicModel
-from holdfast.providers.http_clients import Endpoint, HttpClients
+from holdfast.providers.http_clients import ApiEndpoint, HttpClients
 from holdfast.providers.openai_model import OpenAIModel
 from holdfast.summary import Ask
 from tests.providers.provider import Provider, Reply, chat, message, outcome, provider
@@ -218,9 +218,9 @@ class FakeClient:
 
 def test_clients_that_nobody_uses_are_closed_when_there_are_many() -> None:
     clients, lent = HttpClients(), list[FakeClient]()
-    with clients.borrow(FakeClient, Endpoint("in use")) as used:
+    with clients.borrow(FakeClient, ApiEndpoint("in use")) as used:
         for number in range(20):
-            with clients.borrow(FakeClient, Endpoint(str(number))) as shared:
+            with clients.borrow(FakeClient, ApiEndpoint(str(number))) as shared:
                 lent.append(shared.client)
         assert [client.is_closed for client in lent] == [True] * 5 + [False] * 15
         assert not used.client.is_closed
@@ -233,17 +233,12 @@ def test_clients_that_nobody_uses_are_closed_when_there_are_many() -> None:
 
 def test_a_client_that_has_only_failed_is_not_kept() -> None:
     clients = HttpClients()
-    with (
-        pytest.raises(KeyError),
-        clients.borrow(FakeClient, Endpoint()) as first,
-        clients.borrow(FakeClient, Endpoint()) as again,
-    ):
-        assert again is first
+    with pytest.raises(KeyError), clients.borrow(FakeClient, ApiEndpoint()) as first:
         raise KeyError
     assert first.client.is_closed
-    with clients.borrow(FakeClient, Endpoint()) as second:
+    with clients.borrow(FakeClient, ApiEndpoint()) as second:
         assert second is not first
-    with pytest.raises(KeyError), clients.borrow(FakeClient, Endpoint()) as third:
+    with pytest.raises(KeyError), clients.borrow(FakeClient, ApiEndpoint()) as third:
         raise KeyError
     assert third is second
     assert not third.client.is_closed

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.providers.provider_errors import (
-    Failure,
     FailureKind,
+    RequestFailure,
     error_sentence,
     failure_of,
     retry_after,
@@ -74,7 +74,7 @@ def test_a_status_without_words_is_still_a_sentence() -> None:
     class APIStatusError(Exception):
         status_code = 500
 
-    assert failure_of(APIStatusError(), 1.0) == Failure(
+    assert failure_of(APIStatusError(), 1.0) == RequestFailure(
         FailureKind.UNAVAILABLE, "HTTP 500", details="None"
     )
 
@@ -87,9 +87,9 @@ def test_a_connection_that_broke_is_told_from_one_that_was_never_made() -> None:
         """Named like the HTTP library's own."""
 
     broken = APIConnectionError("Connection error.")
-    assert failure_of(broken, 1.0) == Failure(FailureKind.NO_CONNECTION, "Connection error.")
+    assert failure_of(broken, 1.0) == RequestFailure(FailureKind.NO_CONNECTION, "Connection error.")
     broken.__cause__ = ReadError("reset")
-    assert failure_of(broken, 1.0) == Failure(FailureKind.CUT_OFF, "reset")
+    assert failure_of(broken, 1.0) == RequestFailure(FailureKind.CUT_OFF, "reset")
 
 
 def test_an_error_of_our_own_is_no_failure_of_the_request() -> None:

@@ -6,14 +6,12 @@ there, and it need not be written for several threads.
 
 from __future__ import annotations
 
-import contextvars
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from holdfast.deadline import DedicatedThread, Ending, sentence_of
 from holdfast.engines.contract import missing_names
 from holdfast.errors import ConfigError
 from holdfast.wire.encodable import encodable
@@ -21,31 +19,9 @@ from holdfast.wire.encodable import encodable
 if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine
 
-__all__ = ["Busy", "Ending", "Guest", "Hung", "Raised", "Returned"]
+__all__ = ["Busy", "Guest", "PluginEnding"]
 
 _REASON_LENGTH = 300
-_Job: TypeAlias = "tuple[contextvars.Context, Callable[[], object], SimpleQueue[Returned | Raised]]"
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """The call came back."""
-
-    value: object
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The call raised, whatever it was."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hung:
-    """The call did not come back in time, and is not waited for any more."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +29,7 @@ class Busy:
     """Another call is under way; this one was not made."""
 
 
-Ending: TypeAlias = Returned | Raised | Hung | Busy
+PluginEnding: TypeAlias = Ending | Busy
 
 
 class Guest:
@@ -72,10 +48,9 @@ class Guest:
         self._make = make
         self._engine: object = None
         self._turn = threading.Lock()
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._thread = DedicatedThread(f"holdfast-engine-{name}")
 
-    def arrive(self) -> Ending:
+    def arrive(self) -> PluginEnding:
         """Build the engine, and see whether it has what an engine needs."""
         return self.run(self._built)
 
@@ -85,7 +60,7 @@ class Guest:
         *,
         seconds: float | None = None,
         patience: float = 0.0,
-    ) -> Ending:
+    ) -> PluginEnding:
         """Return what a call of the engine came to.
 
         Args:
@@ -109,58 +84,24 @@ class Guest:
         self._engine = engine
         return engine
 
-    def run(
-        self, call: Callable[[], object], seconds: float | None = None
-    ) -> Returned | Raised | Hung:
+    def run(self, call: Callable[[], object], seconds: float | None = None) -> Ending:
         """Return what a piece of code came to on the plug-in's thread, within the deadline."""
-        seconds = seconds or self.deadline
-        answers: SimpleQueue[Returned | Raised] = SimpleQueue()
-        if self._thread is None or not self._thread.is_alive():
-            # Also after a fork, in which threads do not go along.
-            self._begin()
-        self._jobs.put((contextvars.copy_context(), call, answers))
-        try:
-            return answers.get(timeout=seconds)
-        except Empty:
-            # Python cannot stop it; whoever comes next gets a thread of its own.
-            self._jobs.put(None)
-            self._thread = None
-            return Hung(f"no answer within {seconds:g} s")
-
-    def _begin(self) -> None:
-        self._jobs = SimpleQueue()
-        self._thread = threading.Thread(
-            target=_work, args=(self._jobs,), name=f"holdfast-engine-{self.name}", daemon=True
-        )
-        self._thread.start()
-        weakref.finalize(self, self._jobs.put, None).atexit = False
+        return self._thread.call_within(seconds or self.deadline, lambda: _failing_in_words(call))
 
 
-def _work(jobs: SimpleQueue[_Job | None]) -> None:
-    while (job := jobs.get()) is not None:
-        context, call, answers = job
-        answers.put(context.run(_ending, call))
-        # Whoever is waiting for the next job holds on to nothing of the last.
-        del job, context, call, answers
+class _Said(Exception):
+    """What a plug-in's error said."""
 
 
-def _ending(call: Callable[[], object]) -> Returned | Raised:
+def _failing_in_words(call: Callable[[], object]) -> object:
+    """Call, and raise an error whose words are ours to read: even those are foreign code."""
     try:
-        return Returned(call())
+        return call()
     except BaseException as error:  # noqa: BLE001 - foreign code: even its exit is only a failure
-        said, kind = _said(error), type(error).__name__
-        if isinstance(error, ConfigError):
-            return Raised(said or kind)
-        return Raised(f"{kind}: {said}"[:_REASON_LENGTH] if said else kind)
-
-
-def _said(error: BaseException) -> str:
-    """Return what an error says in one line; even that is foreign code."""
-    try:
-        words = "".join(str(error))
-        return encodable(" ".join(words.split())[:_REASON_LENGTH])
-    except BaseException:  # noqa: BLE001 - an error that cannot be shown has a kind all the same
-        return ""
+        said, kind = encodable(sentence_of(error)[:_REASON_LENGTH]), type(error).__name__
+        if not isinstance(error, ConfigError):
+            said = f"{kind}: {said}"[:_REASON_LENGTH] if said else kind
+        raise _Said(said or kind) from None
 
 
 def _list(names: tuple[str, ...]) -> str:

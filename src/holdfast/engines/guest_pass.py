@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction import Folded, Pruned, Report, SummaryReport, Unchanged
-from holdfast.engines.guest import Busy, Hung, Raised, Returned
+from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.guest import Busy
 from holdfast.engines.guest_tools import call_offered, plain_json
 from holdfast.engines.provenance import labelled
 from holdfast.engines.translation import faults, read_back, sheet_of
@@ -59,7 +60,7 @@ def guest_pass(
 
     ending = guest.ask(compress, patience=guest.deadline)
     match ending:
-        case Raised(reason) | Hung(reason):
+        case Raised(reason=reason) | Hung(reason=reason):
             return Refused(f"compress: {reason}")
         case Busy():
             return Refused("compress: an earlier call is still running")

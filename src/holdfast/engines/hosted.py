@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
-from holdfast.engines.guest import Hung, Raised
+from holdfast.deadline import Hung, Raised
 from holdfast.engines.guest_pass import Refused, guest_pass
 from holdfast.engines.journal import Journal
 from holdfast.engines.seat import Seat
@@ -51,7 +51,7 @@ class HostedEngine(Seat):
         self._progress = Progress()
         self._journal = Journal()
         match guest.arrive():
-            case Raised(reason) | Hung(reason):
+            case Raised(reason=reason) | Hung(reason=reason):
                 self._set_aside(f"could not be loaded: {reason}")
             case _:
                 self.update_model(default.policy.context_length, model=model)

@@ -12,7 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, assert_never, cast
 
-from holdfast.engines.guest import Busy, Hung, Raised, Returned
+from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.guest import Busy
 from holdfast.engines.guest_tools import answer_of, call_offered, plain_json, tools_of
 
 if TYPE_CHECKING:
@@ -106,9 +107,9 @@ class Seat:
         match ending:
             case Returned(value):
                 return cast("str", value)
-            case Raised(reason):
+            case Raised(reason=reason):
                 return json.dumps({"error": f"{name}: {self._redact(reason)}"})
-            case Hung(reason):
+            case Hung(reason=reason):
                 self._set_aside(f"was set aside for this session: {name}: {reason}")
                 return json.dumps({"error": self._trouble})
             case Busy():
@@ -144,7 +145,7 @@ class Seat:
         match self._guest.ask(call, seconds=seconds, patience=min(patience, seconds)):
             case Returned() as ending:
                 return ending
-            case Raised(reason) | Hung(reason):
+            case Raised(reason=reason) | Hung(reason=reason):
                 self._set_aside(f"was set aside for this session: {reason}")
             case Busy():
                 pass

@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.deadline import Returned
 from holdfast.errors import ConfigError
 from holdfast.memory import (
     LEFT_OUT,
@@ -21,7 +22,6 @@ from holdfast.memory import (
 )
 from holdfast.memory_runtime.answers import each_text
 from holdfast.memory_runtime.guarded import Guarded, Missing
-from holdfast.memory_runtime.lane import Returned
 from holdfast.memory_runtime.standing import MemoryStatus
 from holdfast.memory_runtime.toolshelf import Toolshelf
 from holdfast.redaction import redact

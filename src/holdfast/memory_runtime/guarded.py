@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.deadline import Raised, Returned, sentence_of
 from holdfast.errors import MemoryRefused
 from holdfast.memory import plain, softened, without_tags
-from holdfast.memory_runtime.lane import Lane, Raised, Returned, Ticket
+from holdfast.memory_runtime.lane import Lane, Ticket
 from holdfast.memory_runtime.offered import name_of, plain_value
-from holdfast.memory_runtime.standing import Standing, Troubles, sentence_of
+from holdfast.memory_runtime.standing import Standing, Troubles
 from holdfast.ports.memory import MemoryProvider
 from holdfast.wire.encodable import encodable
 

@@ -7,26 +7,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
-__all__ = ["Lane", "Outcome", "Raised", "Returned", "Running", "Ticket"]
+from holdfast.deadline import Raised, Returned, run_on_thread
 
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """A job ended."""
-
-    value: object
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """A job failed."""
-
-    error: BaseException
-
-
-Outcome: TypeAlias = Returned | Raised
+__all__ = ["Lane", "Running", "Ticket"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +33,9 @@ class Ticket:
         self.since = 0.0
         self.is_given_up = False
         self._ended = threading.Event()
-        self._outcome: Outcome | None = None
+        self._outcome: Returned | Raised | None = None
 
-    def wait(self, seconds: float) -> Outcome | None:
+    def wait(self, seconds: float) -> Returned | Raised | None:
         """Return how the job ended, or None when it did not in time."""
         self._ended.wait(max(seconds, 0.0))
         return self._outcome
@@ -66,10 +50,7 @@ class Ticket:
 
 
 class Lane:
-    """Does one job at a time; its thread is there only while there are jobs.
-
-    The thread is a daemon: a program that ends does not wait for a service that hangs.
-    """
+    """Does one job at a time; it has a thread only while there are jobs."""
 
     def __init__(self, name: str) -> None:
         """Begin without a thread."""
@@ -130,7 +111,7 @@ class Lane:
 
     def _start(self) -> None:
         try:
-            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+            run_on_thread(self._work, name=self._name)
         except RuntimeError:
             self._jobs.clear()
             raise

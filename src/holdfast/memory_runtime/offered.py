@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from holdfast.deadline import Returned
 from holdfast.memory import plain
-from holdfast.memory_runtime.lane import Lane, Returned
+from holdfast.memory_runtime.lane import Lane
 from holdfast.wire.encodable import encodable
 from holdfast.wire.tool_specs import ToolSpec
 

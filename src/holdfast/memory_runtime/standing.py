@@ -6,7 +6,9 @@ import logging
 import threading
 from dataclasses import dataclass, field, replace
 
-__all__ = ["MemoryStatus", "Standing", "Troubles", "sentence_of"]
+from holdfast.deadline import sentence_of
+
+__all__ = ["MemoryStatus", "Standing", "Troubles"]
 
 _log = logging.getLogger(__name__)
 
@@ -114,14 +116,6 @@ class Troubles:
         level = logging.WARNING if is_first else logging.DEBUG
         _log.log(level, "memory provider %s: %s", self.standing.name, words)
         return words
-
-
-def sentence_of(error: BaseException) -> str:
-    """Return what an error says; nothing, where it fails to say it."""
-    try:
-        return " ".join(str.__str__(str(error)).split())
-    except Exception:  # noqa: BLE001 - somebody else's error, which may fail in anything
-        return ""
 
 
 def _words(error: BaseException) -> str:

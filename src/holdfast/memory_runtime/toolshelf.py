@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never, cast
 
+from holdfast.deadline import Returned
 from holdfast.errors import ConfigError
-from holdfast.memory_runtime.lane import Returned
 from holdfast.memory_runtime.offered import NotATool, TooMuch, offers_of
 from holdfast.wire.tool_specs import ToolSpec
 

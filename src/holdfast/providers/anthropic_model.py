@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import MissingExtra, SummarizerMisread
 from holdfast.ports.model import Spoken, Thought
-from holdfast.providers.http_clients import CLIENTS, Endpoint
+from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
 from holdfast.providers.stream_adapter import (
     Resending,
     adapt_stream,
@@ -77,7 +77,7 @@ class AnthropicModel:
         self.name = name
         self.dialect = "anthropic"
         self.context_length = context_length
-        self._endpoint = Endpoint.at(base_url, api_key, timeout)
+        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout)
         self._options = dict(options or {})
 
     @property

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
-__all__ = ["CLIENTS", "Endpoint", "HttpClients", "SharedClient"]
+__all__ = ["CLIENTS", "ApiEndpoint", "HttpClients", "SharedClient"]
 
 _CLIENTS_KEPT = 16
 """Idle clients beyond this many are closed, the least recently used one first."""
@@ -29,7 +29,7 @@ _ENVIRONMENT = ("OPENAI_", "ANTHROPIC_", "SSL_CERT_", "HOME", "XDG_CONFIG_HOME")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ApiEndpoint:
     """Whom requests go to, with which credential; equal endpoints share a client."""
 
     url: str = ""
@@ -56,7 +56,7 @@ class _AsyncClosing(Protocol):
 _Client = TypeVar("_Client")
 _Blocking = TypeVar("_Blocking", bound=_Closing)
 _Awaiting = TypeVar("_Awaiting", bound=_AsyncClosing)
-_Key: TypeAlias = tuple[type, Endpoint, tuple[tuple[str, str], ...]]
+_Key: TypeAlias = tuple[type, ApiEndpoint, tuple[tuple[str, str], ...]]
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class HttpClients:
 
     @contextmanager
     def borrow(
-        self, kind: type[_Blocking], endpoint: Endpoint
+        self, kind: type[_Blocking], endpoint: ApiEndpoint
     ) -> Generator[SharedClient[_Blocking]]:
         """Lend a blocking client, such as `openai.OpenAI`, for as long as a request takes."""
         cache = self._process
@@ -113,7 +113,7 @@ class HttpClients:
 
     @asynccontextmanager
     async def aborrow(
-        self, kind: type[_Awaiting], endpoint: Endpoint
+        self, kind: type[_Awaiting], endpoint: ApiEndpoint
     ) -> AsyncGenerator[SharedClient[_Awaiting]]:
         """Lend an awaiting client, such as `openai.AsyncOpenAI`, of the running event loop."""
         cache = await self._of_loop()
@@ -177,7 +177,7 @@ class _ClientCache(Generic[_Client]):
         self._lock = RLock()
 
     def take(
-        self, kind: type[_Client], endpoint: Endpoint
+        self, kind: type[_Client], endpoint: ApiEndpoint
     ) -> tuple[SharedClient[_Client], list[_Client]]:
         """Return a client, and those that are too many now and wait to be closed."""
         key = (kind, endpoint, _environment())

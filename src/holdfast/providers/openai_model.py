@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import uuid4
 
 from holdfast.errors import MissingExtra, SummarizerMisread
 from holdfast.ports.model import Spoken, Thought
-from holdfast.providers.http_clients import CLIENTS, Endpoint
+from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
 from holdfast.providers.provider_errors import error_sentence
 from holdfast.providers.stream_adapter import (
     Resending,
@@ -84,7 +84,7 @@ class OpenAIModel:
         self.name = name
         self.dialect = "openai"
         self.context_length = context_length
-        self._endpoint = Endpoint.at(base_url, api_key, timeout)
+        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout)
         self._options = dict(options or {})
         self._compat = OpenAICompat(base_url)
 
@@ -261,21 +261,19 @@ def _chunks(response: Response) -> Generator[Mapping[str, object]]:
 
     The SDK stops reading at `[DONE]`, and a connection that was not read to the end is not kept.
     """
-    is_done = False
-    try:
-        for data in event_data(response.iter_bytes()):
-            is_done = is_done or data.startswith("[DONE]")
-            if is_done:
-                continue
-            chunk = _fields(json.loads(data))
-            if failed := chunk.get("error"):
-                from openai import APIError
+    events = event_data(response.iter_bytes())
+    for data in events:
+        if data.startswith("[DONE]"):
+            break
+        chunk = _fields(json.loads(data))
+        if failed := chunk.get("error"):
+            from openai import APIError
 
-                raise APIError("an error in the stream", response.request, body=failed)
-            yield chunk
-    except Exception:
-        if not is_done:
-            raise
+            raise APIError("an error in the stream", response.request, body=failed)
+        yield chunk
+    with suppress(Exception):
+        for _ in events:
+            pass
 
 
 class ChatStream:

@@ -31,12 +31,12 @@ from holdfast.errors import (
 from holdfast.tokens import window_from_error
 
 if TYPE_CHECKING:
-    from holdfast.providers.http_clients import Endpoint
+    from holdfast.providers.http_clients import ApiEndpoint
 
 __all__ = [
     "SERVER_KEY",
-    "Failure",
     "FailureKind",
+    "RequestFailure",
     "as_model_error",
     "as_summarizer_error",
     "error_sentence",
@@ -101,7 +101,7 @@ class FailureKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RequestFailure:
     """A failed request, whoever asked."""
 
     kind: FailureKind
@@ -112,7 +112,7 @@ class Failure:
     """The body of an answer: fields beside its sentence may state the true window."""
 
 
-def failure_of(error: Exception, timeout: float) -> Failure | None:
+def failure_of(error: Exception, timeout: float) -> RequestFailure | None:
     """Return what an SDK's error means; nothing for an error that is no failure of the request."""
     name = type(error).__name__
     cause = error.__cause__ or error
@@ -120,32 +120,32 @@ def failure_of(error: Exception, timeout: float) -> Failure | None:
     if isinstance(status, int):
         return _refusal(status, error)
     if name in _TIMEOUTS:
-        return Failure(FailureKind.UNAVAILABLE, f"no answer within {timeout:g} s")
+        return RequestFailure(FailureKind.UNAVAILABLE, f"no answer within {timeout:g} s")
     if {name, type(cause).__name__} & _CUT:
-        return Failure(FailureKind.CUT_OFF, str(cause))
+        return RequestFailure(FailureKind.CUT_OFF, str(cause))
     if name in _CONNECTIONS:
-        return Failure(FailureKind.NO_CONNECTION, str(cause))
+        return RequestFailure(FailureKind.NO_CONNECTION, str(cause))
     if name == "APIError":
         return _refusal(_BROKEN_INSIDE, error)
     if name in ("OpenAIError", "AnthropicError") or (
         isinstance(error, TypeError) and "authentication" in str(error)
     ):
         # What an SDK raises before it sends anything.
-        return Failure(FailureKind.NO_CREDENTIAL, str(error))
+        return RequestFailure(FailureKind.NO_CREDENTIAL, str(error))
     if isinstance(error, ValueError):
         # The SDKs let the JSON reader's own error through.
-        return Failure(FailureKind.NOT_JSON, str(error))
+        return RequestFailure(FailureKind.NOT_JSON, str(error))
     return None
 
 
-def _refusal(status: int, error: Exception) -> Failure:
+def _refusal(status: int, error: Exception) -> RequestFailure:
     body: object = getattr(error, "body", None)
     if status in (200, _BROKEN_INSIDE):
         status = _status_inside(body, status)
     message = error_sentence(body, str(error))
     kind = status_kind(status, message)
     headers: object = getattr(getattr(error, "response", None), "headers", {})
-    return Failure(
+    return RequestFailure(
         kind,
         f"HTTP {status}: {message}" if message else f"HTTP {status}",
         retry_after(cast("Mapping[str, str]", headers))
@@ -193,7 +193,9 @@ def error_sentence(body: object, otherwise: str) -> str:
     return body if isinstance(body, str) and body else otherwise
 
 
-def as_model_error(failure: Failure, model: str, endpoint: Endpoint, variable: str) -> ModelError:
+def as_model_error(
+    failure: RequestFailure, model: str, endpoint: ApiEndpoint, variable: str
+) -> ModelError:
     """Return the error of a conversation's model.
 
     Args:
@@ -229,7 +231,7 @@ def as_model_error(failure: Failure, model: str, endpoint: Endpoint, variable: s
             return ModelError(sentence)
 
 
-def as_summarizer_error(failure: Failure, model: str) -> HoldfastError:
+def as_summarizer_error(failure: RequestFailure, model: str) -> HoldfastError:
     """Return the error of a summarizer, or of its settings."""
     match failure.kind:
         case FailureKind.DENIED:

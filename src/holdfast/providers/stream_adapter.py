@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from holdfast.errors import SummarizerMisread
 from holdfast.ports.model import Finished, Prompt
 from holdfast.providers.provider_errors import (
-    Failure,
     FailureKind,
+    RequestFailure,
     as_model_error,
     as_summarizer_error,
     failure_of,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from holdfast.ports.model import Delta
-    from holdfast.providers.http_clients import Endpoint
+    from holdfast.providers.http_clients import ApiEndpoint
     from holdfast.summary import Ask
 
 __all__ = [
@@ -93,7 +93,7 @@ def adapt_stream(
     begin: Callable[[], AbstractContextManager[Iterable[Mapping[str, object]]]],
     assembler: StreamAssembler,
     model: str,
-    endpoint: Endpoint,
+    endpoint: ApiEndpoint,
     variable: str,
 ) -> Generator[Delta]:
     """Yield an answer as it comes, then the whole of it.
@@ -116,7 +116,7 @@ def adapt_stream(
             raise
         raise as_model_error(failure, model, endpoint, variable) from error
     if not assembler.is_whole:
-        cut = Failure(FailureKind.CUT_OFF, "the stream ended in the middle")
+        cut = RequestFailure(FailureKind.CUT_OFF, "the stream ended in the middle")
         raise as_model_error(cut, model, endpoint, variable)
     yield Finished(assembler.answer())
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from holdfast.deadline import Hung, Raised, Returned
 from holdfast.engines.contract import ATTRIBUTES
-from holdfast.engines.guest import Guest, Hung, Raised, Returned
+from holdfast.engines.guest import Guest
 from holdfast.engines.guest_tools import call_offered
 from holdfast.engines.provenance import borrowed
 from holdfast.engines.translation import as_handed, faults, read_back, sheet_of
@@ -78,7 +79,7 @@ def _breaches(
         case Returned(found):
             for each in cast("list[str | Defect]", found):
                 yield each if isinstance(each, Defect) else Defect(name, each)
-        case Raised(reason) | Hung(reason):
+        case Raised(reason=reason) | Hung(reason=reason):
             yield Defect(name, reason)
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 from holdfast.compaction import Policy
 from holdfast.config import Settings, home
+from holdfast.deadline import Hung, Raised, Returned
 from holdfast.engines import Setup
 from holdfast.engines.contracted import Contracted
-from holdfast.engines.guest import Ending, Guest, Hung, Raised, Returned
+from holdfast.engines.guest import Guest, PluginEnding
 from holdfast.engines.guest_tools import call_offered
 from holdfast.engines.hosted import HostedEngine
 from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
@@ -135,7 +136,7 @@ def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
     return "" if isinstance(ending, Returned) else _why(ending)
 
 
-def _why(ending: Ending) -> str:
+def _why(ending: PluginEnding) -> str:
     return ending.reason if isinstance(ending, Raised | Hung) else "it is busy"
 
 
