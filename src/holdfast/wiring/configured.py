@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Policy
-from holdfast.engines import Chain, Engine, Setup
-from holdfast.engines.truncating import truncating_engine
+from holdfast.engines import Engine, EngineDeps, SummarizerFallback
+from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.counting import counter_of
@@ -42,7 +42,7 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
         ask: Whether a model may be asked at all.
     """
     clock = SystemClock()
-    setup = Setup(
+    setup = EngineDeps(
         clock=clock,
         chain=_chain(settings, clock) if ask else None,
         counter=counter_of(settings),
@@ -53,7 +53,7 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
 
 def truncating_of(settings: Settings) -> Engine:
     """Return the engine that truncates, with the configured knobs."""
-    setup = Setup(
+    setup = EngineDeps(
         clock=SystemClock(),
         counter=counter_of(settings),
         redactor=Redactor(settings.redaction.extra_patterns),
@@ -61,7 +61,7 @@ def truncating_of(settings: Settings) -> Engine:
     return truncating_engine(policy_of(settings), setup)
 
 
-def _chain(settings: Settings, clock: SystemClock) -> Chain | None:
+def _chain(settings: Settings, clock: SystemClock) -> SummarizerFallback | None:
     """Return who writes: the summary model, then the conversation's own when that one fails."""
     summary, main = settings.auxiliary.compression, settings.model
     if summary.model is None:
@@ -74,7 +74,7 @@ def _chain(settings: Settings, clock: SystemClock) -> Chain | None:
         window=summary.context_length,
     )
     if main.name is None or main.name == summary.model:
-        return Chain(first, clock=clock, timeout=summary.timeout)
+        return SummarizerFallback(first, clock=clock, timeout=summary.timeout)
     second = summarizer_of(
         main.name,
         provider=main.provider,
@@ -82,4 +82,4 @@ def _chain(settings: Settings, clock: SystemClock) -> Chain | None:
         timeout=summary.timeout,
         window=main.context_length,
     )
-    return Chain(second, first, clock=clock, timeout=summary.timeout)
+    return SummarizerFallback(second, first, clock=clock, timeout=summary.timeout)

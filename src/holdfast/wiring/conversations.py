@@ -14,7 +14,7 @@ from holdfast.redaction import Redactor
 from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.compressor import Compressor
-from holdfast.wiring.engines import Hosting, engines_for, truncating
+from holdfast.wiring.engines import EngineFactory, engines_for, truncating
 from holdfast.wiring.hosted_sessions import HostedSession
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
@@ -190,7 +190,7 @@ def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
     )
 
 
-def _hosting(store: Store, opening: Opening, options: Options, deadline: float) -> Hosting:
+def _hosting(store: Store, opening: Opening, options: Options, deadline: float) -> EngineFactory:
     knobs: EngineKnobs = {
         **opening.get("knobs", {}),
         "redactor": opening.get("redactor") or Redactor(),
@@ -204,7 +204,7 @@ def _hosting(store: Store, opening: Opening, options: Options, deadline: float) 
     def default() -> Compressor:
         return Compressor(context_length=window(), model=options.model, **knobs)
 
-    return Hosting(
+    return EngineFactory(
         default=default,
         truncating=lambda: truncating(window(), options.model, knobs),
         model=options.model,

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 from holdfast.compaction import Policy
 from holdfast.config import Settings, home
 from holdfast.deadline import Hung, Raised, Returned
-from holdfast.engines import Setup
-from holdfast.engines.contracted import Contracted
-from holdfast.engines.guest import Guest, PluginEnding
-from holdfast.engines.guest_tools import call_offered
-from holdfast.engines.hosted import HostedEngine
-from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
-from holdfast.engines.truncating import Truncating, truncating_engine
+from holdfast.engines import EngineDeps
+from holdfast.engines.contract_adapter import ContractAdapter, Truncating, truncating_engine
+from holdfast.engines.plugin_engine import PluginEngine
+from holdfast.engines.plugin_thread import PluginEnding, PluginThread, call_offered
+from holdfast.engines.registry import DEFAULT, EngineSource, find_engine, known_engines, twin
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
@@ -34,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "EngineFactory",
     "EngineKnobs",
-    "Hosting",
     "engine_names",
     "engine_trouble",
     "engines_for",
@@ -66,7 +64,7 @@ class EngineKnobs(Knobs, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hosting:
+class EngineFactory:
     """What engines of a conversation are made with."""
 
     default: Callable[[], Engine]
@@ -115,7 +113,7 @@ def load_engine(
         call_offered(engine, "update_model", model, context_length, details={})
         return engine
 
-    ending = Guest(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
+    ending = PluginThread(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
     if isinstance(ending, Returned):
         return cast("ContextEngine", ending.value)
     _log.warning("The engine %s could not be loaded: %s; %s is used.", name, _why(ending), DEFAULT)
@@ -132,7 +130,7 @@ def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
     source = _source(name, must_exist=False)
     if source is None:
         return ""
-    ending = Guest(name, source.make, deadline=seconds).arrive()
+    ending = PluginThread(name, source.make, deadline=seconds).arrive()
     return "" if isinstance(ending, Returned) else _why(ending)
 
 
@@ -141,7 +139,7 @@ def _why(ending: PluginEnding) -> str:
 
 
 def engines_for(
-    choice: str | ContextEngine, hosting: Hosting, *, must_exist: bool
+    choice: str | ContextEngine, hosting: EngineFactory, *, must_exist: bool
 ) -> Callable[[], WindowEngine]:
     """Return what makes the engine of each session of a conversation.
 
@@ -161,10 +159,10 @@ def engines_for(
     source = _source(choice, must_exist=must_exist)
     if source is None:
         return hosting.truncating
-    return lambda: _hosted(Guest(choice, source.make, deadline=hosting.deadline), hosting)
+    return lambda: _hosted(PluginThread(choice, source.make, deadline=hosting.deadline), hosting)
 
 
-def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngine]:
+def _guests(engine: ContextEngine, hosting: EngineFactory) -> Callable[[], WindowEngine]:
     unused = [engine]
 
     def make() -> object:
@@ -172,7 +170,7 @@ def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngin
         return unused.pop() if unused else twin(engine)
 
     name = _name_of(engine)
-    return lambda: _hosted(Guest(name, make, deadline=hosting.deadline), hosting)
+    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
 
 
 def _name_of(engine: object) -> str:
@@ -182,15 +180,15 @@ def _name_of(engine: object) -> str:
     def ask() -> str:
         return "".join(str(getattr(engine, "name", kind)))
 
-    ending = Guest(kind, lambda: engine, deadline=_QUICK).run(ask)
+    ending = PluginThread(kind, lambda: engine, deadline=_QUICK).run(ask)
     return cast("str", ending.value) if isinstance(ending, Returned) else kind
 
 
-def _hosted(guest: Guest, hosting: Hosting) -> HostedEngine:
-    return HostedEngine(hosting.default(), guest, model=hosting.model, redact=hosting.redact)
+def _hosted(guest: PluginThread, hosting: EngineFactory) -> PluginEngine:
+    return PluginEngine(hosting.default(), guest, model=hosting.model, redact=hosting.redact)
 
 
-def _source(name: str, *, must_exist: bool = True) -> Source | None:
+def _source(name: str, *, must_exist: bool = True) -> EngineSource | None:
     """Return where a plug-in comes from; nothing for an engine of our own.
 
     Raises:
@@ -208,7 +206,7 @@ def _source(name: str, *, must_exist: bool = True) -> Source | None:
     def refuse() -> object:
         raise missing
 
-    return Source(name, "nowhere", refuse)
+    return EngineSource(name, "nowhere", refuse)
 
 
 def _unknown(name: str) -> ConfigError:
@@ -221,7 +219,7 @@ def _unknown(name: str) -> ConfigError:
 def _built_in(name: str, model: str, context_length: int, knobs: EngineKnobs) -> ContextEngine:
     check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
     if name == DEFAULT:
-        return Contracted(
+        return ContractAdapter(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)
         )
     return Truncating(name, lambda: truncating(context_length, model, knobs))
@@ -231,7 +229,7 @@ def truncating(context_length: int, model: str, knobs: EngineKnobs) -> ChatEngin
     """Return the engine that truncates, with the usual parts in place; it has no summarizer."""
     parts = ("summarizer", "redactor", "counter")
     budgets = cast("Knobs", {key: value for key, value in knobs.items() if key not in parts})
-    setup = Setup(
+    setup = EngineDeps(
         clock=SystemClock(),
         counter=counter_named(knobs.get("counter", "estimate"), model),
         redactor=knobs.get("redactor") or Redactor(),

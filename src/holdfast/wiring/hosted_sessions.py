@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from holdfast.conversation import LiveSession
-from holdfast.engines.hosted import HostedEngine
+from holdfast.engines.plugin_engine import PluginEngine
 from holdfast.errors import HoldfastError
 from holdfast.session import EndReason
 
@@ -27,7 +27,7 @@ class HostedSession(LiveSession):
     def __init__(self, parts: Parts, session: Session) -> None:
         """Hold the parts, and let a plug-in know that the session begins."""
         super().__init__(parts, session)
-        self._plugin = parts.engine if isinstance(parts.engine, HostedEngine) else None
+        self._plugin = parts.engine if isinstance(parts.engine, PluginEngine) else None
         self._is_over = False
         if self._plugin is not None and session.parent is None and not session.size:
             # The user begins anew, and an engine may have served another conversation.

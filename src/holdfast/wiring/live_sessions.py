@@ -9,7 +9,7 @@ from holdfast.conversation import Options, Parts, Strategy
 from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.configured import engine_of, truncating_of
-from holdfast.wiring.engines import Hosting, engines_for
+from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.hosted_sessions import HostedSession
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def live_session_of(settings: Settings, store: Store, session: Session) -> LiveS
     The session does not become the current one, and one that ended stays ended.
     """
     redact = Redactor(settings.redaction.extra_patterns).redact
-    hosting = Hosting(
+    hosting = EngineFactory(
         default=lambda: engine_of(settings),
         truncating=lambda: truncating_of(settings),
         model=settings.model.name or session.model,

@@ -12,8 +12,8 @@ from typing import cast
 
 import pytest
 
-from holdfast.engines import Chain
-from holdfast.engines.patience import acall, call
+from holdfast.engines import SummarizerFallback
+from holdfast.engines.summarizer_fallback import acall, call
 from holdfast.providers import CallableSummarizer
 from holdfast.summary import Answer, Ask, Declined, Failure, Written
 from holdfast.testing import FixedClock, ScriptedSummarizer
@@ -58,7 +58,7 @@ def both(summarizer: Stub, timeout: float = 5.0) -> list[Answer]:
 def test_a_summary_model_that_hangs_is_replaced_by_the_main_model(way: Asking) -> None:
     slow, released = hanging()
     main = ScriptedSummarizer([RECORD], name="main")
-    chain = Chain(main, slow, clock=FixedClock(), timeout=0.05)
+    chain = SummarizerFallback(main, slow, clock=FixedClock(), timeout=0.05)
     assert way(chain) == Written(RECORD, "main")
     assert "no answer within 0.05 s" in chain.notes[0]
     released.set()
@@ -67,7 +67,7 @@ def test_a_summary_model_that_hangs_is_replaced_by_the_main_model(way: Asking) -
 @every_way
 def test_a_main_model_that_hangs_costs_its_timeout_and_a_cooldown(way: Asking) -> None:
     slow, released = hanging()
-    chain = Chain(slow, clock=FixedClock(), timeout=0.05)
+    chain = SummarizerFallback(slow, clock=FixedClock(), timeout=0.05)
     started = time.monotonic()
     assert way(chain) == Declined(Failure.TRANSIENT, SILENCE.reason, retry_after=60.0)
     assert time.monotonic() - started < 5.0
@@ -97,11 +97,11 @@ def test_a_program_ends_although_a_summarizer_hangs() -> None:
 import asyncio, time
 from holdfast.providers import CallableSummarizer
 from holdfast.system.system_clock import SystemClock
-from holdfast.engines import Chain
+from holdfast.engines import SummarizerFallback
 from holdfast.summary import Ask
 ask = Ask(prompt="p", max_tokens=10, purpose="first", step=1, steps=1)
 slow = CallableSummarizer(lambda prompt: time.sleep(600), name="slow")
-chain = Chain(slow, clock=SystemClock(), timeout=0.05)
+chain = SummarizerFallback(slow, clock=SystemClock(), timeout=0.05)
 print(chain.answer(ask, manual=True).failure)
 print(asyncio.run(chain.aanswer(ask, manual=True)).failure)
 """

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import pytest
 
 from holdfast.compaction import CompactionReport, Policy
-from holdfast.engines import Chain, ChatEngine, Setup
-from holdfast.engines.guest import Guest
-from holdfast.engines.hosted import HostedEngine
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
+from holdfast.engines.plugin_engine import PluginEngine
+from holdfast.engines.plugin_thread import PluginThread
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.testing.builders import assistant, user
 from tests.engines.plugins import Tail, Wire
@@ -44,8 +44,8 @@ def engine(
     **knobs: bool,
 ) -> ChatEngine:
     model = ScriptedSummarizer(answers, name="model")
-    chain = Chain(main or model, model if main else None, clock=clock)
-    return ChatEngine(Policy(context_length=16_000, **knobs), Setup(clock=clock, chain=chain))  # type: ignore[arg-type]
+    chain = SummarizerFallback(main or model, model if main else None, clock=clock)
+    return ChatEngine(Policy(context_length=16_000, **knobs), EngineDeps(clock=clock, chain=chain))  # type: ignore[arg-type]
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
@@ -118,8 +118,8 @@ class Idle(Tail):
 def test_a_plug_in_whose_passes_gain_nothing_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    default = ChatEngine(Policy(context_length=8_000), Setup(clock=FixedClock()))
-    it = HostedEngine(default, Guest("idle", Idle, deadline=10.0))
+    default = ChatEngine(Policy(context_length=8_000), EngineDeps(clock=FixedClock()))
+    it = PluginEngine(default, PluginThread("idle", Idle, deadline=10.0))
     talk = tuple(each(f"word {number} " * 40) for number in range(60) for each in (user, assistant))
     reports = [it.compact(talk) for _ in range(4)]
     (advice,) = reports[-1].warnings

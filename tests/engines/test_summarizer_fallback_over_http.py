@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.engines import Chain
+from holdfast.engines import SummarizerFallback
 from holdfast.providers import AnthropicSummarizer, OpenAISummarizer
 from holdfast.summary import Declined, Failure, Written
 from holdfast.testing import FixedClock
@@ -31,7 +31,7 @@ def test_a_summary_model_that_fails_on_the_wire_is_replaced(way: Asking, reply: 
     with provider(reply) as bad, provider(WHOLE) as good:
         small = OpenAISummarizer("small", base_url=f"{bad.url}/v1")
         main = AnthropicSummarizer("main", base_url=good.url)
-        chain = Chain(main, small, clock=FixedClock())
+        chain = SummarizerFallback(main, small, clock=FixedClock())
         assert [way(chain), way(chain)] == [Written(RECORD, "main")] * 2
         assert len(bad.requests) == (2 if reply == chat(CHATTER) else 1)
         assert len(good.requests) == 2
@@ -54,7 +54,9 @@ def test_a_main_model_that_fails_on_the_wire_is_left_alone(
     way: Asking, reply: Reply, failure: Failure, pause: float | None
 ) -> None:
     with provider(reply) as server:
-        chain = Chain(OpenAISummarizer("main", base_url=f"{server.url}/v1"), clock=FixedClock())
+        chain = SummarizerFallback(
+            OpenAISummarizer("main", base_url=f"{server.url}/v1"), clock=FixedClock()
+        )
         declined = way(chain)
     assert isinstance(declined, Declined)
     assert (declined.failure, declined.retry_after) == (failure, pause)

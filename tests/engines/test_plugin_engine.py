@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from holdfast.compaction import Folded, LiveState, Policy, Pruned, Request, Unchanged
-from holdfast.engines import Engine, Setup
-from holdfast.engines.guest import Guest
-from holdfast.engines.hosted import HostedEngine
+from holdfast.engines import Engine, EngineDeps
+from holdfast.engines.plugin_engine import PluginEngine
+from holdfast.engines.plugin_thread import PluginThread
 from holdfast.ports import WindowEngine
 from holdfast.redaction import redact
 from holdfast.system.system_clock import SystemClock
@@ -49,10 +49,10 @@ def talk(turns: int = 30) -> Transcript:
     return (system("Be careful."), *said, user("the newest ask"))
 
 
-def hosted(plugin: Any, *, deadline: float = 10.0) -> HostedEngine:
-    default = Engine(Policy(context_length=WINDOW), Setup(clock=SystemClock()))
-    guest = Guest("tail", lambda: plugin, deadline=deadline)
-    return HostedEngine(default, guest, model="a-model", redact=redact)
+def hosted(plugin: Any, *, deadline: float = 10.0) -> PluginEngine:
+    default = Engine(Policy(context_length=WINDOW), EngineDeps(clock=SystemClock()))
+    guest = PluginThread("tail", lambda: plugin, deadline=deadline)
+    return PluginEngine(default, guest, model="a-model", redact=redact)
 
 
 class Failing(Tail):
@@ -339,8 +339,8 @@ def test_any_other_call_that_raises_sets_it_aside_too(method: str) -> None:
 
 
 def test_one_that_cannot_be_built_leaves_the_default_engine() -> None:
-    default = Engine(Policy(context_length=WINDOW), Setup(clock=SystemClock()))
-    engine = HostedEngine(default, Guest("broken", lambda: 1 // 0, deadline=5))
+    default = Engine(Policy(context_length=WINDOW), EngineDeps(clock=SystemClock()))
+    engine = PluginEngine(default, PluginThread("broken", lambda: 1 // 0, deadline=5))
     assert engine.trouble == (
         "The engine broken could not be loaded: ZeroDivisionError: integer division or modulo by "
         "zero; the default engine compacts instead."

@@ -5,8 +5,13 @@ import json
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from holdfast.engines.provenance import attributed, borrowed, labelled
-from holdfast.engines.translation import read_back, sheet_of
+from holdfast.engines.plugin_messages import (
+    attributed,
+    borrowed,
+    labelled,
+    read_back,
+    shown_to_plugin,
+)
 from holdfast.testing.builders import assistant, system, user
 from holdfast.transcript import (
     Media,
@@ -48,7 +53,7 @@ def edited(message: dict[str, object], edit: str) -> list[dict[str, object]]:
 
 @given(sessions(max_turns=4, max_steps=1), st.data())
 def test_only_users_speak_for_users(transcript: Transcript, data: st.DataObject) -> None:
-    sheet = sheet_of(transcript)
+    sheet = shown_to_plugin(transcript)
     copy = json.loads(json.dumps(sheet.messages))
     handed = [piece for each in copy for piece in edited(each, data.draw(EDITS))]
     before = sheet.transcript

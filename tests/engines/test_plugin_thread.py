@@ -6,12 +6,12 @@ import threading
 import time
 
 from holdfast.deadline import Hung, Raised, Returned
-from holdfast.engines.guest import Busy, Guest
+from holdfast.engines.plugin_thread import Busy, PluginThread
 from tests.engines.plugins import Tail
 
 
-def arrived(deadline: float = 10.0) -> Guest:
-    guest = Guest("tail", Tail, deadline=deadline)
+def arrived(deadline: float = 10.0) -> PluginThread:
+    guest = PluginThread("tail", Tail, deadline=deadline)
     assert isinstance(guest.arrive(), Returned)
     return guest
 
@@ -96,7 +96,7 @@ def test_one_call_at_a_time() -> None:
 
 
 def test_its_thread_ends_with_it() -> None:
-    guest = Guest("ends-with-it", Tail, deadline=10)
+    guest = PluginThread("ends-with-it", Tail, deadline=10)
     guest.arrive()
     (thread,) = [each for each in threading.enumerate() if each.name.endswith("ends-with-it")]
     del guest
@@ -114,6 +114,6 @@ def test_what_is_no_engine_does_not_arrive() -> None:
         def should_compress(self) -> None: ...
 
     assert (
-        reason_of(Guest("half", Half, deadline=10).arrive())
+        reason_of(PluginThread("half", Half, deadline=10).arrive())
         == "a Half is no engine: it lacks update_from_response"
     )

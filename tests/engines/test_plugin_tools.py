@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.engines.guest_tools import (
+from holdfast.engines.plugin_thread import (
     Tools,
     answer_of,
     call_offered,

@@ -1,13 +1,14 @@
 """Which model writes a summary, and what happens when it does not.
 
 The rules are one generator, `answering`: it decides, and yields what it wants done as values.
-`Chain` holds the little that outlives a call and carries the effects out, blocking or awaiting.
+`SummarizerFallback` holds the little that outlives a call and carries the effects out, blocking or
+awaiting.
 
 - A separate summary model fails, in any way but its credential: the main model is asked at once.
   The session does not ask the failed model again, and `notes` says so.
 - The last model fails: automatic asks are declined for 30 s after an unreadable answer, 600 s when
   nothing is configured, 60 s otherwise. A longer `Retry-After` extends that.
-- The last model asks to come back within 5 s: the chain waits that long and tries once more.
+- The last model asks to come back within 5 s: it waits that long and retries once.
 - HTTP 401 or 403: `Declined(AUTH)` at once. Asking another model would hide a broken credential.
 - An empty answer is a failure like any other.
 - A refusal, an echo of the request or more words than the turns had: one repair attempt, then a
@@ -23,20 +24,59 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.engines.cooldown import READY, Cooldown, after
-from holdfast.engines.patience import acall, call
-from holdfast.errors import ConfigError
+from holdfast.deadline import (
+    Hung,
+    Raised,
+    Returned,
+    SelfCancelled,
+    await_within,
+    call_within,
+    sentence_of,
+)
+from holdfast.errors import (
+    ConfigError,
+    MissingExtra,
+    SummarizerDenied,
+    SummarizerMisread,
+    SummarizerMissing,
+    SummarizerUnavailable,
+)
 from holdfast.ports import Summarizer
 from holdfast.summary import Answer, Ask, Declined, Failure, Written, problem, repair
 
 if TYPE_CHECKING:
+    from typing import Final
+
+    from holdfast.deadline import Ending
     from holdfast.ports import Clock
 
-__all__ = ["PATIENCE", "Call", "Chain", "Dropped", "Effect", "Wait", "answering"]
+__all__ = [
+    "LONGEST_RETRY_AFTER",
+    "READY",
+    "AskSummarizer",
+    "Cooldown",
+    "Dropped",
+    "Effect",
+    "SummarizerFallback",
+    "Wait",
+    "acall",
+    "after",
+    "answering",
+    "call",
+    "diagnose",
+]
 
-PATIENCE = 5.0
+_SECONDS: Final = {
+    # A garbled answer is mostly one bad connection; the next one is a different connection.
+    Failure.MISREAD: 30.0,
+    # Nothing changes until a person configures a provider.
+    Failure.UNCONFIGURED: 600.0,
+}
+_OTHER_SECONDS: Final = 60.0
+
+_REASON_LENGTH = 300
+LONGEST_RETRY_AFTER = 5.0
 """Seconds of `Retry-After` that are waited out on the spot; a turn can bear that once."""
-
 _NOBODY = Declined(
     Failure.UNCONFIGURED,
     "no summarizer is configured; set a model, or keep the record that needs none",
@@ -44,7 +84,117 @@ _NOBODY = Declined(
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Cooldown:
+    """A pause that ends at a moment of the clock, and why it was called."""
+
+    until: float = float("-inf")
+    reason: str = ""
+    seconds: float = 0.0
+    """How long it lasts from beginning to end."""
+
+    def left(self, now: float) -> float:
+        """Return the seconds that remain, 0.0 when the pause is over."""
+        return max(0.0, self.until - now)
+
+    def refusal(self, now: float) -> Declined | None:
+        """Return what an automatic ask is told during the pause, or None after it."""
+        left = self.left(now)
+        if left == 0.0:
+            return None
+        # The whole pause, not what is left of it: a sentence that counts down is news every time,
+        # and old when it is read in a status.
+        reason = (
+            f"the summarizer failed recently ({self.reason}); it is asked again "
+            f"{self.seconds:.0f} s after that, or at once by a manual compress"
+        )
+        return Declined(Failure.COOLDOWN, reason, retry_after=left)
+
+
+READY: Final = Cooldown()
+"""No pause."""
+
+
+def after(declined: Declined, now: float) -> Cooldown:
+    """Return the pause that follows the failure of the last model in the chain.
+
+    The provider's own `Retry-After` counts when it asks for more. A refused credential has no
+    pause: the compaction is aborted, and the next try with a repaired credential may work.
+    """
+    if declined.failure is Failure.AUTH:
+        return READY
+    pause = max(_SECONDS.get(declined.failure, _OTHER_SECONDS), declined.retry_after or 0.0)
+    return Cooldown(now + pause, declined.reason, pause)
+
+
+def call(summarizer: Summarizer, ask: Ask, timeout: float) -> Answer:
+    """Return what the summarizer wrote, or why there is nothing, within `timeout` seconds."""
+    ending = call_within(timeout, lambda: summarizer.write(ask), name=f"holdfast-{summarizer.name}")
+    return _judge(summarizer, ending)
+
+
+async def acall(summarizer: Summarizer, ask: Ask, timeout: float) -> Answer:
+    """Return what `call` returns, without blocking the event loop."""
+    return _judge(summarizer, await await_within(timeout, lambda: summarizer.awrite(ask)))
+
+
+def diagnose(summarizer: Summarizer, error: Exception) -> Declined:
+    """Return the failure that an exception stands for.
+
+    What no adapter translated is taken for a passing fault: another try may work, and a pause
+    follows if it does not.
+    """
+    said = _one_line(error)
+    match error:
+        case SummarizerDenied():
+            reason = (
+                f"{summarizer.name} refused the credential: {said}; check the API key or the "
+                "login of this provider, then compress again"
+            )
+            return Declined(Failure.AUTH, reason)
+        case SummarizerMissing():
+            return Declined(Failure.MISSING, f"{summarizer.name} was not found: {said}")
+        case SummarizerMisread():
+            return Declined(Failure.MISREAD, f"{summarizer.name} could not be read: {said}")
+        case SummarizerUnavailable(retry_after=retry_after):
+            return Declined(
+                Failure.TRANSIENT, f"{summarizer.name} is unavailable: {said}", retry_after
+            )
+        case ConfigError() | MissingExtra():
+            return Declined(Failure.UNCONFIGURED, f"{summarizer.name} cannot be used: {said}")
+        case _:
+            reason = f"{summarizer.name} failed: {type(error).__name__}: {said}"
+            return Declined(Failure.TRANSIENT, reason)
+
+
+def _judge(summarizer: Summarizer, ending: Ending) -> Answer:
+    match ending:
+        case Hung(reason):
+            return Declined(Failure.TRANSIENT, f"{summarizer.name} is unavailable: {reason}")
+        case Raised(SelfCancelled()):
+            return Declined(Failure.TRANSIENT, f"{summarizer.name} cancelled its own call")
+        case Raised(Exception() as error):
+            return diagnose(summarizer, error)
+        case Raised(error):
+            # A wish to end the program is not a failure of the summarizer.
+            raise error
+        case Returned(str() as text) if text.strip():
+            return Written(text, summarizer.name)
+        case Returned(None | str()):
+            return Declined(Failure.EMPTY, f"{summarizer.name} returned an empty answer")
+        case Returned(value):
+            # The protocol promises text; a caller's own function may not keep the promise.
+            kind = type(value).__name__
+            return Declined(Failure.MISREAD, f"{summarizer.name} returned {kind} instead of text")
+
+
+def _one_line(error: Exception) -> str:
+    # A provider may quote the request in its error; a report needs its beginning only.
+    line = sentence_of(error) or type(error).__name__
+    return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class AskSummarizer:
     """Ask this summarizer; the reply is its answer."""
 
     summarizer: Summarizer
@@ -67,7 +217,7 @@ class Dropped:
     successor: Summarizer
 
 
-Effect: TypeAlias = Call | Wait | Dropped
+Effect: TypeAlias = AskSummarizer | Wait | Dropped
 
 
 def answering(
@@ -112,17 +262,17 @@ def _attempt(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | Non
 
 
 def _asked(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | None, Answer]:
-    answer = yield Call(summarizer, ask)
+    answer = yield AskSummarizer(summarizer, ask)
     if answer is None:
-        raise TypeError("a Call is replied to with an Answer")
+        raise TypeError("an AskSummarizer is replied to with an Answer")
     return answer
 
 
 def _is_brief(retry_after: float | None) -> bool:
-    return retry_after is not None and retry_after <= PATIENCE
+    return retry_after is not None and retry_after <= LONGEST_RETRY_AFTER
 
 
-class Chain:
+class SummarizerFallback:
     """The summarizers of one session: a separate summary model if there is one, then the main.
 
     It remembers for the session which model failed and until when the last one is left alone.
@@ -186,7 +336,7 @@ class Chain:
             while True:
                 effect = flow.send(reply)
                 match effect:
-                    case Call(summarizer, question):
+                    case AskSummarizer(summarizer, question):
                         reply = call(summarizer, question, self._timeout)
                     case Wait(seconds):
                         time.sleep(seconds)
@@ -211,7 +361,7 @@ class Chain:
             while True:
                 effect = flow.send(reply)
                 match effect:
-                    case Call(summarizer, question):
+                    case AskSummarizer(summarizer, question):
                         reply = await acall(summarizer, question, self._timeout)
                     case Wait(seconds):
                         await asyncio.sleep(seconds)

@@ -7,16 +7,16 @@ import pytest
 import holdfast
 from holdfast import ContextEngine
 from holdfast.engines.contract import ATTRIBUTES, REQUIRED, missing_names
-from holdfast.engines.contracted import Contracted
+from holdfast.engines.contract_adapter import ContractAdapter
 from holdfast.testing.engine_talks import SHORT, long_talk
 from tests.engines.plugins import Tail
 
 BUILT_IN = ["compressor", "truncate"]
 
 
-def loaded(name: str) -> Contracted:
+def loaded(name: str) -> ContractAdapter:
     engine = holdfast.load_engine(name, context_length=8_000, protect_last_n=5)
-    assert isinstance(engine, Contracted)
+    assert isinstance(engine, ContractAdapter)
     return engine
 
 
@@ -69,7 +69,7 @@ def test_a_copy_has_learned_nothing() -> None:
     engine = loaded("compressor")
     engine.compress(long_talk())
     twin = deepcopy(engine)
-    assert (type(twin), twin.name, twin.compression_count) == (Contracted, "compressor", 0)
+    assert (type(twin), twin.name, twin.compression_count) == (ContractAdapter, "compressor", 0)
     assert twin.engine is not engine.engine
 
 

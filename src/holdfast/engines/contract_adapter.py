@@ -1,21 +1,25 @@
-"""Our own engines behind the contract: a thin skin over the pure core."""
+"""Our own engines behind the contract, for hosts that know nothing else."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
+from holdfast.compaction.truncation import truncation
+from holdfast.engines.chat import ChatEngine
 from holdfast.engines.contract import ContextEngine, take_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.engines.chat import ChatEngine
+    from holdfast.compaction import Policy
     from holdfast.engines.contract import Wire
+    from holdfast.engines.engine import EngineDeps
 
-__all__ = ["Contracted"]
+__all__ = ["ContractAdapter", "Truncating", "truncating_engine"]
 
 
-class Contracted(ContextEngine):
+class ContractAdapter(ContextEngine):
     """One of our engines, for hosts that know the contract and nothing else."""
 
     def __init__(self, name: str, make: Callable[[], ChatEngine]) -> None:
@@ -87,7 +91,7 @@ class Contracted(ContextEngine):
         self._engine.update_model(context_length, model=model)
         self._show()
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Contracted:
+    def __deepcopy__(self, memo: dict[int, object]) -> ContractAdapter:
         """Return an engine for another conversation: nothing that was learned goes with it."""
         return type(self)(self._name, self._make)
 
@@ -99,3 +103,64 @@ class Contracted(ContextEngine):
         self.threshold_percent = policy.threshold_tokens / policy.context_length
         shown = {"protect_first_n": policy.protect_first_n, "protect_last_n": policy.protect_last_n}
         vars(self).update(shown)
+
+
+def truncating_engine(policy: Policy, setup: EngineDeps) -> ChatEngine:
+    """Return an engine that truncates; it asks nobody, whoever the setup names."""
+    return ChatEngine(policy, replace(setup, chain=None, algorithm=truncation))
+
+
+class Truncating(ContractAdapter):
+    """`truncate` behind the contract.
+
+    A goal that a host names when the conversation begins (`on_session_start(id, goal=...)`)
+    survives every pass: where the window no longer says it, the system prompt does.
+    """
+
+    def __init__(self, name: str, make: Callable[[], ChatEngine]) -> None:
+        """Make the engine that does the work."""
+        super().__init__(name, make)
+        self._goal = ""
+
+    def on_session_start(self, session_id: str, **details: object) -> None:
+        """Learn the goal, if the host names one."""
+        super().on_session_start(session_id, **details)
+        goal = details.get("goal")
+        self._goal = goal.strip() if isinstance(goal, str) else ""
+
+    def compress(
+        self,
+        messages: Wire,
+        current_tokens: int | None = None,
+        focus_topic: str | None = None,
+        *,
+        force: bool = False,
+    ) -> Wire:
+        """Return the messages made to fit, with the goal among them."""
+        shorter = super().compress(messages, current_tokens, focus_topic, force=force)
+        if not self._goal or len(shorter) == len(messages):
+            return shorter
+        return _with_goal(shorter, self._goal)
+
+
+def _with_goal(messages: Wire, goal: str) -> Wire:
+    if any(goal in _words(message.get("content")) for message in messages):
+        return messages
+    said = f"The goal of this conversation: {goal}"
+    first = messages[0] if messages else {}
+    text = first.get("content")
+    if first.get("role") in ("system", "developer") and isinstance(text, str):
+        return [{**first, "content": f"{text}\n\n{said}"}, *messages[1:]]
+    return [{"role": "system", "content": said}, *messages]
+
+
+def _words(content: object) -> str:
+    """Return the words of a message's content, whichever of its two forms it has."""
+    if isinstance(content, list):
+        parts = cast("list[object]", content)
+        return "\n".join(
+            str(cast("dict[str, object]", part).get("text", ""))
+            for part in parts
+            if isinstance(part, dict)
+        )
+    return content if isinstance(content, str) else ""

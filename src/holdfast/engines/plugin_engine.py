@@ -1,56 +1,216 @@
 """A plug-in behind the conversation's port: asked for everything, believed only after a check.
 
 A plug-in that raises, hangs or hands back messages that cannot be used is set aside for the rest
-of the session, with a warning. The default engine does the work of that very pass, and of all that
-follow: no turn fails for a plug-in's sake.
+of the session: that is said once in the log, once in a report, and in the status for good. The
+default engine does the work of that very pass, and of all that follow: no turn fails for a
+plug-in's sake.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
-from holdfast.deadline import Hung, Raised
-from holdfast.engines.guest_pass import Refused, guest_pass
-from holdfast.engines.journal import Journal
-from holdfast.engines.seat import Seat
+from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.engine import PassLog
+from holdfast.engines.plugin_messages import PassRefused, plugin_pass
+from holdfast.engines.plugin_thread import Busy, answer_of, call_offered, plain_json, tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from holdfast.compaction import LiveState, Outcome, Policy
-    from holdfast.engines.contract import ContextEngine
+    from holdfast.engines.contract import ContextEngine, Wire
     from holdfast.engines.engine import Engine
-    from holdfast.engines.guest import Guest
+    from holdfast.engines.plugin_thread import PluginThread, Tools
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
+    from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["HostedEngine"]
+__all__ = ["PluginEngine", "PluginSlot"]
+
+_log = logging.getLogger(__name__)
+_QUICK = 5.0
+"""Seconds that a question may take that needs no model."""
 
 
-class HostedEngine(Seat):
+class PluginSlot:
+    """Holds a plug-in for one session, as long as it behaves."""
+
+    def __init__(self, plugin: PluginThread, redact: Callable[[str], str]) -> None:
+        """Hold the plug-in; nothing of it is called yet."""
+        self._plugin = plugin
+        self._redact = redact
+        self._trouble = ""
+        self._warnings: tuple[str, ...] = ()
+        self._is_told = False
+        self._changing = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the engine that was chosen."""
+        return self._plugin.name
+
+    @property
+    def trouble(self) -> str:
+        """Return why the plug-in, or a tool of it, is set aside; nothing while all of it works."""
+        return " ".join(filter(None, (self._trouble, *self._warnings)))
+
+    @property
+    def is_aside(self) -> bool:
+        """Say whether the plug-in is set aside for the rest of the session."""
+        return bool(self._trouble)
+
+    def begin(self, session_id: str, **details: object) -> None:
+        """Tell the plug-in that its conversation begins, or goes on under another id."""
+        self._told("on_session_start", session_id, details=details)
+
+    def end(self, session_id: str, messages: Wire) -> None:
+        """Tell the plug-in that its conversation ends."""
+        self._told("on_session_end", session_id, messages)
+
+    def reset(self) -> None:
+        """Tell the plug-in that the user begins anew: nothing that it counted holds any more."""
+        self._told("on_session_reset")
+
+    def tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the plug-in gives the model; none once it is set aside.
+
+        One that no provider would take is left out, with a warning in the log and in the status.
+
+        Args:
+            reserved: Names that other tools of the conversation have.
+        """
+        taken = frozenset(reserved)
+        ending = self._asked(
+            lambda engine: tools_of(call_offered(engine, "get_tool_schemas", details={}), taken),
+            patience=_QUICK,
+        )
+        if ending is None:
+            return ()
+        tools = cast("Tools", ending.value)
+        if tools.troubles:
+            first, *others = tools.troubles
+            rest = f"; so are {len(others)} more" if others else ""
+            self._warn(f"A tool of the engine {self.name} is left out: {first}{rest}.")
+        return tools.specs
+
+    def call(self, name: str, arguments: Mapping[str, object], messages: Wire | None = None) -> str:
+        """Answer a call of one of the tools with JSON; what goes wrong is an error in it.
+
+        A tool that raises costs nobody the engine: a model's odd arguments may be the reason.
+        """
+        if self.is_aside:
+            return json.dumps({"error": self._trouble})
+        details: dict[str, object] = {"messages": messages or []}
+
+        def answer(engine: ContextEngine) -> str:
+            found = call_offered(engine, "handle_tool_call", name, dict(arguments), details=details)
+            return answer_of(found)
+
+        ending = self._plugin.ask(answer, patience=self._plugin.deadline)
+        match ending:
+            case Returned(value):
+                return cast("str", value)
+            case Raised(reason=reason):
+                return json.dumps({"error": f"{name}: {self._redact(reason)}"})
+            case Hung(reason=reason):
+                self._set_aside(f"was set aside for this session: {name}: {reason}")
+                return json.dumps({"error": self._trouble})
+            case Busy():
+                return json.dumps({"error": f"{name}: the engine is busy; try again"})
+            case _:
+                assert_never(ending)
+
+    def describe(self) -> dict[str, object]:
+        """Return what the plug-in says of itself, for people who look."""
+        ending = self._asked(
+            lambda engine: plain_json(call_offered(engine, "get_status", details={})),
+            patience=_QUICK,
+        )
+        said = ending.value if ending is not None else None
+        figures = cast("dict[str, object]", said) if isinstance(said, dict) else {}
+        return {**figures, "engine": self.name, "trouble": self.trouble}
+
+    def _told(
+        self, method: str, *arguments: object, details: Mapping[str, object] | None = None
+    ) -> Returned | None:
+        return self._asked(
+            lambda engine: call_offered(engine, method, *arguments, details=details or {}),
+            patience=_QUICK,
+        )
+
+    def _asked(
+        self, call: Callable[[ContextEngine], object], *, patience: float = 0.0
+    ) -> Returned | None:
+        """Return what a quick call came to; nothing if it failed, or another is under way."""
+        if self.is_aside:
+            return None
+        seconds = min(_QUICK, self._plugin.deadline)
+        match self._plugin.ask(call, seconds=seconds, patience=min(patience, seconds)):
+            case Returned() as ending:
+                return ending
+            case Raised(reason=reason) | Hung(reason=reason):
+                self._set_aside(f"was set aside for this session: {reason}")
+            case Busy():
+                pass
+        return None
+
+    def _set_aside(self, why: str) -> None:
+        said = self._redact(f"The engine {self.name} {why}; the default engine compacts instead.")
+        with self._changing:
+            if self._trouble:
+                return
+            self._trouble = said
+        _log.warning("%s", said)
+
+    def _warn(self, said: str) -> None:
+        """Say once what is left out while the plug-in goes on."""
+        said = self._redact(said)
+        with self._changing:
+            if said in self._warnings:
+                return
+            self._warnings = (*self._warnings, said)
+        _log.warning("%s", said)
+
+    def _news(self) -> tuple[str, ...]:
+        """Return why the plug-in was set aside, for the first report that can say so."""
+        with self._changing:
+            news = () if self._is_told or not self._trouble else (self._trouble,)
+            self._is_told = self._is_told or bool(news)
+        return news
+
+
+class PluginEngine(PluginSlot):
     """A contract engine as a conversation knows engines, with the default engine behind it."""
 
     def __init__(
-        self, default: Engine, guest: Guest, *, model: str = "", redact: Callable[[str], str] = str
+        self,
+        default: Engine,
+        plugin: PluginThread,
+        *,
+        model: str = "",
+        redact: Callable[[str], str] = str,
     ) -> None:
         """Let the plug-in arrive; if it cannot, the default engine stands alone.
 
         Args:
             default: Measures and learns for both, and takes over.
-            guest: The plug-in.
+            plugin: The plug-in.
             model: The conversation's model.
             redact: Masks what a plug-in's errors may quote.
         """
-        super().__init__(guest, redact)
+        super().__init__(plugin, redact)
         self._default = default
         self._own = default.policy
         self._model = model
         self._progress = Progress()
-        self._journal = Journal()
-        match guest.arrive():
+        self._journal = PassLog()
+        match plugin.arrive():
             case Raised(reason=reason) | Hung(reason=reason):
                 self._set_aside(f"could not be loaded: {reason}")
             case _:
@@ -78,7 +238,7 @@ class HostedEngine(Seat):
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript by the plug-in, or by the default engine where that fails."""
         started = perf_counter()
-        outcome = None if self.is_aside else self._by_guest(transcript, request)
+        outcome = None if self.is_aside else self._by_plugin(transcript, request)
         if outcome is None:
             report = self._default.compact(transcript, request)
         elif self._falls_short(outcome, request):
@@ -152,10 +312,10 @@ class HostedEngine(Seat):
         self._default.update_model(context_length, model=model)
         self._teach_window()
 
-    def _by_guest(self, transcript: Transcript, request: Request) -> Outcome | None:
+    def _by_plugin(self, transcript: Transcript, request: Request) -> Outcome | None:
         """Return what the plug-in made of a transcript; nothing if it had to be set aside."""
-        outcome = guest_pass(self._guest, transcript, request, self._weigh)
-        if isinstance(outcome, Refused):
+        outcome = plugin_pass(self._plugin, transcript, request, self._weigh)
+        if isinstance(outcome, PassRefused):
             self._set_aside(f"was set aside for this session: {outcome.reason}")
             return None
         return outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import ContextEngine
-from holdfast.engines.plugin_folder import imported
+from holdfast.engines.registry import imported
 
 CODE = "from agent.context_engine import ContextEngine as Found\n"
 

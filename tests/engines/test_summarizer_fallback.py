@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engines import Chain
-from holdfast.engines.chain import PATIENCE, Call, Dropped, Wait, answering
+from holdfast.engines import SummarizerFallback
+from holdfast.engines.summarizer_fallback import (
+    LONGEST_RETRY_AFTER,
+    AskSummarizer,
+    Dropped,
+    Wait,
+    answering,
+)
 from holdfast.errors import (
     ConfigError,
     MissingExtra,
@@ -50,7 +56,7 @@ def scripted(*answers: str | Exception, name: str = "main") -> ScriptedSummarize
 @every_way
 def test_the_summary_model_is_asked_first_and_the_main_model_not_at_all(way: Asking) -> None:
     main = scripted()
-    chain = Chain(main, scripted(RECORD, name="small"), clock=FixedClock())
+    chain = SummarizerFallback(main, scripted(RECORD, name="small"), clock=FixedClock())
     assert way(chain) == Written(RECORD, "small")
     assert (main.asks, chain.notes) == ([], ())
 
@@ -60,7 +66,7 @@ def test_the_summary_model_is_asked_first_and_the_main_model_not_at_all(way: Ask
 def test_a_failed_summary_model_is_replaced_at_once_and_remembered(way: Asking, name: str) -> None:
     answers, _, _ = FAILURES[name]
     small, main = scripted(*answers, name="small"), scripted(RECORD, OTHER)
-    chain = Chain(main, small, clock=FixedClock())
+    chain = SummarizerFallback(main, small, clock=FixedClock())
     assert way(chain) == Written(RECORD, "main")
     assert way(chain) == Written(OTHER, "main")
     assert len(small.asks) == len(answers)
@@ -75,7 +81,7 @@ def test_a_failed_summary_model_is_replaced_at_once_and_remembered(way: Asking, 
 def test_a_failed_last_model_is_left_alone_for_a_while(way: Asking, name: str) -> None:
     answers, failure, pause = FAILURES[name]
     clock, main = FixedClock(1_000.0), scripted(*answers, RECORD)
-    chain = Chain(main, clock=clock)
+    chain = SummarizerFallback(main, clock=clock)
     declined = way(chain)
     assert isinstance(declined, Declined)
     assert (declined.failure, declined.retry_after) == (failure, pause)
@@ -95,7 +101,7 @@ def test_a_failed_last_model_is_left_alone_for_a_while(way: Asking, name: str) -
 @every_way
 def test_a_manual_compress_ignores_the_cooldown_and_its_success_ends_it(way: Asking) -> None:
     main = scripted(SummarizerUnavailable("HTTP 503"), RECORD, OTHER)
-    chain = Chain(main, clock=FixedClock())
+    chain = SummarizerFallback(main, clock=FixedClock())
     way(chain)
     assert chain.cooldown == 60.0
     assert way(chain, manual=True) == Written(RECORD, "main")
@@ -113,7 +119,7 @@ def test_a_refused_credential_aborts_at_once_and_says_what_to_check(
     )
     main = scripted()
     pair = (main, refusing) if denied == "small" else (refusing, None)
-    chain = Chain(*pair, clock=FixedClock())
+    chain = SummarizerFallback(*pair, clock=FixedClock())
     assert way(chain) == Declined(
         Failure.AUTH,
         f"{denied} refused the credential: HTTP 401: bad key; check the API key or the login of "
@@ -128,7 +134,7 @@ def test_a_refused_credential_aborts_at_once_and_says_what_to_check(
 @every_way
 def test_an_answer_without_sections_gets_one_repair_attempt(way: Asking) -> None:
     main = scripted(CHATTER, RECORD)
-    chain = Chain(main, clock=FixedClock())
+    chain = SummarizerFallback(main, clock=FixedClock())
     assert way(chain) == Written(RECORD, "main")
     assert [ask.purpose for ask in main.asks] == ["first", "repair"]
     assert main.asks[1].prompt != ASK.prompt
@@ -137,14 +143,14 @@ def test_an_answer_without_sections_gets_one_repair_attempt(way: Asking) -> None
 @every_way
 def test_a_summary_model_and_the_main_model_each_get_a_repair_attempt(way: Asking) -> None:
     small, main = scripted(CHATTER, CHATTER, name="small"), scripted(CHATTER, RECORD)
-    chain = Chain(main, small, clock=FixedClock())
+    chain = SummarizerFallback(main, small, clock=FixedClock())
     assert way(chain) == Written(RECORD, "main")
     assert (len(small.asks), len(main.asks)) == (2, 2)
 
 
 @every_way
 def test_without_any_model_the_answer_says_so_once_in_ten_minutes(way: Asking) -> None:
-    chain = Chain(None, clock=FixedClock())
+    chain = SummarizerFallback(None, clock=FixedClock())
     answers = [way(chain, manual=manual) for manual in (False, False, True)]
     failures = [answer.failure for answer in answers if isinstance(answer, Declined)]
     assert failures == [Failure.UNCONFIGURED, Failure.COOLDOWN, Failure.UNCONFIGURED]
@@ -154,7 +160,7 @@ def test_without_any_model_the_answer_says_so_once_in_ten_minutes(way: Asking) -
 @every_way
 def test_a_summary_model_without_a_main_model_is_the_last_model(way: Asking) -> None:
     small = scripted(SummarizerMisread("cut off"), name="small")
-    chain = Chain(None, small, clock=FixedClock())
+    chain = SummarizerFallback(None, small, clock=FixedClock())
     assert way(chain) == Declined(
         Failure.MISREAD, "small could not be read: cut off", retry_after=30.0
     )
@@ -164,7 +170,7 @@ def test_a_summary_model_without_a_main_model_is_the_last_model(way: Asking) -> 
 @every_way
 def test_a_model_that_is_both_is_not_asked_twice(way: Asking) -> None:
     main = scripted(SummarizerUnavailable("HTTP 503"))
-    chain = Chain(main, main, clock=FixedClock())
+    chain = SummarizerFallback(main, main, clock=FixedClock())
     assert isinstance(way(chain), Declined)
     assert len(main.asks) == 1
 
@@ -173,7 +179,7 @@ def test_a_model_that_is_both_is_not_asked_twice(way: Asking) -> None:
 def test_a_short_retry_after_is_waited_out_once(way: Asking) -> None:
     limited = SummarizerUnavailable("HTTP 429", retry_after=0.01)
     main = scripted(limited, RECORD, limited, limited)
-    chain = Chain(main, clock=FixedClock())
+    chain = SummarizerFallback(main, clock=FixedClock())
     assert way(chain) == Written(RECORD, "main")
     assert way(chain) == Declined(
         Failure.TRANSIENT, "main is unavailable: HTTP 429", retry_after=60.0
@@ -181,15 +187,17 @@ def test_a_short_retry_after_is_waited_out_once(way: Asking) -> None:
     assert len(main.asks) == 4
 
 
-@pytest.mark.parametrize(("wish", "waits"), [(0.0, True), (PATIENCE, True), (5.1, False)])
+@pytest.mark.parametrize(
+    ("wish", "waits"), [(0.0, True), (LONGEST_RETRY_AFTER, True), (5.1, False)]
+)
 def test_only_a_retry_after_that_a_turn_can_bear_is_waited_out(wish: float, waits: bool) -> None:
     main = scripted()
     limited = Declined(Failure.TRANSIENT, "HTTP 429", retry_after=wish)
     flow = answering(ASK, (main,))
-    assert next(flow) == Call(main, ASK)
+    assert next(flow) == AskSummarizer(main, ASK)
     if waits:
         assert flow.send(limited) == Wait(wish)
-        assert next(flow) == Call(main, ASK)
+        assert next(flow) == AskSummarizer(main, ASK)
     with pytest.raises(StopIteration) as ended:
         flow.send(limited)
     assert ended.value.value == limited
@@ -199,9 +207,9 @@ def test_a_limited_summary_model_is_replaced_rather_than_waited_for() -> None:
     small, main = scripted(name="small"), scripted()
     limited = Declined(Failure.TRANSIENT, "HTTP 429", retry_after=1.0)
     flow = answering(ASK, (small, main))
-    assert next(flow) == Call(small, ASK)
+    assert next(flow) == AskSummarizer(small, ASK)
     assert flow.send(limited) == Dropped(small, limited, main)
-    assert next(flow) == Call(main, ASK)
+    assert next(flow) == AskSummarizer(main, ASK)
 
 
 def test_a_driver_that_replies_nothing_to_a_call_is_told() -> None:
@@ -213,7 +221,9 @@ def test_a_driver_that_replies_nothing_to_a_call_is_told() -> None:
 
 def test_two_compactions_that_fail_together_leave_one_note() -> None:
     failing = [SummarizerUnavailable("HTTP 503")] * 2
-    chain = Chain(scripted(RECORD, OTHER), scripted(*failing, name="small"), clock=FixedClock())
+    chain = SummarizerFallback(
+        scripted(RECORD, OTHER), scripted(*failing, name="small"), clock=FixedClock()
+    )
 
     async def both() -> list[Answer]:
         return await asyncio.gather(*(chain.aanswer(ASK, manual=False) for _ in range(2)))
@@ -225,17 +235,17 @@ def test_two_compactions_that_fail_together_leave_one_note() -> None:
 def test_requests_are_sized_for_the_smallest_model_that_may_be_asked() -> None:
     main = ScriptedSummarizer([RECORD], name="main", window=200_000)
     small = ScriptedSummarizer([""], name="small", window=32_000)
-    chain = Chain(main, small, clock=FixedClock())
+    chain = SummarizerFallback(main, small, clock=FixedClock())
     assert chain.window == 32_000
     chain.answer(ASK, manual=False)
     assert chain.window == 200_000
-    assert Chain(scripted(), clock=FixedClock()).window is None
+    assert SummarizerFallback(scripted(), clock=FixedClock()).window is None
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_timeout_that_cannot_be_kept_is_refused_by_its_name(timeout: float) -> None:
     with pytest.raises(ConfigError, match=r"auxiliary\.compression\.timeout"):
-        Chain(None, clock=FixedClock(), timeout=timeout)
+        SummarizerFallback(None, clock=FixedClock(), timeout=timeout)
 
 
 behaviors = st.sampled_from(
@@ -268,7 +278,7 @@ def played(
         for script, name in zip(models, ("main", "small"), strict=True)
     )
     clock = FixedClock()
-    chain = Chain(main, small, clock=clock)
+    chain = SummarizerFallback(main, small, clock=clock)
     seen: list[tuple[Answer, float, tuple[str, ...], tuple[int, ...]]] = []
     for manual, pause in course:
         answer = way(chain, manual=manual)
