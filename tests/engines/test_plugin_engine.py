@@ -2,6 +2,7 @@
 
 # ruff: noqa: ARG002 - engines have the signatures of the contract, whatever they use of them
 
+import asyncio
 import json
 import logging
 import threading
@@ -480,3 +481,9 @@ def test_a_plug_in_is_handed_what_memory_notes() -> None:
     hosted(plugin).compact(talk(), Request(before_folding=notes))
     assert ("memory", "Ada wants releases on Mondays") in plugin.seen
     assert handed == [len(talk())]
+
+
+def test_a_pass_can_be_awaited() -> None:
+    awaited, blocking, transcript = hosted(Tail()), hosted(Tail()), talk()
+    report = asyncio.run(awaited.acompact(transcript))
+    assert report.result == blocking.compact(transcript).result

@@ -140,18 +140,14 @@ class Truncating(ContractAdapter):
         shorter = super().compress(messages, current_tokens, focus_topic, force=force)
         if not self._goal or len(shorter) == len(messages):
             return shorter
-        return _with_goal(shorter, self._goal)
-
-
-def _with_goal(messages: Wire, goal: str) -> Wire:
-    if any(goal in _words(message.get("content")) for message in messages):
-        return messages
-    said = f"The goal of this conversation: {goal}"
-    first = messages[0] if messages else {}
-    text = first.get("content")
-    if first.get("role") in ("system", "developer") and isinstance(text, str):
-        return [{**first, "content": f"{text}\n\n{said}"}, *messages[1:]]
-    return [{"role": "system", "content": said}, *messages]
+        if any(self._goal in _words(message.get("content")) for message in shorter):
+            return shorter
+        said = f"The goal of this conversation: {self._goal}"
+        first = shorter[0] if shorter else {}
+        text = first.get("content")
+        if first.get("role") in ("system", "developer") and isinstance(text, str):
+            return [{**first, "content": f"{text}\n\n{said}"}, *shorter[1:]]
+        return [{"role": "system", "content": said}, *shorter]
 
 
 def _words(content: object) -> str:

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
-from holdfast.deadline import Hung, Raised, Returned
+from holdfast.deadline import Hung, Raised, Returned, in_thread
 from holdfast.engines.engine import PassLog
 from holdfast.engines.plugin_messages import PassRefused, plugin_pass
 from holdfast.engines.plugin_thread import Busy, answer_of, call_offered, plain_json, tools_of
@@ -177,13 +177,6 @@ class PluginSlot:
             self._warnings = (*self._warnings, said)
         _log.warning("%s", said)
 
-    def _news(self) -> tuple[str, ...]:
-        """Return why the plug-in was set aside, for the first report that can say so."""
-        with self._changing:
-            news = () if self._is_told or not self._trouble else (self._trouble,)
-            self._is_told = self._is_told or bool(news)
-        return news
-
 
 class PluginEngine(PluginSlot):
     """A contract engine as a conversation knows engines, with the default engine behind it."""
@@ -244,10 +237,29 @@ class PluginEngine(PluginSlot):
         elif self._falls_short(outcome, request):
             report = self._finished(outcome, request)
         else:
-            report = CompactionReport(outcome, notes=self._judged(outcome, request))
+            with self._changing:
+                progress = Progress() if request.is_manual else self._progress.after(outcome)
+                self._progress = progress
+            # Said where passes no longer gain anything.
+            notes = (advice(progress.blocked),) if progress.blocked else ()
+            report = CompactionReport(outcome, notes=notes)
             self._journal.note(report)
+        with self._changing:
+            # The first report that can says why the plug-in was set aside.
+            news = () if self._is_told or not self._trouble else (self._trouble,)
+            self._is_told = self._is_told or bool(news)
         elapsed = (perf_counter() - started) * 1000
-        return replace(report, duration_ms=elapsed, notes=(*report.notes, *self._news()))
+        return replace(report, duration_ms=elapsed, notes=(*report.notes, *news))
+
+    async def acompact(
+        self,
+        transcript: Transcript,
+        request: Request = Request(),  # noqa: B008 - a frozen value
+    ) -> CompactionReport:
+        """Compact a transcript without blocking the event loop: a plug-in's code blocks."""
+        return await in_thread(
+            lambda: self.compact(transcript, request), name=f"holdfast-pass-{self.name}"
+        )
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -314,7 +326,9 @@ class PluginEngine(PluginSlot):
 
     def _by_plugin(self, transcript: Transcript, request: Request) -> Outcome | None:
         """Return what the plug-in made of a transcript; nothing if it had to be set aside."""
-        outcome = plugin_pass(self._plugin, transcript, request, self._weigh)
+        outcome = plugin_pass(
+            self._plugin, transcript, request, lambda messages: self.load(messages).tokens
+        )
         if isinstance(outcome, PassRefused):
             self._set_aside(f"was set aside for this session: {outcome.reason}")
             return None
@@ -340,16 +354,6 @@ class PluginEngine(PluginSlot):
             messages_before=before.messages_before,
         )
         return replace(report, result=replace(report.result, report=figures))
-
-    def _judged(self, outcome: Outcome, request: Request) -> tuple[str, ...]:
-        """Count a pass, and return the advice where passes no longer gain anything."""
-        with self._changing:
-            progress = Progress() if request.is_manual else self._progress.after(outcome)
-            self._progress = progress
-        return (advice(progress.blocked),) if progress.blocked else ()
-
-    def _weigh(self, messages: Iterable[Message]) -> int:
-        return self._default.load(messages).tokens
 
     def _teach_window(self) -> None:
         window = self.policy.context_length

@@ -208,14 +208,11 @@ def _decoded(pieces: Sequence[Message | dict[str, object]]) -> Iterator[Message]
 
 
 def _says(after: Transcript, said: Message) -> bool:
+    has_words = bool(said.text.strip())
     return any(
-        message is said or (message.role is said.role and _holds(message, said.text))
+        message is said or (has_words and message.role is said.role and said.text in message.text)
         for message in after
     )
-
-
-def _holds(message: Message, text: str) -> bool:
-    return bool(text.strip()) and text in message.text
 
 
 def _key(message: object) -> str:

@@ -100,9 +100,10 @@ class PluginThread:
 
     def _built(self) -> object:
         engine = self._make()
-        missing = missing_names(engine)
-        if missing:
-            raise ConfigError(f"a {type(engine).__name__} is no engine: it lacks {_list(missing)}")
+        if missing := missing_names(engine):
+            *others, last = missing
+            lacks = f"{', '.join(others)} and {last}" if others else last
+            raise ConfigError(f"a {type(engine).__name__} is no engine: it lacks {lacks}")
         self._engine = engine
         return engine
 
@@ -124,10 +125,6 @@ def _failing_in_words(call: Callable[[], object]) -> object:
         if not isinstance(error, ConfigError):
             said = f"{kind}: {said}"[:_REASON_LENGTH] if said else kind
         raise _Said(said or kind) from None
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @dataclass(frozen=True, slots=True)

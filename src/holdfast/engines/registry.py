@@ -258,7 +258,10 @@ def imported(folder: Path) -> ModuleType:
     Raises:
         Exception: whatever the package raises; the next try begins anew.
     """
-    name = _module_name(folder)
+    # A name that no other folder has, wherever it is.
+    plain = re.sub(r"\W", "_", folder.name)
+    place = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
+    name = f"holdfast_engine_{plain}_{place:08x}"
     with _importing:
         known = sys.modules.get(name)
         if known is not None:
@@ -274,21 +277,10 @@ def imported(folder: Path) -> ModuleType:
             with _contract_elsewhere():
                 spec.loader.exec_module(module)
         except BaseException:
-            _forget(name)
+            for each in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+                del sys.modules[each]
             raise
         return module
-
-
-def _module_name(folder: Path) -> str:
-    """Return a name that no other folder has, wherever it is."""
-    plain = re.sub(r"\W", "_", folder.name)
-    place = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
-    return f"holdfast_engine_{plain}_{place:08x}"
-
-
-def _forget(name: str) -> None:
-    for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
-        del sys.modules[each]
 
 
 @contextmanager

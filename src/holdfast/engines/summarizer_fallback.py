@@ -143,7 +143,10 @@ def diagnose(summarizer: Summarizer, error: Exception) -> Declined:
     What no adapter translated is taken for a passing fault: another try may work, and a pause
     follows if it does not.
     """
-    said = _one_line(error)
+    said = sentence_of(error) or type(error).__name__
+    if len(said) > _REASON_LENGTH:
+        # A provider may quote the request in its error; a report needs its beginning only.
+        said = said[: _REASON_LENGTH - 1] + "…"
     match error:
         case SummarizerDenied():
             reason = (
@@ -185,12 +188,6 @@ def _judge(summarizer: Summarizer, ending: Ending) -> Answer:
             # The protocol promises text; a caller's own function may not keep the promise.
             kind = type(value).__name__
             return Declined(Failure.MISREAD, f"{summarizer.name} returned {kind} instead of text")
-
-
-def _one_line(error: Exception) -> str:
-    # A provider may quote the request in its error; a report needs its beginning only.
-    line = sentence_of(error) or type(error).__name__
-    return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +235,10 @@ def answering(
         yield Dropped(summarizer, answer, successor)
     last = summarizers[-1]
     answer = yield from _attempt(last, ask)
-    if isinstance(answer, Declined) and _is_brief(answer.retry_after):
-        yield Wait(answer.retry_after or 0.0)
+    if isinstance(answer, Written) or answer.retry_after is None:
+        return answer
+    if answer.retry_after <= LONGEST_RETRY_AFTER:
+        yield Wait(answer.retry_after)
         answer = yield from _attempt(last, ask)
     return answer
 
@@ -266,10 +265,6 @@ def _asked(summarizer: Summarizer, ask: Ask) -> Generator[Effect, Answer | None,
     if answer is None:
         raise TypeError("an AskSummarizer is replied to with an Answer")
     return answer
-
-
-def _is_brief(retry_after: float | None) -> bool:
-    return retry_after is not None and retry_after <= LONGEST_RETRY_AFTER
 
 
 class SummarizerFallback:

@@ -258,7 +258,11 @@ class MessageStream:
 
     def answer(self) -> _Fields:
         """Return the message as the server writes it without streaming."""
-        content = [self._finished(index, block) for index, block in self._blocks.items()]
+        inputs = {index: "".join(pieces) for index, pieces in self._inputs.items()}
+        content = [
+            {**block, "input": _arguments(inputs[index])} if inputs.get(index) else block
+            for index, block in self._blocks.items()
+        ]
         return {
             **self._message,
             "type": "message",
@@ -281,10 +285,6 @@ class MessageStream:
             block[name] = f"{block.get(name) or ''}{text}"
             if text and name != "signature":
                 yield Spoken(text) if name == "text" else Thought(text)
-
-    def _finished(self, index: object, block: _Fields) -> _Fields:
-        written = "".join(self._inputs.get(index, ()))
-        return {**block, "input": _arguments(written)} if written else block
 
     def _spend(self, usage: object) -> None:
         self._usage |= {name: each for name, each in _fields(usage).items() if each is not None}

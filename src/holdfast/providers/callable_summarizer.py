@@ -43,12 +43,16 @@ class CallableSummarizer:
         if inspect.isawaitable(answer):
             import asyncio
 
-            return self._text(asyncio.run(_finished(answer)))
+            async def finished() -> object:
+                return await answer
+
+            return self._text(asyncio.run(finished()))
         return self._text(answer)
 
     async def awrite(self, ask: Ask) -> str:
         """Return the function's answer; a blocking function runs in a daemon thread."""
-        if _is_async(self._write):
+        called = getattr(self._write, "__call__", None)  # noqa: B004 - it may be an async __call__
+        if inspect.iscoroutinefunction(self._write) or inspect.iscoroutinefunction(called):
             answer: object = self._write(ask.prompt)
         else:
             answer = await in_thread(lambda: self._write(ask.prompt), name="holdfast-callable")
@@ -62,12 +66,3 @@ class CallableSummarizer:
         if not isinstance(answer, str):
             raise SummarizerMisread(f"returned {type(answer).__name__} instead of text")
         return answer
-
-
-def _is_async(write: Writer) -> bool:
-    called = getattr(write, "__call__", None)  # noqa: B004 - an object with an async __call__
-    return inspect.iscoroutinefunction(write) or inspect.iscoroutinefunction(called)
-
-
-async def _finished(answer: Awaitable[object]) -> object:
-    return await answer

@@ -80,16 +80,17 @@ class HttpClients:
 
     def __init__(self) -> None:
         """Begin with no client."""
-        self._inherited: list[object] = []
-        """What a fork copied: closing it could wait for a lock that the parent held."""
+        self._all: list[object] = []
         self._is_registered = False
-        self._forget()
+        self._begin()
 
-    def _forget(self) -> None:
+    def _begin(self) -> None:
         self._lock = Lock()
         self._process = _ClientCache[_Closing]()
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _ClientCache[_AsyncClosing]]
         self._loops = WeakKeyDictionary()
+        # A fork copies them too: closing them there could wait for a lock that the parent held.
+        self._all += [self._process, self._loops]
 
     @contextmanager
     def borrow(
@@ -142,11 +143,7 @@ class HttpClients:
         self._is_registered = True
         atexit.register(self.close)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._abandon_inherited)
-
-    def _abandon_inherited(self) -> None:
-        self._inherited += [self._process, self._loops]
-        self._forget()
+            os.register_at_fork(after_in_child=self._begin)
 
     async def _of_loop(self) -> _ClientCache[_AsyncClosing]:
         import asyncio
@@ -180,7 +177,14 @@ class _ClientCache(Generic[_Client]):
         self, kind: type[_Client], endpoint: ApiEndpoint
     ) -> tuple[SharedClient[_Client], list[_Client]]:
         """Return a client, and those that are too many now and wait to be closed."""
-        key = (kind, endpoint, _environment())
+        variables = tuple(
+            sorted(
+                (name, value)
+                for name, value in os.environ.items()
+                if name.startswith(_ENVIRONMENT) or name.upper().endswith("_PROXY")
+            )
+        )
+        key = (kind, endpoint, variables)
         with self._lock:
             shared = self._shared.get(key)
             if shared is None:
@@ -225,16 +229,6 @@ async def _close_with_loop(cache: _ClientCache[_AsyncClosing]) -> AsyncGenerator
     finally:
         for client in cache.drop_idle(keep=0):
             await client.close()
-
-
-def _environment() -> tuple[tuple[str, str], ...]:
-    return tuple(
-        sorted(
-            (name, value)
-            for name, value in os.environ.items()
-            if name.startswith(_ENVIRONMENT) or name.upper().endswith("_PROXY")
-        )
-    )
 
 
 CLIENTS = HttpClients()

@@ -151,14 +151,10 @@ def require(name: str, home: Path) -> FoundModel:
 
 
 def _is_complete(model: Model, folder: Path) -> bool:
-    return all(_size(folder / file.name) == file.size for file in model.files)
-
-
-def _size(path: Path) -> int:
     try:
-        return os.stat(path).st_size
+        return all(os.stat(folder / file.name).st_size == file.size for file in model.files)
     except OSError:
-        return -1
+        return False
 
 
 def _packaged_folder(model: Model) -> Path | None:

@@ -49,7 +49,9 @@ def pull(model: Model, home: Path) -> FoundModel:
     folder = home / "models"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
+        for each in folder.glob(f"{_MARK}*"):
+            if time.time() - each.stat().st_mtime > _STALE:
+                shutil.rmtree(each, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_MARK, dir=folder) as scratch:
             _fetch(model, Path(scratch))
             _place(model, Path(scratch), folder / model.name)
@@ -149,10 +151,3 @@ def _copy(source: IO[bytes], target: Path, file: ModelFile) -> None:
             f"{file.name} is not the file that was expected: its sha256 is {digest.hexdigest()}; "
             "nothing was kept"
         )
-
-
-def _sweep(folder: Path) -> None:
-    """Take away what downloads left that were killed long ago."""
-    for each in folder.glob(f"{_MARK}*"):
-        if time.time() - each.stat().st_mtime > _STALE:
-            shutil.rmtree(each, ignore_errors=True)

@@ -311,7 +311,18 @@ class ChatStream:
         message: _Fields = {"role": "assistant", "content": said.pop("content", None) or None}
         message |= said
         if self._calls:
-            message["tool_calls"] = [_written(call) for call in self._calls]
+            message["tool_calls"] = [
+                {
+                    "id": call["id"] or f"call_{uuid4().hex[:24]}",
+                    "type": "function",
+                    "function": {
+                        "name": call["name"],
+                        "arguments": "".join(cast("list[str]", call["arguments"])) or "{}",
+                    },
+                    **cast("_Fields", call["more"]),
+                }
+                for call in self._calls
+            ]
         elif message["content"] is None:
             message["content"] = ""
         choice = {"index": 0, "finish_reason": self._finish, "message": message}
@@ -321,17 +332,14 @@ class ChatStream:
     def _delta(self, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
         for name in _REASONING:
             if text := _text(delta.get(name)):
-                self._say(name, text)
+                self._words.setdefault(name, []).append(text)
                 yield Thought(text)
         for name in ("content", "refusal"):
             if text := _text(delta.get(name)):
-                self._say(name, text)
+                self._words.setdefault(name, []).append(text)
                 yield Spoken(text)
         for piece in _items(delta.get("tool_calls")):
             self._call(piece)
-
-    def _say(self, name: str, text: str) -> None:
-        self._words.setdefault(name, []).append(text)
 
     def _call(self, piece: Mapping[str, object]) -> None:
         call = self._calls[self._place(piece)]
@@ -355,16 +363,6 @@ class ChatStream:
             self._places[key] = len(self._calls)
             self._calls.append({"id": "", "name": "", "arguments": list[str](), "more": {}})
         return self._places[key]
-
-
-def _written(call: Mapping[str, object]) -> _Fields:
-    arguments = "".join(cast("list[str]", call["arguments"])) or "{}"
-    return {
-        "id": call["id"] or f"call_{uuid4().hex[:24]}",
-        "type": "function",
-        "function": {"name": call["name"], "arguments": arguments},
-        **cast("_Fields", call["more"]),
-    }
 
 
 def _text(value: object) -> str:

@@ -163,22 +163,21 @@ class Resending:
 
     def again(self, error: Exception) -> bool:
         """Say whether the request is worth another try after this error."""
-        reason = self._reason(error)
+        cause = error.__cause__ or error
+        is_broken = type(cause).__name__ in _STALE or _NO_RESPONSE in str(cause)
+        if isinstance(error, UnicodeEncodeError):
+            # One sign that UTF-8 cannot hold must not end a conversation. Looking at every word
+            # before each request would cost more than the one in thousands that is not sent.
+            reason = "encoding"
+        elif self._is_reused and is_broken:
+            # The server closed a kept connection in the moment in which it was used again.
+            reason = "connection"
+        else:
+            reason = self._learn(error)
         if reason is None or reason in self._reasons:
             return False
         self._reasons.add(reason)
         return True
-
-    def _reason(self, error: Exception) -> str | None:
-        # One sign that UTF-8 cannot hold must not end a conversation. Looking at every word before
-        # each request would cost more than the one in thousands that fails before it is sent.
-        if isinstance(error, UnicodeEncodeError):
-            return "encoding"
-        # The server closed a kept connection in the moment in which it was used again.
-        cause = error.__cause__ or error
-        if self._is_reused and (type(cause).__name__ in _STALE or _NO_RESPONSE in str(cause)):
-            return "connection"
-        return self._learn(error)
 
 
 def send_request(create: Callable[[dict[str, object]], _Answer], resending: Resending) -> _Answer:
