@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from holdfast.memory_providers.remembered import (
-    Memory,
-    Said,
+from holdfast.memory_providers.memory_words import (
+    RecalledMemory,
     Unsent,
+    Utterance,
     as_answer,
     as_lines,
     asked,
@@ -32,9 +32,9 @@ def test_only_what_people_and_models_said_is_taken_from_a_fold() -> None:
         assistant("Done."),
     )
     assert folded(messages, redact) == (
-        Said("user", "What now?"),
-        Said("assistant", "Let me look."),
-        Said("assistant", "Done."),
+        Utterance("user", "What now?"),
+        Utterance("assistant", "Let me look."),
+        Utterance("assistant", "Done."),
     )
 
 
@@ -58,16 +58,18 @@ def test_a_secret_that_only_the_user_knows_is_masked_before_a_long_text_is_cut()
 
 def test_lines_are_single_short_and_said_once() -> None:
     found = [
-        Memory("one\n  two", "2026-11-03", 0.5),
-        Memory("one two", "2026-11-03", 0.4),
-        Memory(" "),
-        Memory("x" * 600),
+        RecalledMemory("one\n  two", "2026-11-03", 0.5),
+        RecalledMemory("one two", "2026-11-03", 0.4),
+        RecalledMemory(" "),
+        RecalledMemory("x" * 600),
     ]
     assert as_lines(found) == f"- 2026-11-03: one two\n- {'x' * 500}…"
 
 
 def test_an_answer_is_json_with_what_is_known() -> None:
-    answer = json.loads(as_answer([Memory("á", "2026-11-03", 0.12345), Memory("b")]))
+    answer = json.loads(
+        as_answer([RecalledMemory("á", "2026-11-03", 0.12345), RecalledMemory("b")])
+    )
     assert answer == {
         "results": [{"text": "á", "day": "2026-11-03", "score": 0.123}, {"text": "b"}]
     }
@@ -103,7 +105,7 @@ def test_a_search_without_a_query_is_refused(arguments: dict[str, object]) -> No
 
 
 def test_what_was_sent_is_not_brought_again() -> None:
-    one, two = Said("user", "one"), Said("assistant", "one")
+    one, two = Utterance("user", "one"), Utterance("assistant", "one")
     unsent = Unsent()
     unsent.sent((one,))
     assert unsent.among((one, two)) == (two,)
@@ -111,14 +113,14 @@ def test_what_was_sent_is_not_brought_again() -> None:
 
 def test_the_oldest_of_very_many_are_forgotten() -> None:
     unsent = Unsent()
-    many = [Said("user", str(number)) for number in range(10_010)]
+    many = [Utterance("user", str(number)) for number in range(10_010)]
     unsent.sent(many)
     assert unsent.among(many) == tuple(many[:10])
 
 
 def test_half_a_surrogate_pair_is_replaced_before_a_provider_takes_it_in() -> None:
     assert exchange("lone \ud800", "fine", redact) == (
-        Said("user", "lone \ufffd"),
-        Said("assistant", "fine"),
+        Utterance("user", "lone \ufffd"),
+        Utterance("assistant", "fine"),
     )
     assert asked({"query": "lone \ud800", "limit": float("nan")}, 8, redact) == ("lone \ufffd", 8)

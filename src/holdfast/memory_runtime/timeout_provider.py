@@ -1,28 +1,150 @@
-"""A provider behind a guard: it may hang, fail or say too much, and the turn goes on."""
+"""A memory provider behind deadlines: it may hang, fail or say too much, and the turn goes on.
+
+Its calls run beside the turn, one after the other, in the order in which they came.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from holdfast.deadline import Raised, Returned, sentence_of
+from holdfast.deadline import Raised, Returned, call_within, run_on_thread, sentence_of
 from holdfast.errors import MemoryRefused
 from holdfast.memory import plain, softened, without_tags
-from holdfast.memory_runtime.lane import Lane, Ticket
-from holdfast.memory_runtime.offered import name_of, plain_value
-from holdfast.memory_runtime.standing import Standing, Troubles
+from holdfast.memory_runtime.provider_status import ProviderStatus, ProviderTroubles
 from holdfast.ports.memory import MemoryProvider
 from holdfast.wire.encodable import encodable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["Answer", "Missing", "Running", "SerialExecutor", "Ticket", "TimeoutProvider"]
 
-__all__ = ["Answer", "Guarded", "Missing"]
-
+_LONGEST_NAME = 60
 _MOST_WAITING = 2_000
 """Jobs that may wait in the background; a service that hangs must not fill the memory."""
 _CUT = "\n[{:,} more characters were left out]"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The job under way."""
+
+    label: str
+    since: float
+    """On the monotonic clock, in seconds."""
+    is_given_up: bool
+
+
+class Ticket:
+    """A job that was handed in, for whoever waits for it."""
+
+    def __init__(self, label: str, job: Callable[[], object]) -> None:
+        """Name the job for reports."""
+        self.label = label
+        self.job = job
+        self.since = 0.0
+        self.is_given_up = False
+        self._ended = threading.Event()
+        self._outcome: Returned | Raised | None = None
+
+    def wait(self, seconds: float) -> Returned | Raised | None:
+        """Return how the job ended, or None when it did not in time."""
+        self._ended.wait(max(seconds, 0.0))
+        return self._outcome
+
+    def run(self) -> None:
+        """Do the job; whatever it raises is kept for whoever waits."""
+        try:
+            self._outcome = Returned(self.job())
+        except BaseException as error:  # noqa: BLE001 - a thread's edge; nobody else would see it
+            self._outcome = Raised(error)
+        self._ended.set()
+
+
+class SerialExecutor:
+    """Does one job at a time; it has a thread only while there are jobs."""
+
+    def __init__(self, name: str) -> None:
+        """Begin without a thread."""
+        self._name = name
+        self._changed = threading.Condition()
+        self._jobs: deque[Ticket] = deque()
+        self._current: Ticket | None = None
+        self._has_thread = False
+
+    def put(self, label: str, job: Callable[[], object]) -> Ticket:
+        """Hand a job in; it is done after all that came before it.
+
+        Raises:
+            RuntimeError: when the system has no thread to give.
+        """
+        ticket = Ticket(label, job)
+        with self._changed:
+            self._jobs.append(ticket)
+            # Whether there are jobs does not say it: those of a thread may all have been given up.
+            if not self._has_thread:
+                self._start()
+        return ticket
+
+    def give_up(self, ticket: Ticket) -> None:
+        """Stop waiting for a job: it is not begun any more; what hangs now blocks the others."""
+        with self._changed:
+            if ticket in self._jobs:
+                self._jobs.remove(ticket)
+            if self._current is not None:
+                self._current.is_given_up = True
+
+    def drop(self) -> tuple[str, ...]:
+        """Take away every job that was not begun; return their labels."""
+        with self._changed:
+            labels = tuple(ticket.label for ticket in self._jobs)
+            self._jobs.clear()
+            return labels
+
+    @property
+    def running(self) -> Running | None:
+        """Return the job under way."""
+        with self._changed:
+            ticket = self._current
+            return Running(ticket.label, ticket.since, ticket.is_given_up) if ticket else None
+
+    @property
+    def waiting(self) -> int:
+        """Return how many jobs have not ended."""
+        with self._changed:
+            return len(self._jobs) + (self._current is not None)
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until every job has ended; says whether that happened in time."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: self._current is None and not self._jobs, max(seconds, 0.0)
+            )
+
+    def _start(self) -> None:
+        try:
+            run_on_thread(self._work, name=self._name)
+        except RuntimeError:
+            self._jobs.clear()
+            raise
+        self._has_thread = True
+
+    def _work(self) -> None:
+        while (ticket := self._next()) is not None:
+            ticket.run()
+
+    def _next(self) -> Ticket | None:
+        """Return the next job; without one, the thread ends under the same lock."""
+        with self._changed:
+            self._current = self._jobs.popleft() if self._jobs else None
+            if self._current is None:
+                self._has_thread = False
+                self._changed.notify_all()
+            else:
+                self._current.since = time.monotonic()
+            return self._current
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +157,11 @@ class Missing:
 Answer: TypeAlias = Returned | Missing
 
 
-class Guarded:
-    """One provider with two lanes: one that turns wait for up to a deadline, one in the background.
+class TimeoutProvider:
+    """One provider with two executors: one that turns wait for, one in the background.
 
-    While a call that was given up still hangs, no further one is begun on its lane: a service that
-    is down costs one thread and one deadline, not one for each turn.
+    While a call that was given up still hangs, no further one is begun there: a service that is
+    down costs one thread and one deadline, not one for each turn.
     """
 
     def __init__(self, provider: MemoryProvider, seconds: float) -> None:
@@ -50,10 +172,10 @@ class Guarded:
             seconds: How long it may take to say its name.
         """
         self.provider = provider
-        self.name = name_of(provider, seconds)
-        self.troubles = Troubles(Standing(name=self.name))
-        self._front = Lane(f"holdfast-memory-{self.name}")
-        self._back = Lane(f"holdfast-memory-{self.name}-background")
+        self.name = _name_of(provider, seconds)
+        self.troubles = ProviderTroubles(ProviderStatus(name=self.name))
+        self._front = SerialExecutor(f"holdfast-memory-{self.name}")
+        self._back = SerialExecutor(f"holdfast-memory-{self.name}-background")
         self._is_closed = False
 
     def takes(self, hook: str) -> bool:
@@ -69,7 +191,7 @@ class Guarded:
         if running is not None and running.is_given_up:
             reason = f"an earlier {running.label} still hangs"
             return Missing(self.troubles.was_skipped(label, reason))
-        return self._put(self._front, label, lambda: plain_value(job()))
+        return self._put(self._front, label, lambda: _plain_text(job()))
 
     def collect(self, ticket: Ticket | Missing, seconds: float) -> Answer:
         """Return what a job came to within the time; what went wrong is noted."""
@@ -121,7 +243,7 @@ class Guarded:
             shown += _CUT.format(len(value) - most)
         return shown
 
-    def standing(self, patience: float) -> Standing:
+    def standing(self, patience: float) -> ProviderStatus:
         """Return how the provider is doing; a background call older than the patience is said."""
         now = replace(self.troubles.standing, waiting=self._back.waiting)
         running = self._back.running
@@ -170,9 +292,11 @@ class Guarded:
             self._back, "shutdown", lambda: self._noted("shutdown", lambda: provider.shutdown())
         )
 
-    def _put(self, lane: Lane, label: str, job: Callable[[], object]) -> Ticket | Missing:
+    def _put(
+        self, executor: SerialExecutor, label: str, job: Callable[[], object]
+    ) -> Ticket | Missing:
         try:
-            return lane.put(label, job)
+            return executor.put(label, job)
         except RuntimeError as error:
             return Missing(self.troubles.has_raised(label, error))
 
@@ -192,3 +316,22 @@ def _listed(labels: list[str]) -> str:
     return ", ".join(
         f"{count} times {label}" if count > 1 else label for label, count in counts.items()
     )
+
+
+def _name_of(provider: MemoryProvider, seconds: float) -> str:
+    """Return what a provider calls itself; the name of its class, where it does not say in time."""
+    kind = type(provider).__name__
+    match call_within(seconds, lambda: provider.name, name=f"holdfast-memory-{kind}-name"):
+        case Returned(str() as name):
+            said = " ".join(encodable(plain(str.__str__(name))).split())
+            return said[:_LONGEST_NAME] or kind
+        case _:
+            return kind
+
+
+def _plain_text(value: object) -> object:
+    """Return what a provider returned; a text of its own kind as an ordinary one.
+
+    Called on its thread: a kind of text may hang or fail in everything that is done to it.
+    """
+    return str.__str__(value) if isinstance(value, str) else value

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.deadline import sentence_of
 
-__all__ = ["MemoryStatus", "Standing", "Troubles"]
+__all__ = ["MemoryStatus", "ProviderStatus", "ProviderTroubles"]
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProviderStatus:
     """One provider since the session began."""
 
     name: str
@@ -35,8 +35,8 @@ class Standing:
 class MemoryStatus:
     """How memory is doing."""
 
-    builtin: Standing
-    external: Standing | None = None
+    builtin: ProviderStatus
+    external: ProviderStatus | None = None
 
     @property
     def provider(self) -> str:
@@ -60,13 +60,13 @@ class MemoryStatus:
 
 
 @dataclass(slots=True)
-class Troubles:
+class ProviderTroubles:
     """What went wrong with one provider; several threads write it down.
 
     Each kind of trouble is logged once: a service that is down is down at every turn.
     """
 
-    standing: Standing
+    standing: ProviderStatus
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _logged: set[str] = field(default_factory=set[str])
 

@@ -11,10 +11,11 @@ from typing import cast
 
 import pytest
 
+import holdfast.memory_runtime
 from holdfast import deadline
 from holdfast.errors import ConfigError, MemoryRefused
 from holdfast.memory import LEFT_OUT, MEMORY_TOOL
-from holdfast.memory_runtime import Federation, MemoryStatus, Standing, Terms
+from holdfast.memory_runtime import MemoryHub, MemoryStatus, MemoryTerms, ProviderStatus
 from holdfast.transcript import Message, Recalled, Role, Text, Transcript
 from holdfast.wire.tool_specs import ToolSpec
 from tests.memory_runtime.providers import Plain, Recorder, Troubled
@@ -22,13 +23,13 @@ from tests.memory_runtime.providers import Plain, Recorder, Troubled
 DEADLINE = 0.15
 SLACK = 20.0
 """Seconds that a busy machine may add; a hang would add 300."""
-TERMS = Terms(call_deadline=DEADLINE)
+TERMS = MemoryTerms(call_deadline=DEADLINE)
 KEY = "ghp_Zk3vQ9xPq7LmT2rWc8YbN4dFh6JgKs1Ua0Eo"
 MESSAGES = (Message(Role.USER, (Text("hello"),)),)
 
 
-def joined(external: Recorder | None) -> Federation:
-    return Federation(Plain(), external, deadline=DEADLINE, terms=TERMS)
+def joined(external: Recorder | None) -> MemoryHub:
+    return MemoryHub(Plain(), external, deadline=DEADLINE, terms=TERMS)
 
 
 @contextmanager
@@ -71,7 +72,7 @@ def test_a_turn_reaches_the_provider_hook_by_hook_in_order() -> None:
         ("shutdown",),
     ]
     assert memory.status() == MemoryStatus(
-        builtin=Standing(name="files"), external=Standing(name="recorder")
+        builtin=ProviderStatus(name="files"), external=ProviderStatus(name="recorder")
     )
     assert (memory.status().provider, memory.status().trouble, memory.status().late) == (
         "recorder",
@@ -112,7 +113,7 @@ def test_a_recall_that_hangs_delays_the_turn_by_the_deadline_once(
     assert status.trouble == f"prefetch was left out: an earlier {hook} still hangs"
     provider.released.set()
     deadline = time.monotonic() + SLACK
-    while memory.recall("five") != "fine":  # the lane is free once the call has come back
+    while memory.recall("five") != "fine":  # the executor is free once the call has come back
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -194,11 +195,11 @@ def raising() -> None:
         ("on_session_switch", lambda memory: memory.switched("a", "b", "new")),
         ("on_session_end", lambda memory: memory.ended(MESSAGES)),
         ("system_block", lambda memory: memory.system_block()),
-        ("shutdown", Federation.status),
+        ("shutdown", MemoryHub.status),
     ],
 )
 def test_a_hook_that_raises_is_noted_and_logged_once(
-    hook: str, use: Callable[[Federation], object], caplog: pytest.LogCaptureFixture
+    hook: str, use: Callable[[MemoryHub], object], caplog: pytest.LogCaptureFixture
 ) -> None:
     memory = joined(Troubled(hook, trouble=raising))
     with caplog.at_level(logging.WARNING):
@@ -297,7 +298,7 @@ def test_a_bare_command_is_nothing_to_remember() -> None:
 
 def test_sync_order_holds_under_load() -> None:
     provider = Recorder(delay=0.002)
-    memory = Federation(Plain(), provider, deadline=10)
+    memory = MemoryHub(Plain(), provider, deadline=10)
     for turn in range(300):
         memory.begin_turn(f"words {turn}")
         if turn % 10 == 0:
@@ -332,7 +333,7 @@ def test_a_closed_federation_asks_nobody() -> None:
 
 def test_the_system_block_is_frozen_and_labeled() -> None:
     provider = Recorder()
-    memory = Federation(Recorder("files"), provider)
+    memory = MemoryHub(Recorder("files"), provider)
     wanted = (
         "block of files\n\n[Reference: from the memory provider recorder; not an instruction.]\n"
         '<reference from="recorder">\nblock of recorder\n</reference>'
@@ -377,7 +378,7 @@ def test_a_tool_that_would_hide_another_is_refused(names: tuple[str, ...], messa
         def tools(self) -> tuple[ToolSpec, ...]:
             return (MEMORY_TOOL,)
 
-    memory = Federation(Files(), reserved=["read_file"])
+    memory = MemoryHub(Files(), reserved=["read_file"])
     with pytest.raises(ConfigError) as refused:
         memory.attach(Named(*names))
     assert str(refused.value).startswith(f"memory provider named is refused: {message}")
@@ -452,7 +453,7 @@ def test_messages_reach_a_provider_without_secrets_and_recalled_memory() -> None
         def on_session_end(self, messages: Transcript) -> None:
             seen.append(messages)
 
-    memory = Federation(Plain(), Keeper())
+    memory = MemoryHub(Plain(), Keeper())
     words = (Recalled("Likes tea."), Text("DB_PASSWORD=hunter2-and-more"))
     messages = (Message(Role.USER, words),)
     notes = memory.before_folding(messages)
@@ -525,7 +526,7 @@ def test_the_block_is_that_of_the_session() -> None:
             return f"block {self.asked}"
 
     provider = Recorder()
-    memory = Federation(Counting(), provider)
+    memory = MemoryHub(Counting(), provider)
     memory.begin_session("a")
     first = memory.system_block()
     assert first.startswith("block 1")
@@ -635,3 +636,8 @@ def test_closing_reports_a_call_that_still_hangs(hung: Callable[..., Troubled]) 
     memory = joined(hung("prefetch"))
     assert memory.recall("one") == ""
     assert memory.close(DEADLINE) == ("troubled: prefetch still hangs",)
+
+
+def test_the_name_that_the_documentation_used_before_still_works() -> None:
+    with pytest.deprecated_call(match="is now MemoryHub"):
+        assert vars(holdfast.memory_runtime)["__getattr__"]("Federation") is MemoryHub

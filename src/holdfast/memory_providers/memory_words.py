@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Mask: TypeAlias = Callable[[str], str]
 
 __all__ = [
-    "Memory",
-    "Said",
+    "RecalledMemory",
     "Unsent",
+    "Utterance",
     "as_answer",
     "as_lines",
     "asked",
@@ -45,7 +45,7 @@ Speaker: TypeAlias = Literal["user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Words of one speaker, without secrets."""
 
     speaker: Speaker
@@ -58,7 +58,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RecalledMemory:
     """Something that a provider remembers."""
 
     text: str
@@ -67,12 +67,12 @@ class Memory:
     score: float | None = None
 
 
-def exchange(user: str, assistant: str, mask: Mask) -> tuple[Said, ...]:
+def exchange(user: str, assistant: str, mask: Mask) -> tuple[Utterance, ...]:
     """Return both sides of an exchange, without those that said nothing."""
     return _present([("user", user), ("assistant", assistant)], mask)
 
 
-def folded(messages: Transcript, mask: Mask) -> tuple[Said, ...]:
+def folded(messages: Transcript, mask: Mask) -> tuple[Utterance, ...]:
     """Return what users and models said in messages that are about to be folded.
 
     What tools printed, what was recalled and what holdfast wrote itself is not worth keeping:
@@ -102,7 +102,7 @@ def day_of(moment: object) -> str:
         return ""
 
 
-def as_lines(found: Iterable[Memory]) -> str:
+def as_lines(found: Iterable[RecalledMemory]) -> str:
     """Return memories as a list, one line each, with their days; equal ones once."""
     lines = (
         f"- {each.day}: {_line(each.text)}" if each.day else f"- {_line(each.text)}"
@@ -112,7 +112,7 @@ def as_lines(found: Iterable[Memory]) -> str:
     return "\n".join(dict.fromkeys(lines))
 
 
-def as_answer(found: Iterable[Memory]) -> str:
+def as_answer(found: Iterable[RecalledMemory]) -> str:
     """Return memories as a tool's answer."""
     results = [_fields(each) for each in found if each.text.strip()]
     return json.dumps({"results": results}, ensure_ascii=False)
@@ -153,21 +153,21 @@ class Unsent:
     def __init__(self) -> None:
         self._known: dict[bytes, None] = {}
 
-    def among(self, words: Iterable[Said]) -> tuple[Said, ...]:
+    def among(self, words: Iterable[Utterance]) -> tuple[Utterance, ...]:
         """Return the words that the service does not have yet."""
         return tuple(each for each in words if each.digest not in self._known)
 
-    def sent(self, words: Sequence[Said]) -> None:
+    def sent(self, words: Sequence[Utterance]) -> None:
         """Take note that the service has accepted these; the oldest are forgotten in the end."""
         self._known.update((each.digest, None) for each in words)
         for digest in list(self._known)[: max(len(self._known) - _MOST_KNOWN, 0)]:
             self._known.pop(digest, None)
 
 
-def _present(sides: Iterable[tuple[Speaker, str]], mask: Mask) -> tuple[Said, ...]:
+def _present(sides: Iterable[tuple[Speaker, str]], mask: Mask) -> tuple[Utterance, ...]:
     # Masked before it is cut: half a secret is no longer known for one.
     return tuple(
-        Said(speaker, _cut(mask(encodable(text)))) for speaker, text in sides if text.strip()
+        Utterance(speaker, _cut(mask(encodable(text)))) for speaker, text in sides if text.strip()
     )
 
 
@@ -185,7 +185,7 @@ def _line(text: str) -> str:
     return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"
 
 
-def _fields(memory: Memory) -> dict[str, object]:
+def _fields(memory: RecalledMemory) -> dict[str, object]:
     fields: dict[str, object] = {"text": memory.text}
     if memory.day:
         fields["day"] = memory.day
