@@ -86,23 +86,16 @@ def _switch() -> _Switch | None:
     package = Path(str(import_module("numpy").__file__)).parent
     for folder in (package.parent / "numpy.libs", package / ".dylibs"):
         for path in folder.glob("*openblas*"):
-            found = _exported(path)
-            if found is not None:
-                return found
-    return None
-
-
-def _exported(path: Path) -> _Switch | None:
-    try:
-        # It is loaded already: this is another handle on the same library.
-        library = ctypes.CDLL(str(path))
-    except OSError:
-        return None
-    for name in _NAMES:
-        read = getattr(library, name.format("get"), None)
-        turn = getattr(library, name.format("set"), None)
-        if read is not None and turn is not None:
-            return _Switch(read, turn)
+            try:
+                # It is loaded already: this is another handle on the same library.
+                library = ctypes.CDLL(str(path))
+            except OSError:
+                continue
+            for name in _NAMES:
+                read = getattr(library, name.format("get"), None)
+                turn = getattr(library, name.format("set"), None)
+                if read is not None and turn is not None:
+                    return _Switch(read, turn)
     return None
 
 
@@ -147,7 +140,8 @@ class Embedder:
         """
         import numpy as np
 
-        model = self._ready()
+        with self._loading:
+            model = self._loaded = self._loaded or _load(self._folder)
         # One text at a time: the tokenizer's own threads do not survive a fork.
         tokens = [model.tokenizer.encode(text).ids for text in texts]
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
@@ -155,12 +149,6 @@ class Embedder:
             for places in _batches(tokens):
                 rows[places] = _vectors(model.weights, [tokens[place] for place in places])
         return rows
-
-    def _ready(self) -> _Loaded:
-        with self._loading:
-            if self._loaded is None:
-                self._loaded = _load(self._folder)
-            return self._loaded
 
 
 def _load(folder: Path) -> _Loaded:

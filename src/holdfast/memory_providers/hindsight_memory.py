@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -31,7 +30,7 @@ from holdfast.redaction import redact
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from hindsight_client import Hindsight
 
@@ -79,7 +78,14 @@ class LoopThread:
         Raises:
             TimeoutError: when it took longer; it is cancelled then.
         """
-        waiting = asyncio.run_coroutine_threadsafe(work, self._started())
+        with self._turn:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_live, args=(self._loop,), name=self._name, daemon=True
+                )
+                self._thread.start()
+            waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return waiting.result(timeout)
         except TimeoutError:
@@ -95,16 +101,6 @@ class LoopThread:
             return
         asyncio.run_coroutine_threadsafe(_ending(last), loop)
         thread.join(_CLOSING_SECONDS)
-
-    def _started(self) -> asyncio.AbstractEventLoop:
-        with self._turn:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_live, args=(self._loop,), name=self._name, daemon=True
-                )
-                self._thread.start()
-            return self._loop
 
 
 def _live(loop: asyncio.AbstractEventLoop) -> None:
@@ -182,7 +178,7 @@ class HindsightMemory(MemoryProvider):
         query, limit = asked(arguments, self._bank.limit, self._bank.redact)
         if name == _RECALL.name:
             return as_answer(self._recall(query, limit))
-        return self._run(lambda: self._reflection(query))
+        return self._run(lambda client: client.areflect(self._bank.bank, query)).text
 
     def prefetch(self, query: str) -> str:
         """Return what Hindsight knows that bears on the query."""
@@ -206,33 +202,38 @@ class HindsightMemory(MemoryProvider):
         if not words:
             return
         text = "\n\n".join(f"{each.speaker}: {each.text}" for each in words)
-        self._run(lambda: self._retaining(text))
+        about = "a conversation with the user"
+        self._run(
+            lambda client: client.aretain(self._bank.bank, text, context=about, retain_async=True)
+        )
         # Only now: what the service refused is brought again by the next fold.
         self._unsent.sent(words)
 
     def _recall(self, query: str, limit: int) -> tuple[RecalledMemory, ...]:
-        return self._run(lambda: self._recalling(query))[:limit]
-
-    def _run(self, work: Callable[[], Coroutine[object, object, _Answer]]) -> _Answer:
-        # Before the clock runs: the import takes longer than a request should.
-        import_module("hindsight_client")
-        with self._explained():
-            return self._loop.run(work(), self._bank.timeout + _PATIENCE)
-
-    async def _recalling(self, query: str) -> tuple[RecalledMemory, ...]:
-        found = await self._ready().arecall(self._bank.bank, query, budget="low", max_tokens=2_000)
+        bank = self._bank.bank
+        found = self._run(
+            lambda client: client.arecall(bank, query, budget="low", max_tokens=2_000)
+        )
         return tuple(
             RecalledMemory(each.text, day_of(each.occurred_start) or day_of(each.mentioned_at))
-            for each in found.results
+            for each in found.results[:limit]
         )
 
-    async def _reflection(self, query: str) -> str:
-        return (await self._ready().areflect(self._bank.bank, query)).text
+    def _run(self, ask: Callable[[Hindsight], Awaitable[_Answer]]) -> _Answer:
+        """Return what the client answers; what it and its HTTP library raise is our error."""
+        # Before the clock runs: the import takes longer than a request should.
+        import_module("hindsight_client")
 
-    async def _retaining(self, text: str) -> None:
-        await self._ready().aretain(
-            self._bank.bank, text, context="a conversation with the user", retain_async=True
-        )
+        async def work() -> _Answer:
+            return await ask(self._ready())
+
+        try:
+            return self._loop.run(work(), self._bank.timeout + _PATIENCE)
+        except Exception as error:
+            translated = self._translated(error)
+            if translated is None:
+                raise
+            raise translated from error
 
     async def _closing(self) -> None:
         client, self._client = self._client, None
@@ -253,17 +254,6 @@ class HindsightMemory(MemoryProvider):
                 max_attempts=1,
             )
         return self._client
-
-    @contextmanager
-    def _explained(self) -> Generator[None]:
-        """Turn what the client and its HTTP library raise into our error."""
-        try:
-            yield
-        except Exception as error:
-            translated = self._translated(error)
-            if translated is None:
-                raise
-            raise translated from error
 
     def _translated(self, error: Exception) -> MemoryUnavailable | None:
         from aiohttp import ClientError

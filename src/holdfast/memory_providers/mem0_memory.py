@@ -259,7 +259,7 @@ def translated(error: Exception, service: Service, timeout: float) -> MemoryUnav
             return service.silent(timeout)
         case httpx.HTTPError():
             return service.unreachable(error)
-        case _ if isinstance(error, _refusal()):
+        case _ if isinstance(error, import_module("mem0.exceptions").MemoryError):
             return _refused(error, service, timeout)
         case ValueError(__context__=httpx.HTTPStatusError() as status):
             # The question whether the key is good was answered with an error.
@@ -270,10 +270,6 @@ def translated(error: Exception, service: Service, timeout: float) -> MemoryUnav
             return service.misread(error)
         case _:
             return None
-
-
-def _refusal() -> type[Exception]:
-    return cast("type[Exception]", import_module("mem0.exceptions").MemoryError)
 
 
 def _refused(error: Exception, service: Service, timeout: float) -> MemoryUnavailable:

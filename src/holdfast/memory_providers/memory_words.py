@@ -114,7 +114,15 @@ def as_lines(found: Iterable[RecalledMemory]) -> str:
 
 def as_answer(found: Iterable[RecalledMemory]) -> str:
     """Return memories as a tool's answer."""
-    results = [_fields(each) for each in found if each.text.strip()]
+    results: list[dict[str, object]] = []
+    for each in found:
+        if each.text.strip():
+            fields: dict[str, object] = {"text": each.text}
+            if each.day:
+                fields["day"] = each.day
+            if each.score is not None:
+                fields["score"] = round(each.score, 3)
+            results.append(fields)
     return json.dumps({"results": results}, ensure_ascii=False)
 
 
@@ -183,12 +191,3 @@ def _cut(text: str) -> str:
 def _line(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"
-
-
-def _fields(memory: RecalledMemory) -> dict[str, object]:
-    fields: dict[str, object] = {"text": memory.text}
-    if memory.day:
-        fields["day"] = memory.day
-    if memory.score is not None:
-        fields["score"] = round(memory.score, 3)
-    return fields

@@ -137,8 +137,13 @@ class VectorFile:
     def _opened(self) -> Generator[sqlite3.Connection]:
         try:
             if not self.path.exists():
-                _create(self.path)
-            with closing(self._connected()) as file:
+                # An empty file that only its owner may read.
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            with closing(
+                sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            ) as file:
+                self._prepare(file)
                 yield file
         except sqlite3.Error as error:
             raise self._explained(error) from error
@@ -146,15 +151,6 @@ class VectorFile:
             raise MemoryUnavailable(
                 f"{self.path} cannot be used: {error.strerror or error}"
             ) from error
-
-    def _connected(self) -> sqlite3.Connection:
-        file = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-        try:
-            self._prepare(file)
-        except BaseException:
-            file.close()
-            raise
-        return file
 
     def _prepare(self, file: sqlite3.Connection) -> None:
         """Make the tables of an empty file, and refuse one that is not ours."""
@@ -194,12 +190,6 @@ class VectorFile:
         return MemoryUnavailable(f"{self.path} cannot be used: {error}")
 
 
-def _create(path: Path) -> None:
-    """Make an empty file that only its owner may read."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
 class NearestPassages:
     """Finds the passages whose vectors point most nearly where a query's does.
 
@@ -218,7 +208,13 @@ class NearestPassages:
         import numpy as np
 
         with self._turn:
-            self._refresh()
+            newest = self._file.newest_id()
+            last = self._ids[-1] if self._ids else 0
+            if newest < last:
+                # Somebody has moved the file away; another one has taken its place, or none.
+                self._ids, self._matrix, last = [], None, 0
+            if newest > last:
+                self._append(self._file.vectors(max(last, newest - _MOST)))
             if self._matrix is None or not self._ids:
                 return []
             with one_thread():
@@ -227,15 +223,6 @@ class NearestPassages:
             places = np.argpartition(-cosines, count - 1)[:count]
             ordered = sorted(places.tolist(), key=lambda place: -float(cosines[place]))
             return [(self._ids[place], float(cosines[place])) for place in ordered]
-
-    def _refresh(self) -> None:
-        newest = self._file.newest_id()
-        last = self._ids[-1] if self._ids else 0
-        if newest < last:
-            # Somebody has moved the file away; another one has taken its place, or none.
-            self._ids, self._matrix, last = [], None, 0
-        if newest > last:
-            self._append(self._file.vectors(max(last, newest - _MOST)))
 
     def _append(self, rows: Sequence[tuple[int, bytes]]) -> None:
         import numpy as np
@@ -246,18 +233,13 @@ class NearestPassages:
             return
         added = np.frombuffer(b"".join(vector for _, vector in whole), dtype="<f4")
         size = len(self._ids)
-        matrix = self._roomy(size + len(whole))
-        matrix[size : size + len(whole)] = added.reshape(-1, WIDTH)
+        matrix, needed = self._matrix, size + len(whole)
+        if matrix is None or len(matrix) < needed:
+            # It doubles, so that adding is cheap.
+            larger = np.zeros((max(needed + _ROOM, 2 * size), WIDTH), dtype=np.float32)
+            if matrix is not None:
+                larger[:size] = matrix[:size]
+            matrix = larger
+        matrix[size:needed] = added.reshape(-1, WIDTH)
         self._matrix = matrix
         self._ids.extend(id_ for id_, _ in whole)
-
-    def _roomy(self, needed: int) -> Array:
-        """Return the matrix with room for so many rows; it doubles, so that adding is cheap."""
-        import numpy as np
-
-        if self._matrix is not None and len(self._matrix) >= needed:
-            return self._matrix
-        larger = np.zeros((max(needed + _ROOM, 2 * len(self._ids)), WIDTH), dtype=np.float32)
-        if self._matrix is not None:
-            larger[: len(self._ids)] = self._matrix[: len(self._ids)]
-        return larger

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from holdfast.memory_providers.embedding import Embedder
-    from holdfast.memory_providers.vector_file import StoredPassage, VectorFile
+    from holdfast.memory_providers.vector_file import VectorFile
     from holdfast.ports import Clock
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
@@ -67,17 +67,14 @@ def _pieces(text: str) -> Iterator[str]:
         if len(paragraph) <= LONGEST:
             yield paragraph.strip()
             continue
-        for sentence in _SENTENCES.split(paragraph):
-            yield from _fitting(sentence.strip())
-
-
-def _fitting(sentence: str) -> Iterator[str]:
-    while len(sentence) > LONGEST:
-        gap = sentence.rfind(" ", LONGEST // 2, LONGEST)
-        cut = gap if gap > 0 else LONGEST
-        yield sentence[:cut].strip()
-        sentence = sentence[cut:].strip()
-    yield sentence
+        for sentence in map(str.strip, _SENTENCES.split(paragraph)):
+            rest = sentence
+            while len(rest) > LONGEST:
+                gap = rest.rfind(" ", LONGEST // 2, LONGEST)
+                end = gap if gap > 0 else LONGEST
+                yield rest[:end].strip()
+                rest = rest[end:].strip()
+            yield rest
 
 
 def _packed(pieces: Iterable[str]) -> Iterator[str]:
@@ -196,14 +193,14 @@ class VectorMemory(MemoryProvider):
         found = self._nearest.to(vector, limit * _SPARE + len(without))
         cosines = {id_: cosine for id_, cosine in found if cosine >= _FLOOR}
         kept = [each for each in self._file.passages(cosines) if each.passage.digest not in without]
-        best = sorted(kept, key=lambda each: _rank(cosines[each.id], each.at), reverse=True)
-        return [_memory(each, cosines[each.id]) for each in best[:limit]]
-
-
-def _rank(cosine: float, at: int) -> tuple[int, int]:
-    return (round(cosine / _TIE), at)
-
-
-def _memory(stored: StoredPassage, cosine: float) -> RecalledMemory:
-    day = datetime.fromtimestamp(stored.at / 1000).date().isoformat()
-    return RecalledMemory(stored.passage.text, day, cosine)
+        best = sorted(
+            kept, key=lambda each: (round(cosines[each.id] / _TIE), each.at), reverse=True
+        )
+        return [
+            RecalledMemory(
+                each.passage.text,
+                datetime.fromtimestamp(each.at / 1000).date().isoformat(),
+                cosines[each.id],
+            )
+            for each in best[:limit]
+        ]

@@ -83,7 +83,9 @@ class ProviderTroubles:
         with self._lock:
             self.standing = replace(self.standing, raised=self.standing.raised + 1)
         kind = f"{label} {type(error).__name__}"
-        return self._note(kind, f"{label} failed: {_words(error)}")
+        said = sentence_of(error)[:300]
+        words = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return self._note(kind, f"{label} failed: {words}")
 
     def was_skipped(self, label: str, reason: str) -> str:
         """Note that the provider was not asked."""
@@ -116,8 +118,3 @@ class ProviderTroubles:
         level = logging.WARNING if is_first else logging.DEBUG
         _log.log(level, "memory provider %s: %s", self.standing.name, words)
         return words
-
-
-def _words(error: BaseException) -> str:
-    text = sentence_of(error)
-    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__

@@ -271,7 +271,7 @@ class TimeoutProvider:
         asked, waits = self._front.running, ""
         is_given_up = asked is not None and asked.is_given_up
         # A call that nobody has begun yet is waited for like one that runs.
-        if is_given_up or not self._front.wait_idle(_left(end)):
+        if is_given_up or not self._front.wait_idle(end - time.monotonic()):
             asked = self._front.running or asked
             waits = f"{asked.label if asked else 'a call'} still hangs"
         if is_done:
@@ -305,10 +305,6 @@ class TimeoutProvider:
             job()
         except BaseException as error:  # noqa: BLE001 - a thread's edge; nobody else would see it
             self.troubles.has_raised(label, error)
-
-
-def _left(end: float) -> float:
-    return max(end - time.monotonic(), 0.0)
 
 
 def _listed(labels: list[str]) -> str:
