@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.agent_files.databases import detect_database, tell_database
-from holdfast.agent_files.unpacking import unpacked
+from holdfast.agent_files.databases import detect_database, tell_database, unpacked
 from holdfast.formats.chronicle import Told
 
 if TYPE_CHECKING:
