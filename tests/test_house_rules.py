@@ -27,7 +27,7 @@ SHARED_NAMES: set[str] = set(
     """
     Answered Asked Block Call Candidate Cause Checkpoint Choice Compaction Desk Draft Entry
     Family Files Flag Fold Folded Forking Found Head Heading Imported Keys Kind Ledger Line
-    Lines Marked Opened Origin Outcome Page Patience Piece Place Plan Query Reading Record
+    Lines Marked Opened Origin Outcome Page Piece Place Plan Query Reading Record
     Report Request Rewound Room Root Said Scope Screen Shelf Showing Shown Source Span Spoken
     Standing Status Step Strand StreamDesk Survey Taken Tally Target Thought Thread Told Tree
     Trouble Turn Turns Unreadable View Window Written

@@ -1,4 +1,4 @@
-"""How often a model is asked again within one answer, and how long is waited in between."""
+"""Retries within one answer: how often a model is asked again, and the backoff in between."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.errors import ModelUnavailable
 
-__all__ = ["Patience"]
+__all__ = ["Backoff"]
 
 _PAUSES = (1.0, 4.0)
 """Seconds before each further try, where the provider does not say."""
@@ -16,7 +16,7 @@ _LONGEST = 60.0
 _SHRINKS = 3
 
 
-class Patience:
+class Backoff:
     """Counts what went wrong while one answer was wanted."""
 
     def __init__(self) -> None:
