@@ -7,12 +7,13 @@ whether the user was warned (pressure).
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import threading
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.compaction import (
     SMALLEST_WINDOW,
@@ -35,6 +36,8 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
+from holdfast.deadline import in_thread
+from holdfast.ports import Blocking, arun, run
 from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Counter, Estimator, Load, Scale, load_of, window_from_error
@@ -42,14 +45,23 @@ from holdfast.transcript import Transcript
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.compaction import Outcome
     from holdfast.engines.summarizer_fallback import SummarizerFallback
-    from holdfast.ports import Clock
+    from holdfast.ports import Clock, EnginePass, WindowEngine
     from holdfast.transcript import Message
+    from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Algorithm", "Engine", "EngineDeps", "EngineState", "PassLog"]
+__all__ = [
+    "Algorithm",
+    "Engine",
+    "EngineDeps",
+    "EngineState",
+    "PassLog",
+    "acompact_now",
+    "compact_now",
+]
 
 _log = logging.getLogger(__name__)
 _TIGHTER = 0.75
@@ -147,37 +159,56 @@ class Engine:
         """Return what the engine has learned so far."""
         return self._gauges
 
+    def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
+        """Begin a pass: yields what it asks of the summarizer, and returns the report."""
+        started = self._setup.clock.now()
+        outcome = yield from self._pass(transcript, request)
+        return self._concluded(outcome, request, started)
+
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the summarizer writes, waiting for it."""
+        self._announce(ask)
+        chain = self._setup.chain
+        return chain.answer(ask, manual=manual) if chain else _NOBODY
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the summarizer writes, without blocking the event loop."""
+        self._announce(ask)
+        chain = self._setup.chain
+        return await chain.aanswer(ask, manual=manual) if chain else _NOBODY
+
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript, waiting for the summarizer."""
-        started = self._setup.clock.now()
-        flow = self._pass(transcript, request)
-        chain = self._setup.chain
-        try:
-            ask = next(flow)
-            while True:
-                self._announce(ask)
-                answer = chain.answer(ask, manual=request.is_manual) if chain else _NOBODY
-                ask = flow.send(answer)
-        except StopIteration as ended:
-            return self._concluded(ended.value, request, started)
+        return compact_now(self, transcript, request)
 
     async def acompact(
         self,
         transcript: Transcript,
         request: Request = Request(),  # noqa: B008 - a frozen value
     ) -> CompactionReport:
-        """Compact a transcript without blocking the event loop."""
-        started = self._setup.clock.now()
-        flow = self._pass(transcript, request)
-        chain = self._setup.chain
-        try:
-            ask = next(flow)
-            while True:
-                self._announce(ask)
-                answer = await chain.aanswer(ask, manual=request.is_manual) if chain else _NOBODY
-                ask = flow.send(answer)
-        except StopIteration as ended:
-            return self._concluded(ended.value, request, started)
+        """Compact a transcript without blocking the event loop while a summary is written."""
+        return await acompact_now(self, transcript, request)
+
+    def begin(self, session_id: str, **details: object) -> None:
+        """Hear that a conversation begins; an engine of our own has nothing to do then."""
+
+    def end(self, session_id: str, messages: list[dict[str, object]]) -> None:
+        """Hear that the conversation ends; an engine of our own holds nothing open."""
+
+    def tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model: none."""
+        del reserved
+        return ()
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        messages: list[dict[str, object]] | None = None,
+    ) -> str:
+        """Answer a call of a tool that the engine does not have."""
+        del arguments, messages
+        return json.dumps({"error": f"the engine has no tool {name!r}"})
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -273,7 +304,7 @@ class Engine:
         self._gauges = EngineState()
         self._journal = PassLog()
 
-    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, Answer, Outcome]:
+    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
         cause = self._gauges.progress.blocked
         if cause and not request.is_manual:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
@@ -281,7 +312,8 @@ class Engine:
         means = self._means(transcript, request)
         policy = request.policy or self.policy
         algorithm = self._setup.algorithm
-        return (yield from algorithm(transcript, policy, means, force=request.force))
+        flow = algorithm(transcript, policy, means, force=request.force)
+        return (yield from cast("Generator[Ask, object, Outcome]", flow))
 
     def _announce(self, ask: Ask) -> None:
         if self._setup.on_ask:
@@ -345,3 +377,27 @@ class Engine:
             isinstance(outcome, Unchanged) and was_due
         )
         return self._gauges.progress.after(outcome) if counts else self._gauges.progress
+
+
+def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:
+    """Make one pass of an engine, waiting for whatever it waits for."""
+
+    def perform(want: Ask | Blocking) -> object:
+        if isinstance(want, Blocking):
+            return want.call()
+        return engine.answer(want, manual=request.is_manual)
+
+    return run(engine.compaction(transcript, request), perform)
+
+
+async def acompact_now(
+    engine: WindowEngine, transcript: Transcript, request: Request
+) -> CompactionReport:
+    """Make one pass of an engine; what it waits for does not block the event loop."""
+
+    async def perform(want: Ask | Blocking) -> object:
+        if isinstance(want, Blocking):
+            return await in_thread(want.call, name="holdfast-pass")
+        return await engine.aanswer(want, manual=request.is_manual)
+
+    return await arun(engine.compaction(transcript, request), perform)

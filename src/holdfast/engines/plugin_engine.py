@@ -17,16 +17,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
-from holdfast.deadline import Hung, Raised, Returned, in_thread
-from holdfast.engines.engine import PassLog
+from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.engine import PassLog, acompact_now, compact_now
 from holdfast.engines.plugin_messages import PassRefused, plugin_pass
 from holdfast.engines.plugin_thread import Busy, answer_of, call_offered, plain_json, tools_of
+from holdfast.ports import Blocking
 
 if TYPE_CHECKING:
     from holdfast.compaction import LiveState, Outcome, Policy
     from holdfast.engines.contract import ContextEngine, Wire
     from holdfast.engines.engine import Engine
     from holdfast.engines.plugin_thread import PluginThread, Tools
+    from holdfast.ports import EnginePass
+    from holdfast.summary import Answer, Ask
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
     from holdfast.wire.tool_specs import ToolSpec
@@ -228,14 +231,18 @@ class PluginEngine(PluginSlot):
         """Return the size of the newest request that was measured."""
         return self._default.expected_tokens
 
-    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
-        """Compact a transcript by the plug-in, or by the default engine where that fails."""
+    def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
+        """Begin a pass by the plug-in, or by the default engine where that fails."""
         started = perf_counter()
-        outcome = None if self.is_aside else self._by_plugin(transcript, request)
+        outcome = None
+        if not self.is_aside:
+            outcome = cast(
+                "Outcome | None", (yield Blocking(lambda: self._by_plugin(transcript, request)))
+            )
         if outcome is None:
-            report = self._default.compact(transcript, request)
+            report = yield from self._default.compaction(transcript, request)
         elif self._falls_short(outcome, request):
-            report = self._finished(outcome, request)
+            report = yield from self._finished(outcome, request)
         else:
             with self._changing:
                 progress = Progress() if request.is_manual else self._progress.after(outcome)
@@ -251,15 +258,25 @@ class PluginEngine(PluginSlot):
         elapsed = (perf_counter() - started) * 1000
         return replace(report, duration_ms=elapsed, notes=(*report.notes, *news))
 
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the default engine's summarizer writes, waiting for it."""
+        return self._default.answer(ask, manual=manual)
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the default engine's summarizer writes, without blocking the event loop."""
+        return await self._default.aanswer(ask, manual=manual)
+
+    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
+        """Compact a transcript, waiting for the plug-in or the default engine's summarizer."""
+        return compact_now(self, transcript, request)
+
     async def acompact(
         self,
         transcript: Transcript,
         request: Request = Request(),  # noqa: B008 - a frozen value
     ) -> CompactionReport:
-        """Compact a transcript without blocking the event loop: a plug-in's code blocks."""
-        return await in_thread(
-            lambda: self.compact(transcript, request), name=f"holdfast-pass-{self.name}"
-        )
+        """Compact a transcript without blocking the event loop."""
+        return await acompact_now(self, transcript, request)
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -342,9 +359,9 @@ class PluginEngine(PluginSlot):
         budget = replace(aim.budget, tokens=aim.fit or aim.threshold_tokens)
         return bool(budget.exceeded(self.load(outcome.transcript)))
 
-    def _finished(self, begun: Outcome, request: Request) -> CompactionReport:
+    def _finished(self, begun: Outcome, request: Request) -> EnginePass:
         """Let the default engine reach what the plug-in did not."""
-        report = self._default.compact(begun.transcript, request)
+        report = yield from self._default.compaction(begun.transcript, request)
         if not isinstance(report.result, Folded | Pruned):
             return CompactionReport(begun) if isinstance(begun, Folded | Pruned) else report
         before = begun.report

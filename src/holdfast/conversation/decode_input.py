@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
 
-__all__ = ["Content", "check_dialect", "reply_of", "spoken", "tool_answer", "with_recalled"]
+__all__ = [
+    "Content",
+    "check_dialect",
+    "decode_messages",
+    "reply_of",
+    "spoken",
+    "tool_answer",
+    "with_recalled",
+]
 
 
 def check_dialect(name: str) -> str:
@@ -25,6 +33,14 @@ def check_dialect(name: str) -> str:
     if name not in DIALECTS:
         raise ConfigError(f"dialect is {name!r}; allowed: {', '.join(DIALECTS)}")
     return name
+
+
+def decode_messages(messages: object, dialect: str = "") -> Transcript:
+    """Return what a message, or a list of them, says that a provider's request could hold."""
+    listed = cast("Sequence[Mapping[str, object]] | Mapping[str, object]", messages)
+    given = [listed] if isinstance(listed, Mapping) else listed
+    body = Body([dict(message) for message in given])
+    return DIALECTS[check_dialect(dialect or "openai")].decode(body)
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:

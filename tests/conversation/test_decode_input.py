@@ -5,8 +5,8 @@ from anthropic.types import Message as AnthropicMessage
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from holdfast.conversation import LiveSession
-from holdfast.conversation.incoming import reply_of, spoken, tool_answer
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.decode_input import reply_of, spoken, tool_answer
 from holdfast.errors import DecodeError
 from holdfast.session import Usage
 from holdfast.testing.builders import tool, user
@@ -92,20 +92,20 @@ RESPONSE = Response.model_validate(
 )
 
 
-def test_a_chat_completion_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("List the files.")
-    reply = chat.record(CHAT)
+def test_a_chat_completion_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("List the files.")
+    reply = chat.add_response(CHAT)
     assert [call.name for call in reply.messages[0].calls] == ["bash"]
     assert chat.usage == Usage(1, 40, 7, 60)
-    chat.tool("c1", "a.py")
-    assert [message["role"] for message in chat.window()] == ["user", "assistant", "tool"]
+    chat.add_tool_result("c1", "a.py")
+    assert [message["role"] for message in chat.messages()] == ["user", "assistant", "tool"]
 
 
-def test_a_claude_message_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("List the files.")
-    chat.record(CLAUDE)
+def test_a_claude_message_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("List the files.")
+    chat.add_response(CLAUDE)
     assert chat.usage == Usage(1, 40, 7, 50, 10)
-    chat.tool("t1", "a.py")
+    chat.add_tool_result("t1", "a.py")
     body = chat.body("anthropic").messages
     assert body[1]["content"] == [
         {"type": "text", "text": "Looking."},
@@ -113,11 +113,11 @@ def test_a_claude_message_is_recorded_with_its_usage(chat: LiveSession) -> None:
     ]
 
 
-def test_a_response_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("Do it.")
-    chat.record(RESPONSE)
+def test_a_response_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("Do it.")
+    chat.add_response(RESPONSE)
     assert chat.usage == Usage(1, 40, 7, 60)
-    assert chat.window()[-1]["content"] == [{"type": "text", "text": "Done."}]
+    assert chat.messages()[-1]["content"] == [{"type": "text", "text": "Done."}]
 
 
 def test_words_messages_and_dictionaries_are_answers_too() -> None:
@@ -128,10 +128,12 @@ def test_words_messages_and_dictionaries_are_answers_too() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, 5, ["Done."], {"answer": "Done."}, {}])
-def test_anything_else_is_refused_and_nothing_is_written(chat: LiveSession, answer: object) -> None:
+def test_anything_else_is_refused_and_nothing_is_written(
+    chat: StoredConversation, answer: object
+) -> None:
     with pytest.raises(DecodeError):
-        chat.record(answer)
-    assert chat.log == ()
+        chat.add_response(answer)
+    assert not chat.log
 
 
 def test_parts_of_either_provider_are_understood() -> None:
