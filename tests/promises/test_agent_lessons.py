@@ -9,7 +9,7 @@ from holdfast.agent import Agent, Delegate, Plan, Toolbox
 from holdfast.caching import Changed, Extended, Why
 from holdfast.cost import GivenPrices, Price
 from holdfast.memory_providers.memory_files import MemoryFiles
-from holdfast.memory_runtime import Federation
+from holdfast.memory_runtime import MemoryHub
 from holdfast.ports import MemoryProvider
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
@@ -39,7 +39,7 @@ def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(
     tmp_path: Path, place: str
 ) -> None:
     (tmp_path / "AGENTS.md").write_text(RULES, "utf-8")
-    memory = Federation(MemoryFiles(tmp_path / "memories", project=tmp_path))
+    memory = MemoryHub(MemoryFiles(tmp_path / "memories", project=tmp_path))
     with opened(place) as chat:
         chat.set_system(f"You are careful.\n\n{memory.system_block()}")
         for number in range(5):
@@ -105,7 +105,7 @@ class Poisoned(MemoryProvider):
 def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(
     tmp_path: Path, place: str
 ) -> None:
-    memory = Federation(MemoryFiles(tmp_path / "memories"), Poisoned())
+    memory = MemoryHub(MemoryFiles(tmp_path / "memories"), Poisoned())
     model = ScriptedModel([words("8443.")])
     with opened(place) as chat:
         list(Agent(chat, model, memory=memory).turn("Which port?"))
