@@ -7,7 +7,8 @@ import pytest
 from holdfast.agent_files.finding import File
 from holdfast.agent_files.places import Place
 from holdfast.cli.import_view import drawn_offer, drawn_places
-from holdfast.cli.lines import cells, plain
+from holdfast.cli.lines import plain
+from holdfast.views.words import cells
 
 LONG = Path("/home/ada") / ("folder" * 12) / "sessions"
 WIDE = Path("/home/ada") / ("資料" * 30) / "sessions"

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import Span, cells, clean, crop, crop_middle, plain, table, wrapped
+from holdfast.cli.lines import Span, crop_middle, plain, table, wrapped
+from holdfast.views.words import cells, clean, crop
 
 
 @given(st.text(max_size=60), st.integers(2, 40))

@@ -8,7 +8,6 @@ from typing import cast
 import pytest
 
 import holdfast
-from holdfast.cli.lines import cells
 from holdfast.cli.screen import Screen
 from holdfast.cli.search_view import drawn
 from holdfast.recall.shapes import Excerpt, Excerpts
@@ -16,6 +15,7 @@ from holdfast.recall.told import Told
 from holdfast.recall.values import Rung
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Summary, Text
+from holdfast.views.words import cells
 from holdfast.wiring import open_store
 from holdfast.wiring.stores import store_file
 from tests.cli.running import run

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
-from holdfast.cli.lines import crop
 from holdfast.cli.model_checks import model_checks, needed_extras
 from holdfast.cli.part_checks import part_checks
 from holdfast.cli.reach_checks import reach_checks
@@ -16,6 +15,7 @@ from holdfast.cli.store_checks import store_checks
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError
+from holdfast.views.words import crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

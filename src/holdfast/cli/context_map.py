@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.cli.census import Census, Kind
-from holdfast.cli.lines import Line, Span, cells
+from holdfast.cli.lines import Line, Span
+from holdfast.views.context_map import ContentKind, ContextMap
+from holdfast.views.words import cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,26 +23,26 @@ __all__ = [
 ]
 
 _LETTERS = {
-    Kind.SYSTEM: "S",
-    Kind.SUMMARY: "R",
-    Kind.MEMORY: "M",
-    Kind.USER: "U",
-    Kind.ASSISTANT: "A",
-    Kind.THINKING: "H",
-    Kind.CALLS: "C",
-    Kind.RESULTS: "T",
-    Kind.IMAGES: "I",
+    ContentKind.SYSTEM: "S",
+    ContentKind.SUMMARY: "R",
+    ContentKind.MEMORY: "M",
+    ContentKind.USER: "U",
+    ContentKind.ASSISTANT: "A",
+    ContentKind.THINKING: "H",
+    ContentKind.CALLS: "C",
+    ContentKind.RESULTS: "T",
+    ContentKind.IMAGES: "I",
 }
 _COLORS = {
-    Kind.SYSTEM: "magenta",
-    Kind.SUMMARY: "bright_green",
-    Kind.MEMORY: "green",
-    Kind.USER: "bright_cyan",
-    Kind.ASSISTANT: "blue",
-    Kind.THINKING: "bright_black",
-    Kind.CALLS: "yellow",
-    Kind.RESULTS: "white",
-    Kind.IMAGES: "red",
+    ContentKind.SYSTEM: "magenta",
+    ContentKind.SUMMARY: "bright_green",
+    ContentKind.MEMORY: "green",
+    ContentKind.USER: "bright_cyan",
+    ContentKind.ASSISTANT: "blue",
+    ContentKind.THINKING: "bright_black",
+    ContentKind.CALLS: "yellow",
+    ContentKind.RESULTS: "white",
+    ContentKind.IMAGES: "red",
 }
 Mark = TypeVar("Mark")
 
@@ -59,7 +60,7 @@ class Frame:
     colored: bool = False
 
 
-def window_bar(census: Census, frame: Frame) -> list[Line]:
+def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
     """Return the kinds stacked in one bar against threshold and window."""
     room = frame.width - 4
     whole = max(frame.window, census.tokens, 1)
@@ -76,7 +77,7 @@ def window_bar(census: Census, frame: Frame) -> list[Line]:
     ]
 
 
-def conversation_strip(census: Census, frame: Frame) -> Line:
+def conversation_strip(census: ContextMap, frame: Frame) -> Line:
     """Return the conversation from left to right, each column an equal number of tokens."""
     columns = columns_of(
         ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
@@ -87,7 +88,7 @@ def conversation_strip(census: Census, frame: Frame) -> Line:
     return (Span(" ["), *joined(runs), Span("]"))
 
 
-def fold_strip(census: Census, folded: frozenset[int], frame: Frame) -> Line:
+def fold_strip(census: ContextMap, folded: frozenset[int], frame: Frame) -> Line:
     """Return below the conversation which part of it would be folded and which would stay."""
     columns = columns_of(
         ((index in folded, weight) for index, weight in enumerate(census.weights)),
@@ -98,7 +99,7 @@ def fold_strip(census: Census, folded: frozenset[int], frame: Frame) -> Line:
     return (Span(" ["), *joined(signs), Span("]"))
 
 
-def legend(census: Census, frame: Frame) -> list[Line]:
+def legend(census: ContextMap, frame: Frame) -> list[Line]:
     """Return the kinds with their letters, tokens and shares."""
     lines: list[Line] = []
     total = max(census.tokens, 1)
@@ -109,11 +110,11 @@ def legend(census: Census, frame: Frame) -> list[Line]:
     return lines
 
 
-def _run(kind: Kind, count: int, frame: Frame) -> Span:
+def _run(kind: ContentKind, count: int, frame: Frame) -> Span:
     return Span((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
 
 
-def _shared_out(weights: Mapping[Kind, int], columns: int) -> dict[Kind, int]:
+def _shared_out(weights: Mapping[ContentKind, int], columns: int) -> dict[ContentKind, int]:
     """Share columns out by weight, the largest remainders first; what exists gets one if it can."""
     total = max(sum(weights.values()), 1)
     exact = {kind: weight / total * columns for kind, weight in weights.items()}
@@ -162,7 +163,7 @@ def _pointer(label: str, column: int, width: int) -> str:
     return f"{label} ^".rjust(column + 1)
 
 
-def _overflow(census: Census, frame: Frame, room: int, whole: int) -> list[Line]:
+def _overflow(census: ContextMap, frame: Frame, room: int, whole: int) -> list[Line]:
     if census.tokens <= frame.window:
         return []
     place = min(round(frame.window / whole * room), room - 1)

@@ -13,8 +13,9 @@ from holdfast.cli.checks import checks
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import screen, show_json, tell
+from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from holdfast.cli.lines import crop
 from holdfast.config import KEYS, Flag, Setting, load, read_text
 from holdfast.errors import ConfigError
+from holdfast.views.words import crop
 
 if TYPE_CHECKING:
     from holdfast.config import Configuration, Key

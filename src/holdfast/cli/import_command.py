@@ -20,12 +20,12 @@ from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_running import Wanted, follow, import_once
 from holdfast.cli.import_view import drawn, drawn_offer, drawn_places
-from holdfast.cli.lines import counted
 from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.streams import error_text
 from holdfast.cli.times import now_ms
 from holdfast.formats import FORMATS
+from holdfast.views.words import counted
 from holdfast.wiring.import_crew import Crew
 from holdfast.wiring.importing import Intake, collecting_seldom, places_here, rehearsal
 from holdfast.wiring.stores import store_file, store_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.cli.lines import crop
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.streams import error_text
+from holdfast.views.words import crop
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from holdfast.cli.import_progress import meter_for
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_taking import Taking
 from holdfast.cli.import_view import drawn_troubles
-from holdfast.cli.lines import counted
 from holdfast.cli.screen import screen, tell
+from holdfast.views.words import counted
 from holdfast.wiring.importing import Status
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.opening import Closed, Found, Passed
 from holdfast.cli.import_result import Imported
-from holdfast.cli.lines import clean
 from holdfast.transfer import Count, Tally
+from holdfast.views.words import clean
 from holdfast.wiring.importing import Status, Taken
 
 if TYPE_CHECKING:

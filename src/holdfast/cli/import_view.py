@@ -6,8 +6,8 @@ from itertools import compress, groupby
 from typing import TYPE_CHECKING
 
 from holdfast.cli.import_progress import megabytes
-from holdfast.cli.lines import Line, Span, cells, clean, counted, crop, table
-from holdfast.cli.times import ago
+from holdfast.cli.lines import Line, Span, table
+from holdfast.views.words import ago, cells, clean, counted, crop
 from holdfast.wiring.importing import Status
 
 if TYPE_CHECKING:

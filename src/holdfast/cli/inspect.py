@@ -10,13 +10,15 @@ import click
 from holdfast.cli.desk import opened_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.files import about
-from holdfast.cli.finding import find_session, is_session_name
 from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
-from holdfast.cli.inspection import as_json, inspect_document, stored_document
 from holdfast.cli.inspection_view import drawn
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS
+from holdfast.redaction import Redactor
+from holdfast.views.inspection import inspect_document, stored_document
+from holdfast.views.sessions import find_session, is_session_name
+from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
@@ -78,9 +80,11 @@ def command(**options: Unpack[_Options]) -> None:
     settings: Settings = configuration(options).settings
     name, document = _document(options, settings)
     with about(name):
-        found = inspect_document(name, document, settings, fit=options["fit"])
+        policy = policy_of(settings, fit=options["fit"])
+        redactor = Redactor(settings.redaction.extra_patterns)
+        found = inspect_document(name, document, policy, counter_of(settings), redactor.redact)
     if options["as_json"]:
-        show_json(as_json(found, top=options["top"], messages=options["messages"]))
+        show_json(found.as_json(top=options["top"], messages=options["messages"]))
         return
     view = screen()
     view.show(drawn(found, view, top=options["top"], messages=options["messages"]))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
-from holdfast.cli.inspection import heaviest, would
-from holdfast.cli.lines import Line, Span, counted, table
+from holdfast.cli.lines import Line, Span, table
 from holdfast.compaction import Plan
 from holdfast.transcript import one_line
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.cli.inspection import Inspection
     from holdfast.cli.screen import Screen
+    from holdfast.views.inspection import Inspection
 
 __all__ = ["drawn"]
 
@@ -29,10 +29,10 @@ def drawn(found: Inspection, view: Screen, *, top: int, messages: bool) -> list[
         width=view.width,
         colored=view.colored,
     )
-    lines = [*_heading(found), (), *_maps(found, frame), (), *legend(found.census, frame), ()]
+    lines = [*_heading(found), (), *_maps(found, frame), (), *legend(found.usage, frame), ()]
     if top and found.transcript:
         lines += [(Span("heaviest messages", "bold"),)]
-        lines += [*_listing(found, heaviest(found, top), view.width), ()]
+        lines += [*_listing(found, found.heaviest(top), view.width), ()]
     lines += _verdict(found)
     if messages:
         lines += [(), (Span("messages", "bold"),)]
@@ -41,14 +41,14 @@ def drawn(found: Inspection, view: Screen, *, top: int, messages: bool) -> list[
 
 
 def _heading(found: Inspection) -> Iterator[Line]:
-    roles = ", ".join(f"{count:,} {role}" for role, count in found.census.roles.items())
-    images = found.census.load.images
+    roles = ", ".join(f"{count:,} {role}" for role, count in found.usage.roles.items())
+    images = found.usage.load.images
     pictures = f", {counted(images, 'image')}" if images else ""
     yield (Span(found.name, "bold"), Span(f" ({found.document.format})"))
     yield (
         Span(
             f"{counted(len(found.transcript), 'message')}, "
-            f"{counted(found.census.tokens, 'token')} "
+            f"{counted(found.usage.tokens, 'token')} "
             f"({found.counter}){pictures}"
         ),
     )
@@ -68,31 +68,31 @@ def _heading(found: Inspection) -> Iterator[Line]:
 
 def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
     room = frame.width - 4
-    whole = max(frame.window, found.census.tokens)
+    whole = max(frame.window, found.usage.tokens)
     yield (
         Span("the window", "bold"),
-        Span(f" of {frame.window:,} tokens, {_percent(found.census.tokens, frame.window)} used"),
+        Span(f" of {frame.window:,} tokens, {_percent(found.usage.tokens, frame.window)} used"),
         Span(f" (a column is {_tokens(whole / room)})", "dim"),
     )
-    yield from window_bar(found.census, frame)
-    if not found.census.tokens:
+    yield from window_bar(found.usage, frame)
+    if not found.usage.tokens:
         return
     yield (
         Span("the conversation", "bold"),
         Span(" from beginning to end"),
-        Span(f" (a column is {_tokens(found.census.tokens / room)})", "dim"),
+        Span(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
     )
-    yield conversation_strip(found.census, frame)
+    yield conversation_strip(found.usage, frame)
     if isinstance(found.decision, Plan):
-        yield fold_strip(found.census, found.folded, frame)
+        yield fold_strip(found.usage, found.folded, frame)
         yield (Span("  = stays   - would be folded", "dim"),)
 
 
 def _listing(found: Inspection, indices: Iterable[int], width: int) -> list[Line]:
-    total = max(found.census.tokens, 1)
+    total = max(found.usage.tokens, 1)
     rows = [("#", "role", "tokens", "share", "beginning")]
     for index in indices:
-        message, weight = found.transcript[index], found.census.weights[index]
+        message, weight = found.transcript[index], found.usage.weights[index]
         rows.append(
             (
                 str(index),
@@ -110,11 +110,11 @@ def _verdict(found: Inspection) -> Iterator[Line]:
     if reached:
         yield (Span("compaction is due", "bold yellow"), Span(f": {', '.join(reached)}"))
     else:
-        left = found.policy.threshold_tokens - found.census.tokens
+        left = found.policy.threshold_tokens - found.usage.tokens
         yield (Span("compaction is not due", "bold green"), Span(f": {left:,} tokens to go"))
     if found.hygiene_due:
         yield (Span(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
-    yield (Span(f"now it would {would(found)[1]}"),)
+    yield (Span(f"now it would {found.would()[1]}"),)
 
 
 def _tokens(width: float) -> str:

@@ -9,12 +9,13 @@ import click
 
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.lines import Line, Span, counted, wrapped
+from holdfast.cli.lines import Line, Span, wrapped
 from holdfast.cli.memory_desk import MemoryDesk, at_memory_desk, file_fields, fullness
 from holdfast.cli.memory_provider import ProviderState, provider_state
 from holdfast.errors import MemoryRefused
 from holdfast.memory import NOTEBOOKS, screen
 from holdfast.system.project_files import project_files
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, clean, counted
+from holdfast.cli.lines import Line, Span
+from holdfast.views.words import clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.census import take_census
 from holdfast.cli.context_map import Frame, legend, window_bar
-from holdfast.cli.lines import Line, Span, counted, crop, wrapped
+from holdfast.cli.lines import Line, Span, wrapped
 from holdfast.cli.outcome import figures
-from holdfast.cli.sections import sections
 from holdfast.summary import read_checkpoint
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
+from holdfast.views.context_map import context_map
+from holdfast.views.messages import record_sections
+from holdfast.views.words import counted, crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ def _frame(showing: Showing, view: Screen) -> Frame:
 
 
 def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:
-    census = take_census(transcript, Scale())
+    census = context_map(transcript, Scale())
     yield (
         Span(label, "bold"),
         Span(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
@@ -89,7 +90,7 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
         return
     rest = "" if full else " (in part)"
     yield (Span("the record", "bold green"), Span(f" that stands for what was folded{rest}"))
-    for heading, entries in sections(read_checkpoint(summary.text)):
+    for heading, entries in record_sections(read_checkpoint(summary.text)):
         yield (Span(f"  {heading}", "green"),)
         shown = entries if full else entries[-_ENTRIES:]
         if len(shown) < len(entries):

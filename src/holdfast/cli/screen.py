@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.lines import clean, plain
+from holdfast.cli.lines import plain
 from holdfast.cli.streams import error_text, output_text
+from holdfast.views.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_TOKENS_EACH = 2_000
 _ROLES = [role.value for role in Role]
 
 
@@ -102,8 +101,7 @@ def command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Option
 
 def _searched(desk: Desk, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for it.
-    from holdfast.recall.trimming import fitted
-    from holdfast.tokens import Estimator
+    from holdfast.views.search import search_json
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
@@ -111,7 +109,7 @@ def _searched(desk: Desk, options: _Options) -> Exit:
     found = search_in(desk.store).look(asked)
     if isinstance(found, Wrong):
         return _none(found.problem, query, as_json=desk.as_json)
-    document = fitted(found, _TOKENS_EACH * options["limit"], Estimator())
+    document = search_json(found, options["limit"])
     if not document["results"]:
         return _none(_hint(desk, options), query, as_json=desk.as_json)
     if desk.as_json:
@@ -122,7 +120,7 @@ def _searched(desk: Desk, options: _Options) -> Exit:
 
 
 def _discovery(desk: Desk, query: str, options: _Options) -> Discovery:
-    from holdfast.cli.finding import find_session
+    from holdfast.views.sessions import find_session
 
     named = options["session"]
     return Discovery(

@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, cells, clean, crop
-from holdfast.cli.session_fields import UNTITLED
-from holdfast.cli.times import clock_time, shortly_ago
-from holdfast.recall.sources import agent_of
-from holdfast.recall.values import Rung
-from holdfast.session.titles import short_title
+from holdfast.cli.lines import Line, Span
+from holdfast.views.search import SearchHit, search_hits
+from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.screen import Screen
-    from holdfast.recall.shapes import Excerpt, Excerpts
+    from holdfast.recall.shapes import Excerpts
 
 __all__ = ["drawn"]
 
-_MARKED = re.compile(r"(>>>(?:(?!>>>).)*?<<<)")
 _PIECE = re.compile(r"\s+|\S+")
 _INDENT = "    "
 _MATCH = "bold yellow"
@@ -37,29 +33,21 @@ def drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> list[L
         is_within: Whether all of it is from one conversation, which is then named once.
     """
     lines: list[Line] = []
-    for number, each in enumerate(found.excerpts):
+    for number, hit in enumerate(search_hits(found)):
         lines += [()] if number else []
         if not (is_within and number):
-            title = short_title(each.title) or UNTITLED
-            lines.append((Span(crop(clean(title), view.width), "bold"),))
-        lines.append(_place(each, view.width, now))
-        lines += [(Span(_INDENT + _PARTIAL, "dim"),)] if each.rung is Rung.SOME else []
-        lines += _wrapped(each.snippet, view)
+            lines.append((Span(crop(clean(hit.title), view.width), "bold"),))
+        # Where and when it was said; what is known best to others comes last and is cut.
+        known = [clock_time(hit.at), f"message {hit.message}", hit.agent, hit.speaker]
+        rest = "".join(f"  {words}" for words in known if words)
+        id_ = f"  {hit.session}"
+        room = max(view.width - cells(id_), 1)
+        since = f"  {shortly_ago(hit.at, now)}"
+        rest += since if cells(rest + since) <= room else ""
+        lines.append((Span(id_, "cyan"), Span(crop(clean(rest), room), "dim")))
+        lines += [(Span(_INDENT + _PARTIAL, "dim"),)] if hit.is_partial else []
+        lines += _wrapped(hit.snippet, view)
     return lines
-
-
-def _place(each: Excerpt, width: int, now: int) -> Line:
-    """Return where and when it was said; what is known best to others comes last and is cut."""
-    focus = each.focus
-    role = f"summary by {focus.summary_by}" if focus.summary_by else str(focus.role)
-    agent = agent_of(each.session.source)
-    known = [clock_time(focus.at), f"message {focus.id}", agent, f"{role} {focus.tool}".rstrip()]
-    rest = "".join(f"  {words}" for words in known if words)
-    id_ = f"  {each.session.id}"
-    room = max(width - cells(id_), 1)
-    since = f"  {shortly_ago(focus.at, now)}"
-    rest += since if cells(rest + since) <= room else ""
-    return (Span(id_, "cyan"), Span(crop(clean(rest), room), "dim"))
 
 
 def _wrapped(snippet: str, view: Screen) -> list[Line]:
@@ -103,8 +91,8 @@ def _fitting(word: list[Span], room: int) -> Iterator[list[Span]]:
 
 
 def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Span]:
-    for part in _MARKED.split(clean(snippet)):
-        if _MARKED.fullmatch(part):
-            yield Span(part[3:-3] if is_colored else part, _MATCH)
+    for part, is_match in SearchHit.pieces(clean(snippet)):
+        if is_match:
+            yield Span(part if is_colored else f">>>{part}<<<", _MATCH)
         else:
             yield from map(Span, _PIECE.findall(part))

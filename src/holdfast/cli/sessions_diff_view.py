@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import columns_of, joined
-from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
-from holdfast.cli.session_fields import title_of
-from holdfast.cli.times import clock_time
+from holdfast.cli.lines import Span, wrapped
 from holdfast.conversation.pulse import warnings_of
 from holdfast.transcript import one_line
 from holdfast.transfer import FOLD
+from holdfast.views.sessions import title_of
+from holdfast.views.words import cells, clock_time, counted, crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.cli.lines import Line
     from holdfast.conversation import Difference
-    from holdfast.session import Entry, Session
+    from holdfast.session import Entry
     from holdfast.summary import Stated
+    from holdfast.views.compaction_diff import CompactionDiff
 
-__all__ = ["Compared", "drawn"]
+__all__ = ["drawn"]
 
 _KEPT, _FOLDED, _REPLACED, _ADDED = "=", "-", "~", "+"
+
 _STYLES = {_KEPT: "", _FOLDED: "red", _REPLACED: "yellow", _ADDED: "green"}
+
 _LABEL = 10
+
 _INDENT = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """A compaction of a session, and what it did."""
-
-    session: Session
-    number: int
-    """Which compaction of the session, counted from 1."""
-    total: int
-    difference: Difference
-
-
-def drawn(found: Compared, limit: int, width: int) -> list[Line]:
+def drawn(found: CompactionDiff, limit: int, width: int) -> list[Line]:
     """Return the picture; of each kind, at most `limit` things are listed, 0 means all."""
     most = limit or sys.maxsize
     said = partial(_statements, most=most, width=width)
@@ -57,7 +50,7 @@ def drawn(found: Compared, limit: int, width: int) -> list[Line]:
     ]
 
 
-def _heading(found: Compared, width: int) -> Iterator[Line]:
+def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
     record, report = found.difference.record, found.difference.record.report
     yield (Span(crop(title_of(found.session), width - 2), "bold"),)
     words = [f"compaction {found.number} of {found.total}", clock_time(record.at), record.trigger]
@@ -85,7 +78,7 @@ def _figure(label: str, before: object, after: object) -> Iterator[Line]:
         yield (Span(f"  {label:<{_LABEL}}", "dim"), Span(f"{before:,} -> {after:,}{change}"))
 
 
-def _strips(found: Compared, width: int) -> Iterator[Line]:
+def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:
     difference = found.difference
     folded = {entry.id for entry in difference.folded}
     replaced = {entry.id for pair in difference.replaced for entry in pair}

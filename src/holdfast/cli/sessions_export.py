@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 from click.core import ParameterSource
@@ -14,117 +11,23 @@ from holdfast.cli.desk import Desk, NoSessions, json_flag, opened_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, write_pieces
-from holdfast.cli.finding import find_session
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.html import Family, Limits, Page, html_pieces, survey_of, weighed
-from holdfast.cli.lines import counted
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.sessions_agents import AGENT_FORMATS, company_of, log_pieces, window_pieces
-from holdfast.cli.sessions_markdown import markdown_pieces
 from holdfast.cli.sessions_training import (
     Training,
     check_format,
     export_for_training,
     training_flags,
 )
-from holdfast.cli.story import story, window_story
-from holdfast.compaction.repair import repair
-from holdfast.conversation.window import with_goal
-from holdfast.formats import Document, write
-from holdfast.ports.history import count_until, said_until, window_entries
-from holdfast.session import children_of, path_to
-from holdfast.tokens import Scale
-from holdfast.wire import DIALECTS
+from holdfast.views.export import EXPORTERS, ExportRequest
+from holdfast.views.sessions import find_session
+from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
-    from holdfast.cli.sessions_agents import Company
-    from holdfast.cli.story import Happening
     from holdfast.config import Setting
-    from holdfast.session import Session
-    from holdfast.transcript import Transcript
 
 __all__ = ["export_command"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to be written; without a choice, the format knows what suits it."""
-
-    desk: Desk
-    session: Session
-    log: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Export:
-    """A text on its way out."""
-
-    messages: int
-    pieces: Iterable[str]
-    company: Company | None = None
-    """What came from the session, for the file of an agent."""
-
-
-_Writer: TypeAlias = Callable[[_Wanted], _Export]
-
-
-def _request(dialect: str, wanted: _Wanted) -> _Export:
-    transcript = _everything(wanted) if wanted.log else _window(wanted)
-    document = Document(format="session", dialect="openai", transcript=transcript)
-    return _Export(len(transcript), (write(document, repair(transcript), to=dialect),))
-
-
-def _markdown(wanted: _Wanted) -> _Export:
-    store, session = wanted.desk.store, wanted.session
-    if wanted.log is False:
-        count = sum(1 for _ in window_entries(store, session.id))
-        return _Export(count, markdown_pieces(session, window_story(store, session)))
-    count = count_until(store, session.id)
-    return _Export(count, markdown_pieces(session, story(store, session)))
-
-
-def _html(wanted: _Wanted) -> _Export:
-    store, session, settings = wanted.desk.store, wanted.session, wanted.desk.settings
-    policy = policy_of(settings)
-    window = weighed(window_entries(store, session.id), Scale(counter_of(settings)))
-    is_log = wanted.log is not False
-
-    def told() -> Iterator[Happening]:
-        if is_log:
-            return story(store, session, window.standing)
-        return window_story(store, session)
-
-    lineage = store.lineage(session.id)
-    page = Page(
-        family=Family(session, path_to(lineage, session.id)[:-1], children_of(lineage, session.id)),
-        survey=survey_of(told()),
-        window=window,
-        limits=Limits(policy.context_length, policy.threshold_tokens),
-        is_log=is_log,
-    )
-    return _Export(page.survey.messages, html_pieces(page, told()))
-
-
-def _session_file(agent: str, wanted: _Wanted) -> _Export:
-    store, session = wanted.desk.store, wanted.session
-    if wanted.log is False:
-        transcript = _window(wanted)
-        return _Export(len(transcript), window_pieces(store, session.id, transcript, agent))
-    return _Export(
-        count_until(store, session.id),
-        log_pieces(store, session.id, agent),
-        company_of(store, session.id, agent),
-    )
-
-
-_WRITERS: dict[str, _Writer] = {
-    **{dialect: partial(_request, dialect) for dialect in DIALECTS},
-    **{agent: partial(_session_file, agent) for agent in AGENT_FORMATS},
-    "markdown": _markdown,
-    "html": _html,
-}
-"""What writes each format."""
 
 
 class _Options(Training):
@@ -151,9 +54,9 @@ class _Options(Training):
     "format_name",
     default="openai",
     show_default=True,
-    type=click.Choice([*_WRITERS]),
+    type=click.Choice([*EXPORTERS]),
     metavar="FORMAT",
-    help=f"{', '.join([*_WRITERS][:-1])} or {[*_WRITERS][-1]}.",
+    help=f"{', '.join([*EXPORTERS][:-1])} or {[*EXPORTERS][-1]}.",
 )
 @click.option("-o", "--output", default=PIPE, metavar="FILE", help="Where to write; - by default.")
 @click.option(
@@ -233,29 +136,17 @@ def _is_given(context: click.Context, name: str) -> bool:
 def _export(desk: Desk, name: str, options: _Options) -> None:
     output = options["output"]
     session = find_session(desk.store, name)
-    export = _WRITERS[options["format_name"]](_Wanted(desk, session, options["log"]))
-    pieces = (piece.encode("utf-8", "replace") for piece in export.pieces)
-    write_pieces(output, pieces)
-    company = export.company
+    request = ExportRequest(
+        desk.store, session, policy_of(desk.settings), counter_of(desk.settings), options["log"]
+    )
+    export = EXPORTERS[options["format_name"]](request)
+    write_pieces(output, (piece.encode("utf-8", "replace") for piece in export.pieces))
     if desk.as_json:
-        others = {} if company is None else company.as_json()
+        others = {} if export.forked is None else export.forked.as_json()
         show_json({"session": session.id, "file": output, "messages": export.messages, **others})
         return
     if output != PIPE:
         tell(f"wrote {counted(export.messages, 'message')} of session {session.id} to {output}")
-    if company is not None:
-        for sentence in company.sentences():
+    if export.forked is not None:
+        for sentence in export.forked.sentences():
             tell(sentence)
-
-
-def _window(wanted: _Wanted) -> Transcript:
-    window = wanted.desk.store.window(wanted.session.id).transcript
-    return with_goal(repair(window), wanted.session.goal)
-
-
-def _everything(wanted: _Wanted) -> Transcript:
-    store = wanted.desk.store
-    return tuple(
-        store.whole(entry.id) if entry.shortened else entry.message
-        for entry in said_until(store, wanted.session.id)
-    )

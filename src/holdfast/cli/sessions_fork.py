@@ -8,12 +8,12 @@ import click
 
 from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
-from holdfast.cli.finding import find_session
-from holdfast.cli.lines import Line, Span, counted
-from holdfast.cli.session_fields import session_fields
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.streams import Unusable
 from holdfast.conversation.turning import up_to
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
+from holdfast.views.sessions import find_session, session_fields
+from holdfast.views.words import counted
 from holdfast.wiring.live_sessions import live_session_of
 
 if TYPE_CHECKING:

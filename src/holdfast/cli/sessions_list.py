@@ -11,17 +11,15 @@ from holdfast.cli.desk import NoSessions, json_flag, opened_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.session_fields import session_fields
 from holdfast.cli.sessions_list_view import drawn
-from holdfast.cli.sessions_listing import conversations, every_session
 from holdfast.cli.streams import output_text
 from holdfast.cli.times import now_ms, read_moment
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
+from holdfast.views.sessions import conversations, every_session
 
 if TYPE_CHECKING:
     from holdfast.cli.screen import Screen
-    from holdfast.cli.sessions_listing import Row
     from holdfast.config import Setting
 
 __all__ = ["list_command"]
@@ -78,7 +76,7 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
             single = options["every"] or options["trash"]
             rows = (every_session if single else conversations)(desk.store, wanted)
             if rows or as_json:
-                value = [_fields(row) for row in rows]
+                value = [row.as_json() for row in rows]
                 desk.answer(value, lambda view: drawn(rows, _room(view), now_ms()))
                 return
             tell(_nothing(options, desk.store.name))
@@ -104,10 +102,6 @@ def _wanted(options: _Options) -> Listing:
         trashed=options["trash"],
         limit=options["limit"],
     )
-
-
-def _fields(row: Row) -> dict[str, object]:
-    return {**session_fields(row.session), "sessions": row.sessions}
 
 
 def _nothing(options: _Options, place: str) -> str:

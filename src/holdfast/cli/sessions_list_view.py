@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, cells, crop_middle, table
-from holdfast.cli.session_fields import UNTITLED, state_of, title_of
-from holdfast.cli.times import shortly_ago
+from holdfast.cli.lines import Line, Span, crop_middle, table
 from holdfast.recall.sources import agent_of
+from holdfast.views.sessions import UNTITLED, state_of, title_of
+from holdfast.views.words import cells, shortly_ago
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.cli.sessions_listing import Row
     from holdfast.session import Session
+    from holdfast.views.sessions import SessionRow
 
 __all__ = ["drawn"]
 
@@ -33,7 +33,7 @@ _USUAL = frozenset({"", "live"})
 _STYLES = {"live": "", "trash": "red"}
 
 
-def drawn(rows: Sequence[Row], width: int | None, now: int) -> list[Line]:
+def drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[Line]:
     """Return a heading and one line for each row.
 
     Args:
@@ -69,7 +69,7 @@ def _column(name: str, known: Sequence[Mapping[str, str]]) -> int:
     return _GAP + max(cells(name), *(cells(each[name]) for each in known))
 
 
-def _cells(row: Row, now: int, *, is_whole: bool) -> dict[str, str]:
+def _cells(row: SessionRow, now: int, *, is_whole: bool) -> dict[str, str]:
     session = row.session
     found = {
         "id": session.id,
@@ -88,7 +88,7 @@ def _cells(row: Row, now: int, *, is_whole: bool) -> dict[str, str]:
     return {**found, **cut}
 
 
-def _styled(line: Line, row: Row) -> Line:
+def _styled(line: Line, row: SessionRow) -> Line:
     session: Session = row.session
     style = _STYLES.get(state_of(session), "dim")
     (words,) = line

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from types import MappingProxyType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span
-from holdfast.cli.speakers import origin_of, speaker_of
-from holdfast.cli.times import clock_time
-from holdfast.transcript import (
-    Media,
-    Opaque,
-    Recalled,
-    Summary,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from holdfast.cli.lines import Span
+from holdfast.views.messages import NO_NAMES, full_text, origin_of, speaker_of
+from holdfast.views.words import clock_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
+    from holdfast.cli.lines import Line
     from holdfast.session import Entry
-    from holdfast.transcript import Message, Part
+    from holdfast.transcript import Message
 
-__all__ = ["full_text", "message_drawn", "sealed"]
-
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+__all__ = ["message_drawn"]
 
 
 def message_drawn(
-    entry: Entry, message: Message, names: Mapping[str, str] = _NO_NAMES
+    entry: Entry, message: Message, names: Mapping[str, str] = NO_NAMES
 ) -> list[Line]:
     """Return a heading with what is known of the message, then all of it.
 
@@ -50,44 +37,3 @@ def message_drawn(
     if entry.shortened and message == entry.message:
         lines.append((Span("shown in part; --whole shows all of it", "yellow"),))
     return [*lines, (), *((Span(line),) for line in full_text(message, names).splitlines())]
-
-
-def full_text(message: Message, names: Mapping[str, str] = _NO_NAMES) -> str:
-    """Return everything in the message as text; images and opaque items are named."""
-    return "\n\n".join(words for part in message.parts for words in _words(part, names))
-
-
-def sealed(item: Opaque) -> str:
-    """Return what to say of a provider's item that has no words for anybody else."""
-    return f"{item.value.get('type', 'item')} that only its provider can read"
-
-
-def _words(part: Part, names: Mapping[str, str]) -> Iterator[str]:
-    match part:
-        case Text(text) | Summary(text):
-            yield text
-        case Recalled(text):
-            yield f"[recalled from memory]\n{text}"
-        case Thinking(text):
-            yield f"[thinking]\n{text}"
-        case ToolCall():
-            yield f"-> {part.name} ({part.id})\n{_laid_out(part.arguments)}"
-        case ToolResult():
-            kind = "error" if part.is_error else "result"
-            pieces = (words for piece in part.content for words in _words(piece, names))
-            name = part.name or names.get(part.call_id) or "call"
-            yield "\n".join((f"[{kind} of {name} {part.call_id}]", "\n\n".join(pieces)))
-        case Media():
-            where = "" if part.url.startswith("data:") else f" {part.url}"
-            yield f"[{part.kind}{where}]"
-        case Opaque():
-            yield part.readable or f"[{sealed(part)}]"
-        case _:
-            assert_never(part)
-
-
-def _laid_out(arguments: str) -> str:
-    try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return arguments

@@ -9,22 +9,20 @@ import click
 from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.finding import find_leaf, find_session
+from holdfast.cli.finding import find_leaf
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import tell
-from holdfast.cli.session_fields import entry_fields, session_fields
 from holdfast.cli.streams import Unusable
 from holdfast.cli.times import now_ms
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason
-from holdfast.transcript import one_line
+from holdfast.views.messages import entry_fields
+from holdfast.views.sessions import find_session, session_fields
 
 if TYPE_CHECKING:
     from holdfast.session import Entry, Session
 
 __all__ = ["end_command", "goal_command", "pin_command", "rename_command"]
-
-_SKETCH = 160
 
 
 @click.command("rename", epilog=examples('holdfast sessions rename last "The billing bug"'))
@@ -100,7 +98,7 @@ def pin_command(desk: Desk, name: str, message: int | None, *, remove: bool) -> 
     if not pins and not desk.as_json:
         tell(f"nothing is pinned in session {session.id}")
         return Exit.DONE if message is not None else Exit.NOTHING_TO_DO
-    fields = [entry_fields(each, one_line(each.message, _SKETCH)) for each in pins]
+    fields = [entry_fields(each) for each in pins]
     desk.answer({"session": session.id, "pins": fields}, lambda view: _pins(pins, view.width))
     return Exit.DONE
 

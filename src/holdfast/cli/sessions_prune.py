@@ -13,14 +13,14 @@ from holdfast.cli.consent import agreed, yes_flag
 from holdfast.cli.desk import Desk, at_desk
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import screen, tell
-from holdfast.cli.session_fields import session_fields
 from holdfast.cli.sessions_list_view import drawn
-from holdfast.cli.sessions_listing import Row, every_session
-from holdfast.cli.times import clock_time, now_ms, read_moment
+from holdfast.cli.times import now_ms, read_moment
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
+from holdfast.views.sessions import SessionRow, every_session, session_fields
+from holdfast.views.words import clock_time, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,6 +162,6 @@ def _drawn(chosen: Sequence[Session], options: _Options, width: int) -> list[Lin
 
 
 def _listing(chosen: Sequence[Session], width: int) -> list[Line]:
-    lines = drawn([Row(each) for each in chosen[:_LISTED]], width, now_ms())
+    lines = drawn([SessionRow(each) for each in chosen[:_LISTED]], width, now_ms())
     more = len(chosen) - _LISTED
     return [*lines, (Span(f"  and {more:,} more", "dim"),)] if more > 0 else lines

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.census import take_census
-from holdfast.cli.desk import Desk, at_desk, session_argument
+from holdfast.cli.desk import at_desk, session_argument
 from holdfast.cli.examples import examples
-from holdfast.cli.finding import find_session
 from holdfast.cli.flags import setting_flags
-from holdfast.cli.session_fields import (
-    compaction_fields,
-    entry_fields,
-    session_fields,
-)
-from holdfast.cli.sessions_message_view import full_text, message_drawn
-from holdfast.cli.sessions_show_view import Shown, drawn
-from holdfast.cli.speakers import speaker_of
-from holdfast.conversation.pulse import flaws_of
+from holdfast.cli.sessions_message_view import message_drawn
+from holdfast.cli.sessions_show_view import drawn
 from holdfast.ports.history import said_until
-from holdfast.session import path_to, places_of
-from holdfast.tokens import Scale
-from holdfast.transcript import one_line
-from holdfast.transfer import elder_of
+from holdfast.views.details import session_details
+from holdfast.views.messages import call_names, full_text, message_fields
+from holdfast.views.sessions import find_session
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
-    from holdfast.session import Entry, Session
-    from holdfast.transcript import Message
+    from typing import Unpack
+
+    from holdfast.cli.desk import Desk
 
 __all__ = ["show_command"]
-
-_SKETCH = 160
-_CALLS_BEFORE = 200
-"""Messages before a result among which its call is looked for."""
 
 
 class _Options(TypedDict):
@@ -82,68 +68,18 @@ def show_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
         return
     if options["whole"]:
         raise click.UsageError("--whole goes with --message")
-    shown = _shown(desk, session)
+    shown = session_details(
+        desk.store, session, policy_of(desk.settings), counter_of(desk.settings)
+    )
     entries = said_until(desk.store, session.id) if options["scope"] == "all" else shown.window
     kept = entries[-options["limit"] :] if options["limit"] else entries
-    desk.answer(
-        _fields(shown, kept, len(entries)),
-        lambda view: drawn(shown, kept, len(entries) - len(kept), view),
-    )
-
-
-def _shown(desk: Desk, session: Session) -> Shown:
-    store = desk.store
-    window = store.window(session.id)
-    policy = policy_of(desk.settings)
-    return Shown(
-        session=session,
-        path=path_to(store.lineage(session.id), session.id),
-        window=window.entries,
-        census=take_census(window.transcript, Scale(counter_of(desk.settings))),
-        limits=(policy.context_length, policy.threshold_tokens),
-        compactions=store.compactions(session.id),
-        is_undone=window.head.view != store.tip(session.id),
-        elder=elder_of(store, session),
-        warnings=flaws_of(store, session.id, window.head.view).warnings,
-    )
-
-
-def _fields(shown: Shown, entries: tuple[Entry, ...], total: int) -> dict[str, object]:
-    elder = shown.elder
-    return {
-        **session_fields(shown.session),
-        "places": places_of(shown.path),
-        "path": [each.id for each in shown.path],
-        "belongs_to": None if elder is None else asdict(elder),
-        "window": {
-            "messages": len(shown.window),
-            "tokens": shown.census.tokens,
-            "context_length": shown.limits[0],
-            "threshold_tokens": shown.limits[1],
-            "kinds": {str(kind): tokens for kind, tokens in shown.census.kinds.items()},
-            "undone": shown.is_undone,
-        },
-        "warnings": list(shown.warnings),
-        "compactions": [compaction_fields(each) for each in shown.compactions],
-        "messages": [_entry(each) for each in entries],
-        "messages_left_out": total - len(entries),
-    }
-
-
-def _entry(entry: Entry, message: Message | None = None) -> dict[str, object]:
-    fields = entry_fields(entry, one_line(message or entry.message, _SKETCH))
-    return {**fields, "speaker": speaker_of(entry.message)}
+    left_out = len(entries) - len(kept)
+    desk.answer(shown.as_json(kept, left_out), lambda view: drawn(shown, kept, left_out, view))
 
 
 def _show_message(desk: Desk, number: int, *, whole: bool) -> None:
     entry = desk.store.entry(number)
     message = desk.store.whole(number) if whole else entry.message
-    names = _names(desk, entry) if any(not each.name for each in message.results) else {}
-    fields = {**_entry(entry, message), "text": full_text(message, names)}
+    names = call_names(desk.store, entry) if any(not each.name for each in message.results) else {}
+    fields = {**message_fields(entry, message), "text": full_text(message, names)}
     desk.answer(fields, lambda _: message_drawn(entry, message, names))
-
-
-def _names(desk: Desk, entry: Entry) -> dict[str, str]:
-    """Return the names of the calls before an entry by their ids; results need not repeat them."""
-    before = desk.store.said(entry.session, entry.position, before=_CALLS_BEFORE, after=0)
-    return {call.id: call.name for each in before for call in each.message.calls}

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
-from holdfast.cli.lines import Line, Span, counted, crop, table
-from holdfast.cli.session_fields import state_of, title_of
-from holdfast.cli.speakers import origin_of, speaker_of
-from holdfast.cli.times import clock_time
+from holdfast.cli.lines import Span, table
 from holdfast.recall.sources import agent_of
 from holdfast.session import places_of
 from holdfast.transcript import one_line
+from holdfast.views.lineage import parent_words
+from holdfast.views.messages import origin_of, speaker_of
+from holdfast.views.sessions import state_of, title_of
+from holdfast.views.words import clock_time, counted, crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.cli.census import Census
+    from holdfast.cli.lines import Line
     from holdfast.cli.screen import Screen
-    from holdfast.session import CompactionRecord, Entry, Session
-    from holdfast.transfer import Elder
+    from holdfast.session import Entry
+    from holdfast.views.details import SessionDetails
 
-__all__ = ["Shown", "belonging", "drawn", "entries_listed"]
+__all__ = ["drawn", "entries_listed"]
 
 _LABEL = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A session as it is shown."""
-
-    session: Session
-    path: tuple[Session, ...]
-    window: tuple[Entry, ...]
-    census: Census
-    limits: tuple[int, int]
-    """The model's window and the threshold, in tokens."""
-    compactions: tuple[CompactionRecord, ...]
-    is_undone: bool
-    elder: Elder | None
-    """What it came from, where its file alone says so."""
-    warnings: tuple[str, ...] = ()
-    """What is to be said of the compaction whose result the window shows."""
-
-
-def drawn(shown: Shown, entries: Sequence[Entry], left_out: int, view: Screen) -> list[Line]:
+def drawn(
+    shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: Screen
+) -> list[Line]:
     """Return the whole picture; `left_out` says how many older messages are not listed."""
     lines = [*_heading(shown, view.width), (), *_maps(shown, view)]
     if entries:
@@ -73,13 +57,6 @@ def entries_listed(entries: Sequence[Entry], width: int) -> list[Line]:
     return table(rows, width, right=frozenset({0, 2}))
 
 
-def belonging(elder: Elder) -> str:
-    """Return in words what a session came from that was imported before it."""
-    if elder.session is None:
-        return f"{elder.name}, which was not imported (by {elder.fork})"
-    return f"{elder.session}, which was imported later (by {elder.fork})"
-
-
 def _marks(entry: Entry) -> str:
     marks = {
         origin_of(entry.message): True,
@@ -90,7 +67,7 @@ def _marks(entry: Entry) -> str:
     return " ".join(mark for mark, holds in marks.items() if mark and holds)
 
 
-def _heading(shown: Shown, width: int) -> Iterator[Line]:
+def _heading(shown: SessionDetails, width: int) -> Iterator[Line]:
     session = shown.session
     yield (Span(crop(title_of(session), width - 2), "bold"),)
     for label, words in _known(shown):
@@ -99,7 +76,7 @@ def _heading(shown: Shown, width: int) -> Iterator[Line]:
             yield (Span(f"  {label:<{_LABEL - 2}}", "dim"), Span(crop(words, width - _LABEL)))
 
 
-def _known(shown: Shown) -> Iterator[tuple[str, str]]:
+def _known(shown: SessionDetails) -> Iterator[tuple[str, str]]:
     session, usage = shown.session, shown.session.usage
     yield "id", session.id
     yield "goal", session.goal
@@ -118,7 +95,7 @@ def _known(shown: Shown) -> Iterator[tuple[str, str]]:
     if len(shown.path) > 1:
         yield "came from", " > ".join(each.id for each in shown.path[:-1]) + f" ({session.fork})"
     if shown.elder is not None:
-        yield "part of", belonging(shown.elder)
+        yield "part of", parent_words(shown.elder)
     passes = len(shown.compactions)
     yield "compacted", counted(passes, "time") if passes else ""
     yield "undone", "sessions redo brings back what was undone" if shown.is_undone else ""
@@ -126,7 +103,7 @@ def _known(shown: Shown) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
-def _usage(shown: Shown) -> str:
+def _usage(shown: SessionDetails) -> str:
     usage = shown.session.usage
     words = [
         counted(usage.calls, "call"),
@@ -140,10 +117,10 @@ def _usage(shown: Shown) -> str:
     return ", ".join(words)
 
 
-def _maps(shown: Shown, view: Screen) -> Iterator[Line]:
-    window, threshold = shown.limits
+def _maps(shown: SessionDetails, view: Screen) -> Iterator[Line]:
+    window, threshold = shown.limits.window, shown.limits.threshold
     frame = Frame(window=window, threshold=threshold, width=view.width, colored=view.colored)
-    census = shown.census
+    census = shown.usage
     share = f"{census.tokens / max(window, 1):.0%}"
     yield (
         Span("the window", "bold"),

@@ -12,8 +12,9 @@ from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.finding import find_leaf
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import tell
+from holdfast.views.words import counted
 from holdfast.wiring.live_sessions import live_session_of
 
 if TYPE_CHECKING:

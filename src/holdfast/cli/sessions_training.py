@@ -16,8 +16,6 @@ import click
 
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, drafts, packed
-from holdfast.cli.finding import find_session
-from holdfast.cli.lines import counted
 from holdfast.cli.screen import show_json, tell
 from holdfast.cli.times import read_moment
 from holdfast.recall.sources import meant_sources
@@ -34,6 +32,8 @@ from holdfast.training import (
     examples,
     order_of,
 )
+from holdfast.views.sessions import find_session
+from holdfast.views.words import counted
 from holdfast.wiring import counter_of
 
 if TYPE_CHECKING:

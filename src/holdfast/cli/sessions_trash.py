@@ -10,11 +10,11 @@ from holdfast.cli.consent import agreed, yes_flag
 from holdfast.cli.desk import Desk, at_desk, session_argument
 from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
-from holdfast.cli.finding import find_session
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import tell
-from holdfast.cli.session_fields import title_of
 from holdfast.cli.times import now_ms
+from holdfast.views.sessions import find_session, title_of
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from holdfast.session import Session

@@ -2,101 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, cells, crop
-from holdfast.cli.session_fields import state_of, title_of
-from holdfast.cli.sessions_show_view import belonging
+from holdfast.cli.lines import Span
 from holdfast.cli.streams import output_text
-from holdfast.cli.times import clock_time
 from holdfast.session import Cause, Fork
+from holdfast.views.lineage import parent_words
+from holdfast.views.sessions import state_of, title_of
+from holdfast.views.words import cells, clock_time, crop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from holdfast.session import CompactionRecord, Session, View
-    from holdfast.transfer import Elder
+    from holdfast.cli.lines import Line
+    from holdfast.session import CompactionRecord, Session
+    from holdfast.views.lineage import LineageNode, LineageTree
 
-__all__ = ["Twig", "drawn", "drawn_relations"]
+__all__ = ["drawn"]
 
 _FINE = ("├─ ", "└─ ", "│  ", "   ")
+
 _COARSE = ("|- ", "`- ", "|  ", "   ")
 
 
-@dataclass(frozen=True, slots=True)
-class Twig:
-    """A session with what became of its window."""
+def drawn(tree: LineageTree, width: int) -> list[Line]:
+    """Return the tree; the session asked for and the one where it goes on are marked.
 
-    session: Session
-    views: tuple[View, ...]
-    compactions: tuple[CompactionRecord, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pen:
-    """What is marked, how wide a line may be and what branches are drawn with."""
-
-    current: str
-    leaf: str
-    width: int
-    strokes: tuple[str, str, str, str]
+    Below it stands what the tree belongs to, and what belongs to it, where they are not joined.
+    """
+    words = [] if tree.elder is None else [f"  belongs to {parent_words(tree.elder)}"]
+    words += (f"  {each.id} belongs to it: {title_of(each)}" for each in tree.early)
+    return [
+        *_lines(tree, width),
+        (),
+        (Span("  * the one you asked for, > where it goes on", "dim"),),
+        *((Span(crop(each, width)),) for each in words),
+    ]
 
 
-def drawn(twigs: Sequence[Twig], current: str, leaf: str, width: int) -> list[Line]:
-    """Return the tree; the session asked for and the one where it goes on are marked."""
-    pen = _Pen(current, leaf, width, _strokes())
-    marks = "  * the one you asked for, > where it goes on"
-    return [*_lines(twigs, pen), (), (Span(marks, "dim"),)]
-
-
-def drawn_relations(elder: Elder | None, early: Sequence[Session], width: int) -> list[Line]:
-    """Return what the tree belongs to, and what belongs to it, where they are not joined."""
-    words = [] if elder is None else [f"  belongs to {belonging(elder)}"]
-    words += (f"  {each.id} belongs to it: {title_of(each)}" for each in early)
-    return [(Span(crop(each, width)),) for each in words]
-
-
-def _lines(twigs: Sequence[Twig], pen: _Pen) -> Iterator[Line]:
+def _lines(tree: LineageTree, width: int) -> Iterator[Line]:
     """Draw every session below the one it came from.
 
     A conversation may have been rotated a thousand times, so nothing here calls itself, and a
     rotation that nothing branches from takes no room to the right.
     """
-    known = {twig.session.id: twig for twig in twigs}
-    children: dict[str, list[Twig]] = {}
-    # Forks that copied their beginning are of one age, and may have been imported in any order.
-    for twig in sorted(twigs, key=lambda each: (each.session.started, each.session.id)):
-        parent = twig.session.parent or ""
-        children.setdefault(parent if parent in known else "", []).append(twig)
-    tee, corner, bar, gap = pen.strokes
-    waiting = [(twig, "", "") for twig in reversed(children.get("", []))]
+    children = tree.children()
+    tee, corner, bar, gap = _strokes()
+    waiting = [(node, "", "") for node in reversed(children.get("", []))]
     while waiting:
-        twig, lead, below = waiting.pop()
-        yield _line(twig.session, lead, pen)
-        onward = children.get(twig.session.id, [])
+        node, lead, below = waiting.pop()
+        yield _line(tree, node.session, lead, width)
+        onward = children.get(node.session.id, [])
         straight = len(onward) == 1 and onward[0].session.fork is Fork.COMPRESSION
         stem = below + (bar if onward and not straight else gap)
-        yield from ((Span(stem + words, "dim"),) for words in _views(twig))
+        yield from ((Span(stem + words, "dim"),) for words in _views(node))
         for child in reversed(onward):
-            is_last = child is onward[-1]
-            side = (corner, gap) if is_last else (tee, bar)
-            waiting.append((child, below, below) if straight else (child, *_beside(below, side)))
+            side, under = (corner, gap) if child is onward[-1] else (tee, bar)
+            waiting.append(
+                (child, below, below) if straight else (child, below + side, below + under)
+            )
 
 
-def _beside(below: str, side: tuple[str, str]) -> tuple[str, str]:
-    return below + side[0], below + side[1]
-
-
-def _line(session: Session, lead: str, pen: _Pen) -> Line:
-    mark = ("*" if session.id == pen.current else "") + (">" if session.id == pen.leaf else "")
+def _line(tree: LineageTree, session: Session, lead: str, width: int) -> Line:
+    mark = ("*" if session.id == tree.session else "") + (">" if session.id == tree.leaf else "")
     state = state_of(session)
     kind = f"by {session.fork}, " if session.fork else ""
     ended = state if state in ("live", "trash") else f"ended ({state})"
     about = f"  {kind}{ended}, {session.size:,} {'entry' if session.size == 1 else 'entries'}  "
     marked = f" {mark}" if mark else ""
-    room = pen.width - cells(lead) - len(session.id) - cells(marked) - cells(about)
-    style = "bold green" if session.id == pen.leaf else "bold" if session.id == pen.current else ""
+    room = width - cells(lead) - len(session.id) - cells(marked) - cells(about)
+    style = (
+        "bold green" if session.id == tree.leaf else "bold" if session.id == tree.session else ""
+    )
     return (
         Span(lead, "dim"),
         Span(session.id, style or "cyan"),
@@ -106,9 +83,9 @@ def _line(session: Session, lead: str, pen: _Pen) -> Line:
     )
 
 
-def _views(twig: Twig) -> Iterator[str]:
-    passes = {record.after: record for record in twig.compactions}
-    for view in twig.views:
+def _views(node: LineageNode) -> Iterator[str]:
+    passes = {record.after: record for record in node.compactions}
+    for view in node.views:
         if view.cause in (Cause.COMPACTION, Cause.REWIND):
             record = passes.get(view.id)
             words = _pass(record) if record else ""

@@ -12,11 +12,9 @@ from holdfast.recall.moments import MOMENTS, moment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ago", "clock_time", "now_ms", "parse_moment", "read_moment", "shortly_ago"]
+__all__ = ["now_ms", "parse_moment", "read_moment"]
 
 _LONGEST_SHOWN = 40
-_STEPS = ((60, 1, "second"), (3600, 60, "minute"), (86_400, 3600, "hour"), (0, 86_400, "day"))
-_RECENT_DAYS = 30
 
 
 def parse_moment(text: str, now_ms: int, *, end: bool = False) -> int:
@@ -64,35 +62,3 @@ def now_ms() -> int:
     from holdfast.system.system_clock import SystemClock
 
     return SystemClock().moment()
-
-
-def ago(at: int, now: int) -> str:
-    """Return how long ago a moment was, such as `3 hours ago`."""
-    seconds = (now - at) // 1000
-    if seconds < 0:
-        return "in the future"
-    if seconds < 5:
-        return "just now"
-    below, size, unit = next(step for step in _STEPS if seconds < step[0] or not step[0])
-    count = seconds // size
-    if not below and count > _RECENT_DAYS:
-        count, unit = (count // 30, "month") if count < 365 else (count // 365, "year")
-    return f"{count} {unit}{'' if count == 1 else 's'} ago"
-
-
-def shortly_ago(at: int, now: int) -> str:
-    """Return how long ago a moment was in few columns: `3 hours ago` is `3h ago`."""
-    words = ago(at, now)
-    count, _, rest = words.partition(" ")
-    if not count.isdigit():
-        return words
-    unit, _, last = rest.partition(" ")
-    return f"{count}{'mo' if unit.startswith('mo') else unit[0]} {last}"
-
-
-def clock_time(at: int) -> str:
-    """Return a moment as local date and time, such as `2026-11-15 09:30`."""
-    try:
-        return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"

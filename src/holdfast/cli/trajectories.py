@@ -16,7 +16,6 @@ from holdfast.cli.exits import Exit
 from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
 from holdfast.cli.flags import configuration
 from holdfast.cli.import_progress import meter_for
-from holdfast.cli.lines import counted
 from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.trajectories_flags import (
@@ -38,6 +37,7 @@ from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
 from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.running import RunProgress, figures, run, run_identity
 from holdfast.trajectories.work import Work, prepare_process
+from holdfast.views.words import counted
 from holdfast.wiring.ledgers import price_book
 from holdfast.wiring.summarizers import summarizer_of
 

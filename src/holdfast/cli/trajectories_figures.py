@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import counted
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

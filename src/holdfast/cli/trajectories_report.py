@@ -10,8 +10,6 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.cli.html.escape import escaped
-from holdfast.cli.lines import counted
 from holdfast.cli.trajectories_figures import (
     PERCENTILES,
     changes,
@@ -28,6 +26,8 @@ from holdfast.cli.trajectories_figures import (
     token_bins,
     token_edges,
 )
+from holdfast.views.html.text import escaped
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -139,7 +139,7 @@ def report_html(
         seconds: How long the run took; None leaves its speed out.
         rehearsed: Whether nothing was written.
     """
-    style = files("holdfast.cli.html").joinpath("page.css").read_text("utf-8") + _STYLE
+    style = files("holdfast.views.html").joinpath("page.css").read_text("utf-8") + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     totals = aggregate.totals
     sections = [_sums(totals, seconds, rehearsed=rehearsed)]

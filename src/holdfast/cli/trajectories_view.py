@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, cells, clean, counted, crop_middle, table
+from holdfast.cli.lines import Line, Span, crop_middle, table
 from holdfast.cli.trajectories_figures import (
     PERCENTILES,
     changes,
@@ -19,6 +19,7 @@ from holdfast.cli.trajectories_figures import (
     token_bins,
     token_edges,
 )
+from holdfast.views.words import cells, clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,12 +12,13 @@ from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
-from holdfast.cli.lines import Line, Span, counted, table
+from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.raw_body import raw_body, raw_document
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS
 from holdfast.transcript import Violation
+from holdfast.views.words import counted
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.chat.flow import Flow
-from holdfast.cli.lines import cells
+from holdfast.views.words import cells
 
 CODE = "Look:\n```python\nprint('a line of code that is longer than the width')\n```\nso it is done"
 texts = st.text(st.sampled_from("ab `\n\t-日👩"), max_size=120)

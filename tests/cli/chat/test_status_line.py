@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.chat.status_line import Footing, status_line
-from holdfast.cli.lines import cells, plain
+from holdfast.cli.lines import plain
 from holdfast.conversation.status import Status
 from holdfast.session import Usage
+from holdfast.views.words import cells
 
 STATUS = Status(
     session="20260101_120000_00c0de",

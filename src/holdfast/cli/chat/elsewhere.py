@@ -9,11 +9,12 @@ from holdfast.cli.chat.picker import chosen, listed, recent
 from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.words import model_line
 from holdfast.cli.files import write_output
-from holdfast.cli.lines import Line, Span, counted
-from holdfast.cli.sessions_markdown import as_markdown
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.times import now_ms
 from holdfast.compaction.report import feedback
-from holdfast.ports.history import said_until
+from holdfast.views.export import everything_said
+from holdfast.views.markdown import as_markdown
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import Room
@@ -90,10 +91,7 @@ def export(room: Room, file: str) -> list[Line]:
     """Write everything that was said as Markdown."""
     session = room.chat.session
     target = Path(file or f"{session.id}.md").expanduser()
-    said = said_until(room.chats.store, session.id)
-    messages = tuple(
-        room.chats.store.whole(entry.id) if entry.shortened else entry.message for entry in said
-    )
+    messages = everything_said(room.chats.store, session.id)
     write_output(str(target), as_markdown(session, messages).encode("utf-8", "replace"))
     return _plain(f"wrote {counted(len(messages), 'message')} to {target}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.cli.lines import cells
+from holdfast.views.words import cells
 
 __all__ = ["Flow"]
 

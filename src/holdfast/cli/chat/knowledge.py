@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.words import remembered
-from holdfast.cli.lines import Line, Span, clean, crop
+from holdfast.cli.lines import Line, Span
 from holdfast.cli.search_view import drawn
 from holdfast.cli.times import now_ms
 from holdfast.errors import MemoryRefused
 from holdfast.memory import Add, Remove
 from holdfast.recall.asked import Asked, Discovery, Scope
 from holdfast.recall.shapes import Excerpts
+from holdfast.views.words import clean, crop
 from holdfast.wiring.searching import search_in
 
 if TYPE_CHECKING:

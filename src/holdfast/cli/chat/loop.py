@@ -10,9 +10,10 @@ from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.room import Leave
 from holdfast.cli.chat.showing import readable
 from holdfast.cli.chat.words import memory_line, model_line
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Span
 from holdfast.errors import HoldfastError
 from holdfast.transcript import is_user_word
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.reader import Reader

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.finding import find_session
-from holdfast.cli.lines import Line, Span, clean, counted, table
+from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.streams import Unusable
-from holdfast.cli.times import ago
 from holdfast.ports.store import Listing
 from holdfast.session import EndReason, Fork
+from holdfast.views.sessions import find_session
+from holdfast.views.words import ago, clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent.rehearsal import DETAIL, FACTS
 from holdfast.cli.chat.playing import show_news
-from holdfast.cli.lines import Line, Span, counted, wrapped
-from holdfast.cli.sections import sections
+from holdfast.cli.lines import Line, Span, wrapped
 from holdfast.summary import read_checkpoint
+from holdfast.views.messages import record_sections
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def passages(window: Sequence[Entry]) -> Iterator[Passage]:
     for number, entry in enumerate(window, 1):
         summary = entry.message.summary
         if summary is not None:
-            for heading, entries in sections(read_checkpoint(summary.text)):
+            for heading, entries in record_sections(read_checkpoint(summary.text)):
                 yield from (Passage(f"record: {heading}", each) for each in entries)
         else:
             place = f"window: message {number}, word for word"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.status_line import Footing, status_line
-from holdfast.cli.lines import Span, crop
+from holdfast.cli.lines import Span
 from holdfast.cli.screen import screen
 from holdfast.errors import HoldfastError
+from holdfast.views.words import crop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.words import costs, memory_line
-from holdfast.cli.lines import Line, Span, counted, crop
+from holdfast.cli.lines import Line, Span
 from holdfast.compaction.report import feedback
 from holdfast.transcript import is_user_word
+from holdfast.views.words import counted, crop
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import Room

@@ -20,7 +20,8 @@ from holdfast.agent.events import (
 )
 from holdfast.cli.chat.flow import Flow
 from holdfast.cli.chat.words import fold_line
-from holdfast.cli.lines import Span, clean, crop
+from holdfast.cli.lines import Span
+from holdfast.views.words import clean, crop
 
 if TYPE_CHECKING:
     from holdfast.agent.events import Event

@@ -21,9 +21,9 @@ from holdfast.cli.flags import (
     setting_flags,
     summarizer_flag,
 )
-from holdfast.cli.lines import clean
 from holdfast.cli.screen import silence_log, tell
 from holdfast.errors import MissingExtra
+from holdfast.views.words import clean
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.reader import Reader
@@ -143,7 +143,7 @@ def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: 
 
 
 def _conversation(chats: Chats, options: _Options) -> Conversation:
-    from holdfast.cli.finding import find_session
+    from holdfast.views.sessions import find_session
 
     name = options["resume"]
     return chats.begin(find_session(chats.store, name).id if name else "", options["system"])

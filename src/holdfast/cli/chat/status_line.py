@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, cells, clean, crop
+from holdfast.cli.lines import Line, Span
 from holdfast.conversation.pulse import GIVEN_UP
+from holdfast.views.words import cells, clean, crop
 
 if TYPE_CHECKING:
     from holdfast.conversation.status import Status
