@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.cli.screen import Screen
-from holdfast.cli.search_view import drawn
+from holdfast.cli.search import hits_drawn
 from holdfast.recall.shapes import Excerpt, Excerpts
 from holdfast.recall.told import Told
 from holdfast.recall.values import Rung
@@ -165,7 +165,9 @@ def excerpt(snippet: str, title: str = "Animals") -> Excerpt:
 
 def lines_of(snippet: str, view: Screen, title: str = "Animals") -> list[str]:
     each = Excerpts("zebra", (excerpt(snippet, title),))
-    return ["".join(span.text for span in line) for line in drawn(each, view, 0, is_within=False)]
+    return [
+        "".join(span.text for span in line) for line in hits_drawn(each, view, 0, is_within=False)
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -178,14 +180,14 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 def test_a_match_is_colored_and_loses_its_marks() -> None:
     each = Excerpts("zebra", (excerpt("prompt >>> the >>>zebra<<< ran"),))
-    *_, line = drawn(each, Screen(80, colored=True), 0, is_within=False)
+    *_, line = hits_drawn(each, Screen(80, colored=True), 0, is_within=False)
     assert [span.text for span in line if span.style] == ["zebra"]
     assert "".join(span.text for span in line) == "    prompt >>> the zebra ran"
 
 
 def test_places_in_one_conversation_name_it_once() -> None:
     each = Excerpts("zebra", (excerpt("one >>>zebra<<<"), excerpt("two >>>zebra<<<")))
-    lines = drawn(each, Screen(80, colored=False), 0, is_within=True)
+    lines = hits_drawn(each, Screen(80, colored=False), 0, is_within=True)
     texts = ["".join(span.text for span in line) for line in lines]
     assert texts.count("Animals") == 1
     assert texts[-1] == "    two >>>zebra<<<"
@@ -204,7 +206,7 @@ def test_the_date_is_never_cut_and_long_names_give_way() -> None:
         session=SESSION, title="", last_active=0, snippet="x", rung=Rung.WORDS, focus=long
     )
     for width in (60, 80):
-        _, place, _ = drawn(
+        _, place, _ = hits_drawn(
             Excerpts("x", (found,)), Screen(width, colored=False), 0, is_within=False
         )
         words = "".join(span.text for span in place)

@@ -24,7 +24,6 @@ from holdfast.views.timeline import (
 from holdfast.wiring import Conversation, open_store
 from tests.cli.stored import compacted, conversation, store_in, talk
 
-
 NAMES = {
     TimelineMessage: "message",
     TimelineCompaction: "compaction",

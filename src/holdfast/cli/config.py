@@ -7,7 +7,7 @@ import os
 
 import click
 
-from holdfast.cli.examples import examples
+from holdfast.cli.commands import examples
 from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.config import Default, Setting, config_file, load, write_template

@@ -10,8 +10,7 @@ import click
 
 from holdfast.cli.check import State
 from holdfast.cli.checks import checks
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import screen, show_json, tell

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS

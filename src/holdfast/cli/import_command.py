@@ -12,18 +12,14 @@ import click
 
 from holdfast.agent_files.finding import find_in_places
 from holdfast.agent_files.opening import AUTO
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
-from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.flags import agreed, configuration, now_ms, profile_flag, yes_flag
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_running import Wanted, follow, import_once
 from holdfast.cli.import_view import drawn, drawn_offer, drawn_places
 from holdfast.cli.reading import named_files
-from holdfast.cli.screen import screen, show_json, tell
-from holdfast.cli.streams import error_text
-from holdfast.cli.times import now_ms
+from holdfast.cli.screen import error_text, screen, show_json, tell
 from holdfast.formats import FORMATS
 from holdfast.views.words import counted
 from holdfast.wiring.import_crew import Crew

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.cli.screen import screen, tell
-from holdfast.cli.streams import error_text
+from holdfast.cli.screen import error_text, screen, tell
 from holdfast.views.words import crop
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import place_of
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit
 from holdfast.transfer import Tally
 from holdfast.wiring.importing import Status, Taken
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from holdfast.cli.desk import json_flag
-from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.flags import configuration, json_flag, profile_flag
 from holdfast.cli.screen import show_answer
 from holdfast.memory import NOTEBOOKS, size_of, usage
 from holdfast.wiring.remembered import memory_files_of
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.memory import Entries, Notebook
     from holdfast.memory_providers.memory_files import MemoryFiles
 
-__all__ = ["MemoryDesk", "at_memory_desk", "file_fields", "fullness", "target_flag"]
+__all__ = ["OpenMemory", "file_fields", "fullness", "target_flag", "with_memory"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -40,7 +39,7 @@ target_flag = click.option(
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryDesk:
+class OpenMemory:
     """The memory files of a profile, and how the command is to answer."""
 
     settings: Settings
@@ -52,15 +51,15 @@ class MemoryDesk:
         show_answer(value, drawn, as_json=self.as_json)
 
 
-def at_memory_desk(function: Callable[Concatenate[MemoryDesk, _P], _R]) -> Callable[..., _R]:
+def with_memory(function: Callable[Concatenate[OpenMemory, _P], _R]) -> Callable[..., _R]:
     """Give a command its flags for profile and output; it receives the memory of the profile."""
 
     @wraps(function)
     def run(*args: _P.args, **options: _P.kwargs) -> _R:
         as_json = bool(options.pop("as_json"))
         settings = configuration({"profile": options.pop("profile")}).settings
-        desk = MemoryDesk(settings, memory_files_of(settings, os.environ), as_json)
-        return function(desk, *args, **options)
+        opened = OpenMemory(settings, memory_files_of(settings, os.environ), as_json)
+        return function(opened, *args, **options)
 
     return profile_flag(json_flag(run))
 
@@ -73,11 +72,11 @@ def fullness(notebook: Notebook, entries: Entries) -> str:
     return f"{count}, {usage(notebook, entries)}"
 
 
-def file_fields(desk: MemoryDesk, notebook: Notebook, entries: Entries) -> dict[str, object]:
+def file_fields(opened: OpenMemory, notebook: Notebook, entries: Entries) -> dict[str, object]:
     """Return a file as the fields of its JSON."""
     return {
         "target": notebook.name,
-        "path": str(desk.files.path(notebook)),
+        "path": str(opened.files.path(notebook)),
         "entries": list(entries),
         "characters": size_of(entries),
         "limit": notebook.limit,

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
 from holdfast.cli.lines import Span
-from holdfast.cli.memory_desk import MemoryDesk, at_memory_desk, file_fields, target_flag
-from holdfast.cli.screen import tell
-from holdfast.cli.streams import Unusable, input_bytes
+from holdfast.cli.memory_desk import OpenMemory, file_fields, target_flag, with_memory
+from holdfast.cli.screen import Unusable, input_bytes, tell
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace
 
 if TYPE_CHECKING:
@@ -31,14 +29,14 @@ __all__ = ["add_command", "remove_command", "replace_command"]
 )
 @click.argument("text")
 @target_flag
-@at_memory_desk
-def add_command(desk: MemoryDesk, text: str, *, target: str) -> Exit:
+@with_memory
+def add_command(opened: OpenMemory, text: str, *, target: str) -> Exit:
     """Remember something in every session to come.
 
     TEXT is one fact in a sentence or two, or - for standard input. Secrets are masked. The exit
     code is 3 when it is remembered already.
     """
-    return _edit(desk, Add(target, _text(text)))
+    return _edit(opened, Add(target, _text(text)))
 
 
 @click.command(
@@ -48,14 +46,14 @@ def add_command(desk: MemoryDesk, text: str, *, target: str) -> Exit:
 @click.argument("old")
 @click.argument("text")
 @target_flag
-@at_memory_desk
-def replace_command(desk: MemoryDesk, old: str, text: str, *, target: str) -> Exit:
+@with_memory
+def replace_command(opened: OpenMemory, old: str, text: str, *, target: str) -> Exit:
     """Put another entry in the place of one.
 
     OLD is a piece of text that only one entry has. TEXT is the whole entry that takes its place, or
     - for standard input.
     """
-    return _edit(desk, Replace(target, old, _text(text)))
+    return _edit(opened, Replace(target, old, _text(text)))
 
 
 @click.command(
@@ -67,23 +65,23 @@ def replace_command(desk: MemoryDesk, old: str, text: str, *, target: str) -> Ex
 )
 @click.argument("old")
 @target_flag
-@at_memory_desk
-def remove_command(desk: MemoryDesk, old: str, *, target: str) -> Exit:
+@with_memory
+def remove_command(opened: OpenMemory, old: str, *, target: str) -> Exit:
     """Forget an entry.
 
     OLD is a piece of text that only one entry has.
     """
-    return _edit(desk, Remove(target, old))
+    return _edit(opened, Remove(target, old))
 
 
-def _edit(desk: MemoryDesk, edit: Edit) -> Exit:
-    edition = desk.files.edit(edit)
+def _edit(opened: OpenMemory, edit: Edit) -> Exit:
+    edition = opened.files.edit(edit)
     is_done = isinstance(edition, Edited)
-    if not is_done and not desk.as_json:
+    if not is_done and not opened.as_json:
         tell(edition.words)
         return Exit.NOTHING_TO_DO
-    fields = file_fields(desk, NOTEBOOKS[edit.target], edition.entries)
-    desk.answer(
+    fields = file_fields(opened, NOTEBOOKS[edit.target], edition.entries)
+    opened.answer(
         {"done": is_done, "message": edition.words, **fields},
         lambda _: [(Span(edition.words),)],
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.examples import examples
+from holdfast.cli.commands import examples
 from holdfast.cli.lines import Span
-from holdfast.cli.memory_desk import MemoryDesk, at_memory_desk, target_flag
+from holdfast.cli.memory_desk import OpenMemory, target_flag, with_memory
 from holdfast.memory import NOTEBOOKS
 
 __all__ = ["path_command"]
@@ -17,12 +17,12 @@ __all__ = ["path_command"]
     epilog=examples("holdfast memory path", '$EDITOR "$(holdfast memory path --target user)"'),
 )
 @target_flag
-@at_memory_desk
-def path_command(desk: MemoryDesk, *, target: str) -> None:
+@with_memory
+def path_command(opened: OpenMemory, *, target: str) -> None:
     """Print where the memory files are, or would be.
 
     They are yours to edit: an entry is a paragraph or an item of a list, or what stands between
     lines with nothing but a section sign.
     """
-    file = desk.files.path(NOTEBOOKS[target])
-    desk.answer({"path": str(file), "exists": file.exists()}, lambda _: [(Span(str(file)),)])
+    file = opened.files.path(NOTEBOOKS[target])
+    opened.answer({"path": str(file), "exists": file.exists()}, lambda _: [(Span(str(file)),)])

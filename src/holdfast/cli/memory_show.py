@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.lines import Line, Span, wrapped
-from holdfast.cli.memory_desk import MemoryDesk, at_memory_desk, file_fields, fullness
+from holdfast.cli.memory_desk import OpenMemory, file_fields, fullness, with_memory
 from holdfast.cli.memory_provider import ProviderState, provider_state
 from holdfast.errors import MemoryRefused
 from holdfast.memory import NOTEBOOKS, screen
@@ -31,8 +30,8 @@ _NAME = 12
 @click.option(
     "--target", type=click.Choice(list(NOTEBOOKS)), help="One file alone; both by default."
 )
-@at_memory_desk
-def show_command(desk: MemoryDesk, *, target: str | None) -> Exit:
+@with_memory
+def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
     """Show what is remembered, and where it comes from.
 
     That is: both files with how full they are, the project's files that a session begun here would
@@ -40,12 +39,12 @@ def show_command(desk: MemoryDesk, *, target: str | None) -> Exit:
     when a file cannot be read.
     """
     chosen = [NOTEBOOKS[target]] if target else list(NOTEBOOKS.values())
-    held = [(notebook, _held(desk, notebook)) for notebook in chosen]
+    held = [(notebook, _held(opened, notebook)) for notebook in chosen]
     projects = () if target else project_files(Path.cwd())
-    provider = provider_state(desk.settings)
+    provider = provider_state(opened.settings)
     value = {
-        "folder": str(desk.files.folder),
-        "files": [_fields(desk, notebook, entries) for notebook, entries in held],
+        "folder": str(opened.files.folder),
+        "files": [_fields(opened, notebook, entries) for notebook, entries in held],
         "projects": [
             {"path": each.path, "characters": len(each.text), "notes": list(each.notes)}
             for each in projects
@@ -63,23 +62,23 @@ def show_command(desk: MemoryDesk, *, target: str | None) -> Exit:
             return files
         return [*files, *_projects(projects), *_provider(provider)]
 
-    desk.answer(value, lambda view: drawn(view.width))
+    opened.answer(value, lambda view: drawn(view.width))
     return Exit.FAILED if any(isinstance(each, str) for _, each in held) else Exit.DONE
 
 
-def _held(desk: MemoryDesk, notebook: Notebook) -> Entries | str:
+def _held(opened: OpenMemory, notebook: Notebook) -> Entries | str:
     """Return the entries of a file, or why it cannot be read."""
     try:
-        return desk.files.entries(notebook)
+        return opened.files.entries(notebook)
     except MemoryRefused as error:
         return str(error)
 
 
-def _fields(desk: MemoryDesk, notebook: Notebook, entries: Entries | str) -> dict[str, object]:
+def _fields(opened: OpenMemory, notebook: Notebook, entries: Entries | str) -> dict[str, object]:
     if isinstance(entries, str):
-        return {**file_fields(desk, notebook, ()), "problem": entries}
+        return {**file_fields(opened, notebook, ()), "problem": entries}
     findings = [f"{each.excerpt}: {each.reason}" for entry in entries for each in screen(entry)]
-    return {**file_fields(desk, notebook, entries), "suspicious": findings}
+    return {**file_fields(opened, notebook, entries), "suspicious": findings}
 
 
 def _file(notebook: Notebook, entries: Entries | str, width: int) -> list[Line]:

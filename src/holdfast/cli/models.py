@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
+from holdfast.cli.commands import examples
 from holdfast.cli.lines import Line, Span, table
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.config import home

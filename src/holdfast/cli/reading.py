@@ -14,7 +14,7 @@ import click
 from holdfast.agent_files.files import begins_database
 from holdfast.agent_files.finding import find_files
 from holdfast.cli.files import PIPE, about, input_stream, read_input
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
 from holdfast.formats.reading import pick, read_all
 from holdfast.wiring.documents import database_documents, folder_documents, unpacked
 

@@ -14,11 +14,8 @@ from typing import NoReturn, cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.lazy_group import LazyGroup
-from holdfast.cli.screen import tell
-from holdfast.cli.streams import flush_output, forgive
+from holdfast.cli.commands import Exit, LazyGroup, examples
+from holdfast.cli.screen import flush_output, forgive, tell
 from holdfast.errors import HoldfastError
 
 __all__ = ["COMMANDS", "Root", "root"]

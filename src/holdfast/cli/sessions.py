@@ -7,8 +7,7 @@ from typing import cast
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.lazy_group import LazyGroup
+from holdfast.cli.commands import LazyGroup, examples
 
 __all__ = ["SUBCOMMANDS", "command"]
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.desk import Desk, at_desk
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import agreed, yes_flag
 from holdfast.cli.lines import Span
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
+from holdfast.cli.store import OpenStore, with_store
 
 __all__ = ["backup_command"]
 
@@ -24,8 +23,8 @@ __all__ = ["backup_command"]
 )
 @click.argument("file")
 @yes_flag
-@at_desk
-def backup_command(desk: Desk, file: str, *, yes: bool) -> Exit:
+@with_store
+def backup_command(opened: OpenStore, file: str, *, yes: bool) -> Exit:
     """Write a copy of the store while it is in use.
 
     FILE appears whole or not at all, readable by its owner only. It is a store like any other: set
@@ -36,8 +35,8 @@ def backup_command(desk: Desk, file: str, *, yes: bool) -> Exit:
         raise Unusable(f"{target} is a folder; name a file in it")
     if target.is_file() and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
-    desk.store.backup(target)
+    opened.store.backup(target)
     size = target.stat().st_size
-    words = f"copied {desk.store.name} to {target} ({size:,} bytes)"
-    desk.answer({"file": str(target), "bytes": size}, lambda _: [(Span(words),)])
+    words = f"copied {opened.store.name} to {target} ({size:,} bytes)"
+    opened.answer({"file": str(target), "bytes": size}, lambda _: [(Span(words),)])
     return Exit.DONE

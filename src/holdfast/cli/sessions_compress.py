@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.desk import Desk, at_desk, session_argument
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.finding import find_leaf
-from holdfast.cli.flags import setting_flags, summarizer_flag
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import session_argument, setting_flags, summarizer_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import silence_log
+from holdfast.cli.store import OpenStore, find_leaf, with_store
 from holdfast.compaction.report import feedback
 from holdfast.wiring.live_sessions import live_session_of
 
@@ -31,20 +29,20 @@ _STYLES = {"unchanged": "bold yellow", "abandoned": "bold red"}
 @click.option("--focus", default="", metavar="TEXT", help="What deserves most of the record.")
 @setting_flags
 @summarizer_flag
-@at_desk
-def compress_command(desk: Desk, name: str, *, focus: str) -> Exit:
+@with_store
+def compress_command(opened: OpenStore, name: str, *, focus: str) -> Exit:
     """Compact the window of a stored session now.
 
     The record is written by the configured model, or without one. sessions diff shows what went,
     sessions undo takes it back. The exit code is 3 when there was nothing to do.
     """
     silence_log("holdfast.engines")
-    session = find_leaf(desk.store, name)
-    live = live_session_of(desk.settings, desk.store, session)
+    session = find_leaf(opened.store, name)
+    live = live_session_of(opened.settings, opened.store, session)
     report = live.compress(focus)
     told = feedback(report)
     value = {"session": live.id, "feedback": list(told), **report.as_json()}
-    desk.answer(value, lambda _: _drawn(told, report.outcome, session.id, live.id))
+    opened.answer(value, lambda _: _drawn(told, report.outcome, session.id, live.id))
     return _ENDS.get(report.outcome, Exit.DONE)
 
 

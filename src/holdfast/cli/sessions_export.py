@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 import click
 from click.core import ParameterSource
 
-from holdfast.cli.desk import Desk, NoSessions, json_flag, opened_desk
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, write_pieces
-from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.flags import configuration, json_flag, profile_flag
 from holdfast.cli.screen import show_json, tell
 from holdfast.cli.sessions_training import (
     Training,
@@ -19,6 +17,7 @@ from holdfast.cli.sessions_training import (
     export_for_training,
     training_flags,
 )
+from holdfast.cli.store import NoSessions, OpenStore, opened_store
 from holdfast.views.export import EXPORTERS, ExportRequest
 from holdfast.views.sessions import find_session
 from holdfast.views.words import counted
@@ -97,12 +96,12 @@ def export_command(
     _check(context, options, as_json=as_json)
     settings = configuration({"profile": profile}).settings
     try:
-        with opened_desk(settings, as_json=as_json) as desk:
+        with opened_store(settings, as_json=as_json) as opened:
             if options["for_training"]:
                 return export_for_training(
-                    desk, options["name"], options["format_name"], options["output"], options
+                    opened, options["name"], options["format_name"], options["output"], options
                 )
-            _export(desk, str(options["name"]), options)
+            _export(opened, str(options["name"]), options)
             return Exit.DONE
     except NoSessions as absence:
         if not options["for_training"]:
@@ -133,15 +132,19 @@ def _is_given(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _export(desk: Desk, name: str, options: _Options) -> None:
+def _export(opened: OpenStore, name: str, options: _Options) -> None:
     output = options["output"]
-    session = find_session(desk.store, name)
+    session = find_session(opened.store, name)
     request = ExportRequest(
-        desk.store, session, policy_of(desk.settings), counter_of(desk.settings), options["log"]
+        opened.store,
+        session,
+        policy_of(opened.settings),
+        counter_of(opened.settings),
+        options["log"],
     )
     export = EXPORTERS[options["format_name"]](request)
     write_pieces(output, (piece.encode("utf-8", "replace") for piece in export.pieces))
-    if desk.as_json:
+    if opened.as_json:
         others = {} if export.forked is None else export.forked.as_json()
         show_json({"session": session.id, "file": output, "messages": export.messages, **others})
         return

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.desk import Desk, at_desk, session_argument
-from holdfast.cli.examples import examples
+from holdfast.cli.commands import examples
+from holdfast.cli.flags import session_argument
 from holdfast.cli.lines import Line, Span
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
+from holdfast.cli.store import OpenStore, with_store
 from holdfast.conversation.turning import up_to
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
 from holdfast.views.sessions import find_session, session_fields
@@ -40,19 +41,19 @@ class _Options(TypedDict):
 @click.option("--at", type=int, metavar="MESSAGE", help="The id of the last message it shares.")
 @click.option("--title", default="", metavar="T", help="Its title; the next of the line if none.")
 @click.option("--end-parent", is_flag=True, help="End the session that it came from.")
-@at_desk
-def fork_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
+@with_store
+def fork_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> None:
     """Begin a session that shares what was said so far.
 
     Nothing is copied, and the session it comes from goes on unless --end-parent is given. With
     --at, the fork ends at a message, or before it where a tool's answer would be parted from its
     call. The new id is printed first.
     """
-    parent = find_session(desk.store, name)
-    shown = _shared(desk.store, parent, options["at"])
-    child = _spawned(desk, parent, shown, options)
+    parent = find_session(opened.store, name)
+    shown = _shared(opened.store, parent, options["at"])
+    child = _spawned(opened, parent, shown, options)
     fields = {**session_fields(child), "messages": len(shown)}
-    desk.answer(fields, lambda _: _drawn(child, parent, len(shown)))
+    opened.answer(fields, lambda _: _drawn(child, parent, len(shown)))
 
 
 def _shared(store: Store, parent: Session, at: int | None) -> tuple[Entry, ...]:
@@ -73,9 +74,11 @@ def _elsewhere(store: Store, at: int) -> str:
     return f"; it was said in session {home}, which can be forked instead"
 
 
-def _spawned(desk: Desk, parent: Session, shown: tuple[Entry, ...], options: _Options) -> Session:
-    parts = live_session_of(desk.settings, desk.store, parent).parts
-    taken = [each.title for each in desk.store.lineage(parent.id)]
+def _spawned(
+    opened: OpenStore, parent: Session, shown: tuple[Entry, ...], options: _Options
+) -> Session:
+    parts = live_session_of(opened.settings, opened.store, parent).parts
+    taken = [each.title for each in opened.store.lineage(parent.id)]
     child = Session(
         id=parts.unused_id(),
         source=parent.source,
@@ -87,7 +90,7 @@ def _spawned(desk: Desk, parent: Session, shown: tuple[Entry, ...], options: _Op
         fork=Fork.BRANCH,
     )
     end = EndReason.BRANCHED if options["end_parent"] else None
-    return desk.store.spawn(Spawn(child=child, shows=shown, parent_end=end))
+    return opened.store.spawn(Spawn(child=child, shows=shown, parent_end=end))
 
 
 def _drawn(child: Session, parent: Session, count: int) -> list[Line]:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.desk import NoSessions, json_flag, opened_desk
-from holdfast.cli.examples import examples
-from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.screen import show_json, tell
+from holdfast.cli.commands import examples
+from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
+from holdfast.cli.screen import output_text, show_json, tell
 from holdfast.cli.sessions_list_view import drawn
-from holdfast.cli.streams import output_text
-from holdfast.cli.times import now_ms, read_moment
+from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
 from holdfast.views.sessions import conversations, every_session
@@ -71,15 +69,15 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
     """
     try:
         settings = configuration({"profile": profile}).settings
-        with opened_desk(settings, as_json=as_json) as desk:
+        with opened_store(settings, as_json=as_json) as opened:
             wanted = _wanted(options)
             single = options["every"] or options["trash"]
-            rows = (every_session if single else conversations)(desk.store, wanted)
+            rows = (every_session if single else conversations)(opened.store, wanted)
             if rows or as_json:
                 value = [row.as_json() for row in rows]
-                desk.answer(value, lambda view: drawn(rows, _room(view), now_ms()))
+                opened.answer(value, lambda view: drawn(rows, _room(view), now_ms()))
                 return
-            tell(_nothing(options, desk.store.name))
+            tell(_nothing(options, opened.store.name))
     except NoSessions as absence:
         if as_json:
             show_json([])

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.desk import Desk, at_desk
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import agreed, now_ms, read_moment, yes_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import screen, tell
 from holdfast.cli.sessions_list_view import drawn
-from holdfast.cli.times import now_ms, read_moment
+from holdfast.cli.store import OpenStore, with_store
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
 from holdfast.views.sessions import SessionRow, every_session, session_fields
@@ -60,8 +58,8 @@ class _Options(TypedDict):
 @click.option("--empty-trash", is_flag=True, help="Delete what is in the trash, for good.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @yes_flag
-@at_desk
-def prune_command(desk: Desk, **options: Unpack[_Options]) -> Exit:
+@with_store
+def prune_command(opened: OpenStore, **options: Unpack[_Options]) -> Exit:
     """Put old conversations into the trash, or empty it.
 
     A conversation is pruned with all its sessions, and only if none of them was used since T.
@@ -69,18 +67,18 @@ def prune_command(desk: Desk, **options: Unpack[_Options]) -> Exit:
     --empty-trash deletes it, and that cannot be taken back.
     """
     if options["empty_trash"]:
-        chosen = _trashed(desk.store, options)
+        chosen = _trashed(opened.store, options)
     elif options["before"] is None:
         raise click.UsageError("say what is old, with --older-than")
     else:
-        chosen = unused_sessions(desk.store, options["before"], meant_sources(options["sources"]))
-    if chosen and not options["dry_run"] and not _agreed(desk, chosen, options):
+        chosen = unused_sessions(opened.store, options["before"], meant_sources(options["sources"]))
+    if chosen and not options["dry_run"] and not _agreed(opened, chosen, options):
         return Exit.NOTHING_TO_DO
     if chosen and not options["dry_run"]:
-        chosen = _carried_out(desk.store, chosen, options)
+        chosen = _carried_out(opened.store, chosen, options)
     elif options["empty_trash"] and not options["dry_run"]:
-        desk.store.purge(())  # what an interrupted deletion has left
-    _answer(desk, chosen, options)
+        opened.store.purge(())  # what an interrupted deletion has left
+    _answer(opened, chosen, options)
     return Exit.DONE if chosen else Exit.NOTHING_TO_DO
 
 
@@ -105,7 +103,7 @@ def _trashed(store: Store, options: _Options) -> list[Session]:
     return [row.session for row in rows if before is None or (row.session.trashed or 0) < before]
 
 
-def _agreed(desk: Desk, chosen: Sequence[Session], options: _Options) -> bool:
+def _agreed(opened: OpenStore, chosen: Sequence[Session], options: _Options) -> bool:
     if options["yes"]:
         return True
     view = screen(is_error=True)
@@ -113,7 +111,7 @@ def _agreed(desk: Desk, chosen: Sequence[Session], options: _Options) -> bool:
     count = counted(len(chosen), "session")
     if options["empty_trash"]:
         questions = (
-            f"Delete {count} from {desk.store.name} for good?",
+            f"Delete {count} from {opened.store.name} for good?",
             "This cannot be taken back. Are you sure?",
         )
         return agreed(*questions, yes=False)
@@ -132,8 +130,8 @@ def _carried_out(store: Store, chosen: Sequence[Session], options: _Options) -> 
     return [each for each in chosen if store.session(each.id).trashed is not None]
 
 
-def _answer(desk: Desk, chosen: Sequence[Session], options: _Options) -> None:
-    if not chosen and not desk.as_json:
+def _answer(opened: OpenStore, chosen: Sequence[Session], options: _Options) -> None:
+    if not chosen and not opened.as_json:
         tell(_nothing(options))
         return
     value = {
@@ -141,7 +139,7 @@ def _answer(desk: Desk, chosen: Sequence[Session], options: _Options) -> None:
         "done": bool(chosen) and not options["dry_run"],
         "sessions": [session_fields(each) for each in chosen],
     }
-    desk.answer(value, lambda view: _drawn(chosen, options, view.width))
+    opened.answer(value, lambda view: _drawn(chosen, options, view.width))
 
 
 def _nothing(options: _Options) -> str:

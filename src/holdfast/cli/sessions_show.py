@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.desk import at_desk, session_argument
-from holdfast.cli.examples import examples
-from holdfast.cli.flags import setting_flags
+from holdfast.cli.commands import examples
+from holdfast.cli.flags import session_argument, setting_flags
 from holdfast.cli.sessions_message_view import message_drawn
 from holdfast.cli.sessions_show_view import drawn
+from holdfast.cli.store import with_store
 from holdfast.ports.history import said_until
 from holdfast.views.details import session_details
 from holdfast.views.messages import call_names, full_text, message_fields
@@ -20,7 +20,7 @@ from holdfast.wiring import counter_of, policy_of
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from holdfast.cli.desk import Desk
+    from holdfast.cli.store import OpenStore
 
 __all__ = ["show_command"]
 
@@ -54,32 +54,34 @@ class _Options(TypedDict):
     help="How many messages to list, the newest; 0 for all.",
 )
 @setting_flags
-@at_desk
-def show_command(desk: Desk, name: str, **options: Unpack[_Options]) -> None:
+@with_store
+def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> None:
     """Show a session: its window to scale, and its messages.
 
     The window is what the model sees now. --all lists everything that was said instead, also what
     was folded or rewound and what the sessions before this one said. The number in front of a
     message is its id, which --message, fork and pin take.
     """
-    session = find_session(desk.store, name)
+    session = find_session(opened.store, name)
     if options["message"] is not None:
-        _show_message(desk, options["message"], whole=options["whole"])
+        _show_message(opened, options["message"], whole=options["whole"])
         return
     if options["whole"]:
         raise click.UsageError("--whole goes with --message")
     shown = session_details(
-        desk.store, session, policy_of(desk.settings), counter_of(desk.settings)
+        opened.store, session, policy_of(opened.settings), counter_of(opened.settings)
     )
-    entries = said_until(desk.store, session.id) if options["scope"] == "all" else shown.window
+    entries = said_until(opened.store, session.id) if options["scope"] == "all" else shown.window
     kept = entries[-options["limit"] :] if options["limit"] else entries
     left_out = len(entries) - len(kept)
-    desk.answer(shown.as_json(kept, left_out), lambda view: drawn(shown, kept, left_out, view))
+    opened.answer(shown.as_json(kept, left_out), lambda view: drawn(shown, kept, left_out, view))
 
 
-def _show_message(desk: Desk, number: int, *, whole: bool) -> None:
-    entry = desk.store.entry(number)
-    message = desk.store.whole(number) if whole else entry.message
-    names = call_names(desk.store, entry) if any(not each.name for each in message.results) else {}
+def _show_message(opened: OpenStore, number: int, *, whole: bool) -> None:
+    entry = opened.store.entry(number)
+    message = opened.store.whole(number) if whole else entry.message
+    names = (
+        call_names(opened.store, entry) if any(not each.name for each in message.results) else {}
+    )
     fields = {**message_fields(entry, message), "text": full_text(message, names)}
-    desk.answer(fields, lambda _: message_drawn(entry, message, names))
+    opened.answer(fields, lambda _: message_drawn(entry, message, names))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.desk import Desk, at_desk, session_argument
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.finding import find_leaf
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import agreed, session_argument, yes_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import tell
+from holdfast.cli.store import OpenStore, find_leaf, with_store
 from holdfast.views.words import counted
 from holdfast.wiring.live_sessions import live_session_of
 
@@ -39,27 +37,27 @@ class _Step:
     "undo", epilog=examples("holdfast sessions undo last", "holdfast sessions undo 20261116_0930")
 )
 @session_argument
-@at_desk
-def undo_command(desk: Desk, name: str) -> Exit:
+@with_store
+def undo_command(opened: OpenStore, name: str) -> Exit:
     """Take the newest compaction or rewind back.
 
     The window is then what it was before, byte for byte, followed by what was said since. Nothing
     is lost: redo goes forward again. The exit code is 3 when there is nothing to undo.
     """
-    return _stepped(desk, name, lambda live: live.undo(), ("undone", "nothing to undo"))
+    return _stepped(opened, name, lambda live: live.undo(), ("undone", "nothing to undo"))
 
 
 @click.command(
     "redo", epilog=examples("holdfast sessions redo last", "holdfast sessions redo 20261116_0930")
 )
 @session_argument
-@at_desk
-def redo_command(desk: Desk, name: str) -> Exit:
+@with_store
+def redo_command(opened: OpenStore, name: str) -> Exit:
     """Bring back what an undo took away.
 
     The exit code is 3 when there is nothing to bring back.
     """
-    return _stepped(desk, name, lambda live: live.redo(), ("redone", "nothing to redo"))
+    return _stepped(opened, name, lambda live: live.redo(), ("redone", "nothing to redo"))
 
 
 @click.command(
@@ -78,34 +76,34 @@ def redo_command(desk: Desk, name: str) -> Exit:
     help="How many turns; a turn begins with what the user said.",
 )
 @yes_flag
-@at_desk
-def rewind_command(desk: Desk, name: str, *, turns: int, yes: bool) -> Exit:
+@with_store
+def rewind_command(opened: OpenStore, name: str, *, turns: int, yes: bool) -> Exit:
     """Take the last turns out of the window.
 
     They stay in the store, are found by search, and undo brings them back.
     """
-    session = find_leaf(desk.store, name)
+    session = find_leaf(opened.store, name)
     question = f"Take the last {counted(turns, 'turn')} out of the window of {session.id}?"
     if not agreed(question, yes=yes):
         return Exit.NOTHING_TO_DO
     return _stepped(
-        desk, session.id, lambda live: bool(live.rewind(turns)), ("rewound", "nothing to rewind")
+        opened, session.id, lambda live: bool(live.rewind(turns)), ("rewound", "nothing to rewind")
     )
 
 
 def _stepped(
-    desk: Desk, name: str, step: Callable[[LiveSession], bool], words: tuple[str, str]
+    opened: OpenStore, name: str, step: Callable[[LiveSession], bool], words: tuple[str, str]
 ) -> Exit:
     """Take a step in the session where the conversation goes on, and say what it changed."""
     done, nothing = words
-    session = find_leaf(desk.store, name)
-    before = desk.store.window(session.id)
-    taken = step(live_session_of(desk.settings, desk.store, session))
-    found = _Step(session.id, before, desk.store.window(session.id))
-    if not taken and not desk.as_json:
+    session = find_leaf(opened.store, name)
+    before = opened.store.window(session.id)
+    taken = step(live_session_of(opened.settings, opened.store, session))
+    found = _Step(session.id, before, opened.store.window(session.id))
+    if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
     else:
-        desk.answer(_fields(found, done=taken), lambda _: _drawn(found, done))
+        opened.answer(_fields(found, done=taken), lambda _: _drawn(found, done))
     return Exit.DONE if taken else Exit.NOTHING_TO_DO
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit
 from holdfast.cli.files import PIPE, drafts, packed
+from holdfast.cli.flags import read_moment
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.times import read_moment
 from holdfast.recall.sources import meant_sources
 from holdfast.redaction import Redactor
 from holdfast.training import (
@@ -39,7 +39,7 @@ from holdfast.wiring import counter_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.cli.desk import Desk
+    from holdfast.cli.store import OpenStore
 
 __all__ = ["Training", "check_format", "export_for_training", "training_flags"]
 
@@ -185,22 +185,22 @@ class _Told:
 
 
 def export_for_training(
-    desk: Desk, name: str | None, format_name: str, output: str, flags: Training
+    opened: OpenStore, name: str | None, format_name: str, output: str, flags: Training
 ) -> Exit:
     """Write a training file, or the files of a split, and say what is in them."""
-    wanted = _wanted(desk, format_name, flags)
+    wanted = _wanted(opened, format_name, flags)
     selection = wanted.selection
     if name is None:
-        lineages: Iterable[tuple[str, tuple[str, ...]]] = order_of(desk.store, selection)
+        lineages: Iterable[tuple[str, tuple[str, ...]]] = order_of(opened.store, selection)
     else:
-        session = find_session(desk.store, name)
+        session = find_session(opened.store, name)
         lineages = [(session.root, (session.id,))]
     told = _Told(_files(output, wanted.split))
     told.by_side.update({side: _Figures() for side in told.files})
-    found = _counted(examples(desk.store, wanted, lineages), told)
+    found = _counted(examples(opened.store, wanted, lineages), told)
     first = next(found, None)
     if first is None:
-        return _nothing(desk, told)
+        return _nothing(opened, told)
     with drafts(tuple(told.files.values())) as streams, ExitStack() as packers:
         writers = {
             side: packers.enter_context(packed(file, stream))
@@ -208,13 +208,13 @@ def export_for_training(
         }
         for example in chain((first,), found):
             writers[example.side].write(example.line)
-    _say(desk, told)
+    _say(opened, told)
     return Exit.DONE
 
 
-def _wanted(desk: Desk, format_name: str, flags: Training) -> TrainingExport:
+def _wanted(opened: OpenStore, format_name: str, flags: Training) -> TrainingExport:
     shares = flags["split"]
-    settings = desk.settings
+    settings = opened.settings
     return TrainingExport(
         format=format_name,
         synthetic=SyntheticChoice(flags["synthetic"]),
@@ -258,11 +258,11 @@ def _counted(found: Iterable[Example | LeftOut], told: _Told) -> Iterator[Exampl
             yield each
 
 
-def _nothing(desk: Desk, told: _Told) -> Exit:
-    if desk.as_json:
+def _nothing(opened: OpenStore, told: _Told) -> Exit:
+    if opened.as_json:
         show_json(_as_json(told, written=False))
     else:
-        tell(f"there is nothing to export from {desk.store.name}{_left_out(told)}")
+        tell(f"there is nothing to export from {opened.store.name}{_left_out(told)}")
     return Exit.NOTHING_TO_DO
 
 
@@ -278,8 +278,8 @@ def _as_json(told: _Told, *, written: bool) -> dict[str, object]:
     }
 
 
-def _say(desk: Desk, told: _Told) -> None:
-    if desk.as_json:
+def _say(opened: OpenStore, told: _Told) -> None:
+    if opened.as_json:
         show_json(_as_json(told, written=True))
         return
     for side, file in told.files.items():

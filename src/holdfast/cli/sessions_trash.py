@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.desk import Desk, at_desk, session_argument
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import agreed, now_ms, session_argument, yes_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import tell
-from holdfast.cli.times import now_ms
+from holdfast.cli.store import OpenStore, with_store
 from holdfast.views.sessions import find_session, title_of
 from holdfast.views.words import counted
 
@@ -35,24 +33,24 @@ _lineage_flag = click.option(
 @session_argument
 @_lineage_flag
 @yes_flag
-@at_desk
-def delete_command(desk: Desk, name: str, *, lineage: bool, yes: bool) -> Exit:
+@with_store
+def delete_command(opened: OpenStore, name: str, *, lineage: bool, yes: bool) -> Exit:
     """Put a session into the trash.
 
     It is out of lists and search then. sessions restore brings it back, until the trash is emptied
     with sessions prune --empty-trash.
     """
-    session = find_session(desk.store, name)
-    chosen = [each for each in _chosen(desk, session, lineage=lineage) if each.trashed is None]
+    session = find_session(opened.store, name)
+    chosen = [each for each in _chosen(opened, session, lineage=lineage) if each.trashed is None]
     if not chosen:
         tell(f"session {session.id} is in the trash already")
         return Exit.NOTHING_TO_DO
     if not agreed(f"Put {_named(chosen)} into the trash?", yes=yes):
         return Exit.NOTHING_TO_DO
     ids = [each.id for each in chosen]
-    desk.store.trash(ids, now_ms())
+    opened.store.trash(ids, now_ms())
     back = f"holdfast sessions restore {session.id}{' --lineage' if lineage else ''}"
-    desk.answer({"trashed": ids, "restore": back}, lambda _: _deleted(chosen, back))
+    opened.answer({"trashed": ids, "restore": back}, lambda _: _deleted(chosen, back))
     return Exit.DONE
 
 
@@ -64,25 +62,27 @@ def delete_command(desk: Desk, name: str, *, lineage: bool, yes: bool) -> Exit:
 )
 @session_argument
 @_lineage_flag
-@at_desk
-def restore_command(desk: Desk, name: str, *, lineage: bool) -> Exit:
+@with_store
+def restore_command(opened: OpenStore, name: str, *, lineage: bool) -> Exit:
     """Take a session out of the trash.
 
     The exit code is 3 when it is not there.
     """
-    session = find_session(desk.store, name)
-    chosen = [each for each in _chosen(desk, session, lineage=lineage) if each.trashed is not None]
+    session = find_session(opened.store, name)
+    chosen = [
+        each for each in _chosen(opened, session, lineage=lineage) if each.trashed is not None
+    ]
     if not chosen:
         tell(f"session {session.id} is not in the trash")
         return Exit.NOTHING_TO_DO
     ids = [each.id for each in chosen]
-    desk.store.restore(ids)
-    desk.answer({"restored": ids}, lambda _: [(Span(f"restored {_named(chosen)}"),)])
+    opened.store.restore(ids)
+    opened.answer({"restored": ids}, lambda _: [(Span(f"restored {_named(chosen)}"),)])
     return Exit.DONE
 
 
-def _chosen(desk: Desk, session: Session, *, lineage: bool) -> tuple[Session, ...]:
-    return desk.store.lineage(session.id) if lineage else (session,)
+def _chosen(opened: OpenStore, session: Session, *, lineage: bool) -> tuple[Session, ...]:
+    return opened.store.lineage(session.id) if lineage else (session,)
 
 
 def _named(sessions: list[Session]) -> str:

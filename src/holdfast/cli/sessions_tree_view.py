@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Span
-from holdfast.cli.streams import output_text
+from holdfast.cli.screen import output_text
 from holdfast.session import Cause, Fork
 from holdfast.views.lineage import parent_words
 from holdfast.views.sessions import state_of, title_of

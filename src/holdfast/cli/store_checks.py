@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
-from holdfast.cli.times import now_ms
+from holdfast.cli.flags import now_ms
 from holdfast.errors import ConfigError, StoreError
 from holdfast.views.words import clock_time, counted, crop
 from holdfast.wiring.stores import store_file

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
 from holdfast.cli.flags import configuration
 from holdfast.cli.import_progress import meter_for

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import window_of
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
 from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
-from holdfast.cli.lines import Line, Span, table
-from holdfast.cli.raw_body import raw_body, raw_document
+from holdfast.cli.lines import Span, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS
+from holdfast.formats import FORMATS, detect
+from holdfast.formats.container import find
 from holdfast.transcript import Violation
 from holdfast.views.words import counted
-from holdfast.wire import DIALECTS
+from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from holdfast.cli.lines import Line
     from holdfast.cli.reading import Opened
-    from holdfast.wire import Body
+    from holdfast.formats import Document
 
 __all__ = ["command"]
 
 _PROVIDERS = ("openai", "responses", "anthropic", "gemini")
 _EMPTY = Violation(0, "empty", "there are no messages, which no provider accepts")
+_KEYS = {
+    "openai": ("messages", ()),
+    "responses": ("input", ("instructions",)),
+    "anthropic": ("messages", ("system",)),
+    "gemini": ("contents", ("systemInstruction", "system_instruction")),
+}
+_PLAIN_SPEAKERS = frozenset({"user", "assistant"})
 
 
 class _Options(TypedDict):
@@ -126,3 +137,60 @@ def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line
     rows += [(str(each.index), each.rule, each.message) for each in verdict.violations]
     heading = (Span("not valid", "bold red"), Span(f": {name} for {provider} {about}: {broken}"))
     return [heading, *table(rows, width, right=frozenset({0}))]
+
+
+def raw_body(content: bytes, provider: str, format_name: str = "auto") -> Body | None:
+    """Return the conversation as it stands, or None when it is not in the provider's JSON."""
+    try:
+        # Decoded here: the reader of bytes would take UTF-16 too, which no other command takes.
+        value: object = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    body = _located(value, provider)
+    if body is None:
+        return None
+    name = detect(content).format if format_name == "auto" else format_name
+    return body if name == provider or (format_name == "auto" and _is_plain(body)) else None
+
+
+def raw_document(document: Document) -> Body | None:
+    """Return the conversation of a document as it stood, or None for a session file."""
+    envelope = document.envelope
+    if envelope is None:
+        return None
+    return Body(list(envelope.messages), (envelope.rest or {}).get(envelope.system_key))
+
+
+def _located(value: object, provider: str) -> Body | None:
+    key, system_keys = _KEYS[provider]
+    if isinstance(value, list):
+        entries = cast("list[object]", value)
+        return None if any(map(_is_conversation, entries)) else _body(entries, None)
+    if not isinstance(value, dict):
+        return None
+    entry = cast("Mapping[str, object]", value)
+    messages = entry.get(key)
+    if not isinstance(messages, list):
+        return None
+    system = next((entry[name] for name in system_keys if name in entry), None)
+    return _body(cast("list[object]", messages), system)
+
+
+def _body(messages: list[object], system: object) -> Body | None:
+    if not all(isinstance(message, dict) for message in messages):
+        return None
+    return Body(cast("list[dict[str, object]]", messages), system)
+
+
+def _is_conversation(value: object) -> bool:
+    return isinstance(value, dict) and find(cast("Mapping[str, object]", value)) is not None
+
+
+def _is_plain(body: Body) -> bool:
+    """Say whether the messages are written alike in several dialects: a role and some words."""
+    return bool(body.messages) and all(
+        message.get("role") in _PLAIN_SPEAKERS
+        and isinstance(message.get("content"), str)
+        and len(message) == 2
+        for message in body.messages
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.cli.chat.picker import chosen, listed, recent
 from holdfast.cli.lines import plain
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
 from holdfast.errors import UnknownSession
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation

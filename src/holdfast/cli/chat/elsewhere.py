@@ -9,8 +9,8 @@ from holdfast.cli.chat.picker import chosen, listed, recent
 from holdfast.cli.chat.playing import play
 from holdfast.cli.chat.words import model_line
 from holdfast.cli.files import write_output
+from holdfast.cli.flags import now_ms
 from holdfast.cli.lines import Line, Span
-from holdfast.cli.times import now_ms
 from holdfast.compaction.report import feedback
 from holdfast.views.export import everything_said
 from holdfast.views.markdown import as_markdown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.cli.chat.words import remembered
+from holdfast.cli.flags import now_ms
 from holdfast.cli.lines import Line, Span
-from holdfast.cli.search_view import drawn
-from holdfast.cli.times import now_ms
+from holdfast.cli.search import hits_drawn
 from holdfast.errors import MemoryRefused
 from holdfast.memory import Add, Remove
 from holdfast.recall.asked import Asked, Discovery, Scope
@@ -31,7 +31,7 @@ def search(room: Room, words: str) -> list[Line]:
     found = search_in(room.chats.store).look(asked)
     if not isinstance(found, Excerpts) or not found.excerpts:
         return _plain("nothing was found; try fewer or other words, or part* for a beginning")
-    return drawn(found, room.view, now_ms(), is_within=False)
+    return hits_drawn(found, room.view, now_ms(), is_within=False)
 
 
 def memory(room: Room, argument: str) -> list[Line]:

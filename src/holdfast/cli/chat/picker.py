@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, table
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
 from holdfast.ports.store import Listing
 from holdfast.session import EndReason, Fork
 from holdfast.views.sessions import find_session

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     configuration,
     profile_flag,

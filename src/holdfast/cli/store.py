@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
-import click
-
-from holdfast.cli.flags import SETTING_NAMES, configuration, profile_flag
-from holdfast.cli.screen import show_answer
-from holdfast.cli.streams import Unusable
+from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, profile_flag
+from holdfast.cli.screen import Unusable, show_answer, tell
+from holdfast.session import latest_leaf
+from holdfast.views.sessions import find_session
 from holdfast.wiring.stores import profile_names, store_file, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
+    from typing import Concatenate
 
     from holdfast.cli.lines import Line
     from holdfast.cli.screen import Screen
     from holdfast.config import Settings
     from holdfast.ports import Store
+    from holdfast.session import Session
 
-__all__ = ["Desk", "NoSessions", "at_desk", "json_flag", "opened_desk", "session_argument"]
+__all__ = ["NoSessions", "OpenStore", "find_leaf", "opened_store", "with_store"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-session_argument = click.argument("name", metavar="ID")
 
 
 class NoSessions(Unusable):
@@ -38,7 +35,7 @@ class NoSessions(Unusable):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class OpenStore:
     """An open store, and how the command is to answer."""
 
     settings: Settings
@@ -50,22 +47,22 @@ class Desk:
         show_answer(value, drawn, as_json=self.as_json)
 
 
-def at_desk(function: Callable[Concatenate[Desk, _P], _R]) -> Callable[..., _R]:
-    """Give a command its flags for store and output; it receives a desk with the store open."""
+def with_store(function: Callable[Concatenate[OpenStore, _P], _R]) -> Callable[..., _R]:
+    """Give a command its flags for store and output; it receives the open store."""
 
     @wraps(function)
     def run(*args: _P.args, **options: _P.kwargs) -> _R:
         as_json, summarizer = options.pop("as_json"), options.pop("summarizer", None)
         flags = {name: options.pop(name) for name in list(options) if name in SETTING_NAMES}
         settings = configuration(flags, cast("str | None", summarizer)).settings
-        with opened_desk(settings, as_json=bool(as_json)) as desk:
-            return function(desk, *args, **options)
+        with opened_store(settings, as_json=bool(as_json)) as opened:
+            return function(opened, *args, **options)
 
     return profile_flag(json_flag(run))
 
 
 @contextmanager
-def opened_desk(settings: Settings, *, as_json: bool) -> Generator[Desk]:
+def opened_store(settings: Settings, *, as_json: bool) -> Generator[OpenStore]:
     """Open the store that the settings name; looking at sessions never creates one.
 
     Raises:
@@ -76,7 +73,7 @@ def opened_desk(settings: Settings, *, as_json: bool) -> Generator[Desk]:
         raise NoSessions(_absence(settings, str(file)))
     store = store_of(settings, os.environ)
     try:
-        yield Desk(settings, store, as_json)
+        yield OpenStore(settings, store, as_json)
     finally:
         store.close()
 
@@ -85,3 +82,12 @@ def _absence(settings: Settings, file: str) -> str:
     others = [each for each in profile_names(os.environ) if each != settings.store.profile]
     there = f"; profiles with sessions: {', '.join(others)}" if others else ""
     return f"there are no sessions yet: {file} does not exist{there}"
+
+
+def find_leaf(store: Store, name: str) -> Session:
+    """Return the session in which the one that is meant goes on, and say so if it is another."""
+    session = find_session(store, name)
+    leaf = latest_leaf(store.lineage(session.id), session.id)
+    if leaf.id != session.id:
+        tell(f"session {session.id} goes on in {leaf.id}")
+    return leaf

@@ -1,14 +1,36 @@
-"""A group of commands that finds one without importing the others."""
+"""What every command has: an exit code, examples at the end of its help, a lazy group."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from typing import Any
+from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import click
 
-__all__ = ["LazyGroup"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+__all__ = ["Exit", "LazyGroup", "examples"]
+
+_AS_IT_STANDS = "\b"
+"""Tells click not to wrap the paragraph that follows."""
+
+
+class Exit(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOTHING_TO_DO = 3
+    INTERRUPTED = 130
+
+
+def examples(*commands: str) -> str:
+    """Return the examples as the end of a help text."""
+    return "\n".join([_AS_IT_STANDS, "Examples:", *(f"  {each}" for each in commands)])
 
 
 class LazyGroup(click.Group):
