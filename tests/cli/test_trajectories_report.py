@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.trajectories_report import report_html
+from holdfast.cli.trajectories.report import report_html
 from holdfast.trajectories.metrics import Aggregate
 from tests.cli.trajectories import TARGET, add, aggregates, fail, of_a_million, small
 from tests.views.html.pages import Reading, read

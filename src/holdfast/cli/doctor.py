@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.check import State
-from holdfast.cli.checks import checks
 from holdfast.cli.commands import Exit, examples
+from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, profile_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import screen, show_json, tell
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_STYLES = {State.OK: "bold green", State.WARN: "bold yellow", State.FAIL: "bold red"}
+_STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckState.FAIL: "bold red"}
 
 
 @click.command(
@@ -51,7 +50,7 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
         file = store_file(settings.store.url, settings.store.profile, os.environ)
         return _repair(file, as_json=as_json)
     found = checks(os.environ, [profile] if profile else [], offline=offline)
-    healthy = not any(each.state is State.FAIL for each in found)
+    healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
         return Exit.DONE if healthy else Exit.FAILED

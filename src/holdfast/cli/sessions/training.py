@@ -22,7 +22,6 @@ from holdfast.recall.sources import meant_sources
 from holdfast.redaction import Redactor
 from holdfast.training import (
     TRAINING_FORMATS,
-    Example,
     LeftOut,
     LeftOutReason,
     Selection,
@@ -40,17 +39,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.cli.store import OpenStore
+    from holdfast.training import Example
 
-__all__ = ["Training", "check_format", "export_for_training", "training_flags"]
+__all__ = ["TrainingFlags", "check_format", "export_for_training", "training_flags"]
 
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
-
 _SHARES = re.compile(r"\d{1,2}(?:\.\d+)?(?:/\d{1,2}(?:\.\d+)?){1,2}")
 _PACKED = (".gz", ".zst")
 _LONGEST_SHOWN = 40
 
 
-class Training(TypedDict):
+class TrainingFlags(TypedDict):
     """What the flags say."""
 
     synthetic: str
@@ -185,7 +184,7 @@ class _Told:
 
 
 def export_for_training(
-    opened: OpenStore, name: str | None, format_name: str, output: str, flags: Training
+    opened: OpenStore, name: str | None, format_name: str, output: str, flags: TrainingFlags
 ) -> Exit:
     """Write a training file, or the files of a split, and say what is in them."""
     wanted = _wanted(opened, format_name, flags)
@@ -212,7 +211,7 @@ def export_for_training(
     return Exit.DONE
 
 
-def _wanted(opened: OpenStore, format_name: str, flags: Training) -> TrainingExport:
+def _wanted(opened: OpenStore, format_name: str, flags: TrainingFlags) -> TrainingExport:
     shares = flags["split"]
     settings = opened.settings
     return TrainingExport(

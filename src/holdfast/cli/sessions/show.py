@@ -1,33 +1,115 @@
-"""Draws one session: what is known of it, its window to scale, its messages."""
+"""`holdfast sessions show`: one session with its window to scale and its messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
+import click
+
+from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
+from holdfast.cli.flags import session_argument, setting_flags
 from holdfast.cli.lines import Span, table
+from holdfast.cli.store import with_store
+from holdfast.ports.history import said_until
 from holdfast.recall.sources import agent_of
 from holdfast.session import places_of
 from holdfast.transcript import one_line
+from holdfast.views.details import session_details
 from holdfast.views.lineage import parent_words
-from holdfast.views.messages import origin_of, speaker_of
-from holdfast.views.sessions import state_of, title_of
+from holdfast.views.messages import (
+    NO_NAMES,
+    call_names,
+    full_text,
+    message_fields,
+    origin_of,
+    speaker_of,
+)
+from holdfast.views.sessions import find_session, state_of, title_of
 from holdfast.views.words import clock_time, counted, crop
+from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
 
     from holdfast.cli.lines import Line
     from holdfast.cli.screen import Screen
+    from holdfast.cli.store import OpenStore
     from holdfast.session import Entry
+    from holdfast.transcript import Message
     from holdfast.views.details import SessionDetails
 
-__all__ = ["drawn", "entries_listed"]
+__all__ = ["entries_drawn", "show_command"]
 
 _LABEL = 12
 
 
-def drawn(
+class _Options(TypedDict):
+    scope: str
+    message: int | None
+    whole: bool
+    limit: int
+
+
+@click.command(
+    "show",
+    epilog=examples(
+        "holdfast sessions show last",
+        "holdfast sessions show 20261116_0930 --all --limit 0",
+        "holdfast sessions show last --message 1204 --whole",
+    ),
+)
+@session_argument
+@click.option("--window", "scope", flag_value="window", default="window", help="The window only.")
+@click.option("--all", "scope", flag_value="all", help="List everything that was ever said.")
+@click.option("--message", type=int, metavar="N", help="Show the message with this id in full.")
+@click.option("--whole", is_flag=True, help="With --message: as it was said, not as shortened.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many messages to list, the newest; 0 for all.",
+)
+@setting_flags
+@with_store
+def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> None:
+    """Show a session: its window to scale, and its messages.
+
+    The window is what the model sees now. --all lists everything that was said instead, also what
+    was folded or rewound and what the sessions before this one said. The number in front of a
+    message is its id, which --message, fork and pin take.
+    """
+    session = find_session(opened.store, name)
+    if options["message"] is not None:
+        _show_message(opened, options["message"], whole=options["whole"])
+        return
+    if options["whole"]:
+        raise click.UsageError("--whole goes with --message")
+    shown = session_details(
+        opened.store, session, policy_of(opened.settings), counter_of(opened.settings)
+    )
+    entries = said_until(opened.store, session.id) if options["scope"] == "all" else shown.window
+    kept = entries[-options["limit"] :] if options["limit"] else entries
+    left_out = len(entries) - len(kept)
+    opened.answer(
+        shown.as_json(kept, left_out), lambda view: session_drawn(shown, kept, left_out, view)
+    )
+
+
+def _show_message(opened: OpenStore, number: int, *, whole: bool) -> None:
+    entry = opened.store.entry(number)
+    message = opened.store.whole(number) if whole else entry.message
+    names = (
+        call_names(opened.store, entry) if any(not each.name for each in message.results) else {}
+    )
+    fields = {**message_fields(entry, message), "text": full_text(message, names)}
+    opened.answer(fields, lambda _: message_drawn(entry, message, names))
+
+
+def session_drawn(
     shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: Screen
 ) -> list[Line]:
     """Return the whole picture; `left_out` says how many older messages are not listed."""
@@ -37,11 +119,11 @@ def drawn(
         if left_out:
             hint = f"  {counted(left_out, 'earlier message')} not listed; --limit 0 lists all"
             lines.append((Span(hint, "dim"),))
-        lines += entries_listed(entries, view.width)
+        lines += entries_drawn(entries, view.width)
     return lines
 
 
-def entries_listed(entries: Sequence[Entry], width: int) -> list[Line]:
+def entries_drawn(entries: Sequence[Entry], width: int) -> list[Line]:
     """Return one line for each entry, with its id and its marks."""
     rows = [("id", "speaker", "tokens", "marks", "beginning")]
     rows += [
@@ -133,3 +215,24 @@ def _maps(shown: SessionDetails, view: Screen) -> Iterator[Line]:
         yield conversation_strip(census, frame)
         yield ()
         yield from legend(census, frame)
+
+
+def message_drawn(
+    entry: Entry, message: Message, names: Mapping[str, str] = NO_NAMES
+) -> list[Line]:
+    """Return a heading with what is known of the message, then all of it.
+
+    Args:
+        entry: The message as the log has it.
+        message: The message as it is to be shown.
+        names: The names of calls by their ids, where results do not carry them.
+    """
+    speaker = " ".join(filter(None, (speaker_of(message), origin_of(message))))
+    marks = [f"message {entry.id} of session {entry.session}", clock_time(entry.at)]
+    marks += ["pinned"] if message.pinned else []
+    marks += ["made by a compaction"] if entry.kind else []
+    marks += [f"role {message.role}"] if speaker != message.role else []
+    lines: list[Line] = [(Span(speaker, "bold"), Span(f": {', '.join(marks)}", "dim"))]
+    if entry.shortened and message == entry.message:
+        lines.append((Span("shown in part; --whole shows all of it", "yellow"),))
+    return [*lines, (), *((Span(line),) for line in full_text(message, names).splitlines())]

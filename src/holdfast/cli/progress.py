@@ -1,9 +1,11 @@
-"""How far an import is: a bar on a terminal, a line now and then in a pipe, nothing for JSON."""
+"""How far a run over files is: a bar on a terminal, a line now and then in a pipe."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Protocol
+
+from rich.progress import Progress
 
 from holdfast.cli.screen import error_text, screen, tell
 from holdfast.views.words import crop
@@ -12,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import ProgressColumn
 
-__all__ = ["Meter", "megabytes", "meter_for"]
+__all__ = ["ProgressMeter", "megabytes", "meter_for"]
 
 _EVERY = 5.0
 """Seconds between two lines in a pipe."""
@@ -32,7 +34,7 @@ class _Display(Protocol):
     def end(self) -> None: ...
 
 
-class Meter:
+class ProgressMeter:
     """Counts the bytes of files as they are read, each file once however often it is."""
 
     def __init__(self, display: _Display) -> None:
@@ -43,7 +45,7 @@ class Meter:
         self._here = 0
         self._name = ""
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> ProgressMeter:
         """Begin."""
         return self
 
@@ -82,12 +84,14 @@ class Meter:
         self._display.show(self._before + self._here, self._name)
 
 
-def meter_for(*, silent: bool, clock: Callable[[], float] = time.monotonic) -> Meter:
+def meter_for(*, silent: bool, clock: Callable[[], float] = time.monotonic) -> ProgressMeter:
     """Return the meter that fits where output goes."""
     stream = error_text()
     if silent or stream is None:
-        return Meter(_Silence())
-    return Meter(_Bar() if stream.isatty() and screen(is_error=True).colored else _Lines(clock))
+        return ProgressMeter(_Silence())
+    return ProgressMeter(
+        _Bar() if stream.isatty() and screen(is_error=True).colored else _Lines(clock)
+    )
 
 
 def megabytes(count: int) -> str:

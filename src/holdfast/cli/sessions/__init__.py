@@ -11,25 +11,25 @@ from holdfast.cli.commands import LazyGroup, examples
 
 __all__ = ["SUBCOMMANDS", "command"]
 
-_HOMES = {
-    "list": "sessions_list",
-    "show": "sessions_show",
-    "tree": "sessions_tree",
-    "export": "sessions_export",
-    "compress": "sessions_compress",
-    "undo": "sessions_steps",
-    "redo": "sessions_steps",
-    "rewind": "sessions_steps",
-    "diff": "sessions_diff",
-    "fork": "sessions_fork",
-    "end": "sessions_notes",
-    "rename": "sessions_notes",
-    "goal": "sessions_notes",
-    "pin": "sessions_notes",
-    "delete": "sessions_trash",
-    "restore": "sessions_trash",
-    "prune": "sessions_prune",
-    "backup": "sessions_backup",
+_MODULES = {
+    "list": "listing",
+    "show": "show",
+    "tree": "tree",
+    "export": "export",
+    "compress": "changes",
+    "undo": "changes",
+    "redo": "changes",
+    "rewind": "changes",
+    "diff": "diff",
+    "fork": "changes",
+    "end": "changes",
+    "rename": "changes",
+    "goal": "changes",
+    "pin": "changes",
+    "delete": "upkeep",
+    "restore": "upkeep",
+    "prune": "upkeep",
+    "backup": "upkeep",
 }
 SUBCOMMANDS = {
     "list": "List conversations, newest first.",
@@ -55,7 +55,7 @@ SUBCOMMANDS = {
 
 
 def _load(name: str) -> click.Command:
-    module = import_module(f"holdfast.cli.{_HOMES[name]}")
+    module = import_module(f"holdfast.cli.sessions.{_MODULES[name]}")
     return cast("click.Command", getattr(module, f"{name}_command"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -11,25 +11,28 @@ from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, write_pieces
 from holdfast.cli.flags import configuration, json_flag, profile_flag
 from holdfast.cli.screen import show_json, tell
-from holdfast.cli.sessions_training import (
-    Training,
+from holdfast.cli.sessions.training import (
+    TrainingFlags,
     check_format,
     export_for_training,
     training_flags,
 )
-from holdfast.cli.store import NoSessions, OpenStore, opened_store
+from holdfast.cli.store import NoSessions, opened_store
 from holdfast.views.export import EXPORTERS, ExportRequest
 from holdfast.views.sessions import find_session
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from holdfast.cli.store import OpenStore
     from holdfast.config import Setting
 
 __all__ = ["export_command"]
 
 
-class _Options(Training):
+class _Options(TrainingFlags):
     name: str | None
     format_name: str
     output: str
@@ -124,7 +127,7 @@ def _check(context: click.Context, options: _Options, *, as_json: bool) -> None:
     if options["name"] is None:
         raise click.UsageError("Missing argument 'ID'; only --for-training does without one")
     for each in context.command.params:
-        if each.name in Training.__annotations__ and _is_given(context, each.name):
+        if each.name in TrainingFlags.__annotations__ and _is_given(context, each.name):
             raise click.UsageError(f"{each.opts[0]} goes with --for-training")
 
 

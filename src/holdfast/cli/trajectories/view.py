@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, crop_middle, table
-from holdfast.cli.trajectories_figures import (
+from holdfast.cli.trajectories.figures import (
     PERCENTILES,
     changes,
     facts,
@@ -24,7 +24,7 @@ from holdfast.views.words import cells, clean, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.cli.trajectories_figures import Bins
+    from holdfast.cli.trajectories.figures import Bins
     from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 __all__ = ["drawn"]

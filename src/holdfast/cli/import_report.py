@@ -1,25 +1,36 @@
-"""Draws what an import came to, and what there is to import."""
+"""What an import came to, as a value and as JSON, and drawn for a person."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import compress, groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.cli.import_progress import megabytes
-from holdfast.cli.lines import Line, Span, table
+from holdfast.agent_files.files import place_of
+from holdfast.cli.commands import Exit
+from holdfast.cli.lines import Span, table
+from holdfast.cli.progress import megabytes
+from holdfast.transfer import Tally
 from holdfast.views.words import ago, cells, clean, counted, crop
 from holdfast.wiring.importing import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.finding import File, Refused
+    from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
-    from holdfast.cli.import_result import Imported
+    from holdfast.cli.lines import Line
+    from holdfast.transfer import Skipped
     from holdfast.wiring.importing import Taken
 
-__all__ = ["drawn", "drawn_offer", "drawn_places", "drawn_troubles"]
+__all__ = ["ImportReport", "offer_drawn", "places_drawn", "problems_drawn", "report_drawn"]
 
+PASSED_OVER = "passed over"
+UNREADABLE = "unreadable"
+_KNOWN = "it was imported before and has not changed"
 _SHOWN = 3
 """Problems of one file that are shown, unless all are wanted."""
 _FILES_SHOWN = 20
@@ -28,8 +39,157 @@ _NONE = "no file with a session was found"
 _PROBLEM = Span("problem", "bold red")
 
 
-def drawn(
-    imported: Imported, width: int, *, verbose: bool, rehearsed: bool = False, timed: bool = True
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """Something in a file that could not be read."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """Everything that happened to files."""
+
+    taken: tuple[Taken, ...] = ()
+    passed: tuple[Passed, ...] = ()
+    closed: tuple[Closed, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    known: tuple[File, ...] = ()
+    """Files that were imported before and have not changed; nobody opened them."""
+    is_bound: bool = False
+    """Whether the figures are what it can come to at most: some of it may be stored already."""
+    seconds: float = 0.0
+    tally: Tally = field(default_factory=Tally)
+    """What all of it brought together."""
+
+    @property
+    def bytes(self) -> int:
+        """Return the size of the files that hold sessions."""
+        return sum(each.found.size for each in self.taken)
+
+    @property
+    def exit(self) -> Exit:
+        """Return how the command ended."""
+        named = [each.is_named for each in self.refused]
+        named += [each.file.is_named for each in self.closed]
+        if any(named) or any(each.status is Status.FAILED for each in self.taken):
+            return Exit.FAILED
+        brought = self.tally.sessions or self.tally.grown
+        return Exit.DONE if brought else Exit.NOTHING_TO_DO
+
+    @property
+    def skipped(self) -> int:
+        """Return how many files brought nothing: known already, empty or without a session."""
+        statuses = self.statuses()
+        return statuses[Status.UNCHANGED] + statuses[Status.EMPTY] + statuses[PASSED_OVER]
+
+    def statuses(self) -> Counter[str]:
+        """Return how many files came to what; together they are all that were found."""
+        found = Counter[str]()
+        for each in self.taken:
+            found[str(each.status)] += len(each.found.files)
+        found[str(Status.UNCHANGED)] += len(self.known)
+        found[PASSED_OVER] += len(self.passed)
+        found[UNREADABLE] += len(self.closed) + len(self.refused)
+        return +found
+
+    def troubles(self) -> Iterator[ImportProblem]:
+        """Return what could not be read, file by file."""
+        for each in self.refused:
+            yield ImportProblem(str(each.path), 0, each.reason)
+        for each in self.closed:
+            yield ImportProblem(each.file.shown, 0, each.reason)
+        for taken in self.taken:
+            # Readers are told where a file really is; people named it in their own way.
+            names = {Path(place_of(file.path)).as_posix(): file.shown for file in taken.found.files}
+            first = taken.found.files[0].shown
+            if taken.status is Status.FAILED:
+                yield ImportProblem(first, 0, taken.reason)
+            found = [
+                ImportProblem(names.get(each.file, each.file) or first, each.line, each.reason)
+                for each in taken.tally.problems
+            ]
+            # Some things are noticed late; people read a file from its beginning.
+            yield from sorted(found, key=lambda each: (each.file, each.line))
+
+    def as_json(self, *, everything: bool) -> dict[str, object]:
+        """Return it as plain JSON values.
+
+        Args:
+            everything: Whether files without a session are listed that nobody named.
+        """
+        tally, count = self.tally, self.tally.count
+        return {
+            "sessions": len(tally.sessions),
+            "messages": count.messages,
+            "skipped": self.skipped,
+            "problems": [
+                {"file": each.file, "line": each.line, "reason": each.reason}
+                for each in self.troubles()
+            ],
+            "grown": len(tally.grown),
+            "unchanged": len(tally.unchanged),
+            "branches": tally.branches,
+            "tool_calls": count.tool_calls,
+            "images": count.images,
+            "errors": count.errors,
+            "compactions": count.compactions,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "formats": dict(self._formats()),
+            "statuses": dict(self.statuses()),
+            "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
+        }
+
+    def _formats(self) -> Counter[str]:
+        found = Counter[str]()
+        for each in self.taken:
+            found[each.found.guess.format] += len(each.found.files)
+        return found
+
+    def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
+        for file in self.known:
+            yield _other_fields(file.shown, str(Status.UNCHANGED), _KNOWN)
+        for passed in self.passed:
+            if everything or passed.file.is_named:
+                yield _other_fields(passed.file.shown, PASSED_OVER, passed.reason)
+        for closed in self.closed:
+            yield _other_fields(closed.file.shown, UNREADABLE, closed.reason)
+        for refused in self.refused:
+            yield _other_fields(str(refused.path), UNREADABLE, refused.reason)
+
+
+def _taken_fields(taken: Taken) -> dict[str, object]:
+    tally, first = taken.tally, taken.found.files[0]
+    return {
+        "file": str(first.root) if len(taken.found.files) > 1 else first.shown,
+        "format": taken.found.guess.format,
+        "status": str(taken.status),
+        "sessions": [each for each in (*tally.sessions, *tally.grown, *tally.unchanged) if each],
+        "messages": tally.count.messages,
+        "problems": len(tally.problems),
+        **({"reason": taken.reason} if taken.reason else {}),
+        **({"skipped": [_skipped_fields(each) for each in tally.skipped]} if tally.skipped else {}),
+    }
+
+
+def _skipped_fields(skipped: Skipped) -> dict[str, object]:
+    return {"session": skipped.session, "reason": skipped.reason}
+
+
+def _other_fields(file: str, status: str, reason: str) -> dict[str, object]:
+    return {"file": file, "format": None, "status": status, "reason": reason}
+
+
+def report_drawn(
+    imported: ImportReport,
+    width: int,
+    *,
+    verbose: bool,
+    rehearsed: bool = False,
+    timed: bool = True,
 ) -> list[Line]:
     """Return what happened, and below it what could not be read.
 
@@ -50,11 +210,11 @@ def drawn(
     lines += _left_alone(imported)
     lines += _silent(imported, verbose=verbose)
     lines += _passed_over(imported, verbose=verbose)
-    lines += drawn_troubles(imported, verbose=verbose)
+    lines += problems_drawn(imported, verbose=verbose)
     return lines
 
 
-def drawn_offer(
+def offer_drawn(
     found: Sequence[tuple[Place, Sequence[File]]], width: int, now_ms: int
 ) -> list[Line]:
     """Return what lies in the usual places, agent by agent."""
@@ -66,13 +226,13 @@ def drawn_offer(
     return _with_paths(rows, width, right=frozenset({1, 2}))
 
 
-def drawn_places(places: Sequence[Place], width: int) -> list[Line]:
+def places_drawn(places: Sequence[Place], width: int) -> list[Line]:
     """Return where was looked."""
     rows = [("agent", "place"), *((place.agent, str(place.path)) for place in places)]
     return _with_paths(rows, width, right=frozenset())
 
 
-def drawn_troubles(imported: Imported, *, verbose: bool = False) -> list[Line]:
+def problems_drawn(imported: ImportReport, *, verbose: bool = False) -> list[Line]:
     """Return what could not be read, a few things of each file unless all are wanted."""
     groups = [
         (file, list(each)) for file, each in groupby(imported.troubles(), lambda one: one.file)
@@ -114,7 +274,7 @@ def _shortened(path: str, room: int) -> str:
     return crop(kept, begin + 1) + kept[start:]
 
 
-def _headline(imported: Imported, *, rehearsed: bool, timed: bool) -> Line:
+def _headline(imported: ImportReport, *, rehearsed: bool, timed: bool) -> Line:
     tally = imported.tally
     if not (tally.sessions or tally.grown):
         return (Span("nothing new", "bold yellow"), Span(f": {_why_nothing(imported)}"))
@@ -130,7 +290,7 @@ def _headline(imported: Imported, *, rehearsed: bool, timed: bool) -> Line:
     return (Span(first, "bold green"), Span(words), Span(time if timed else "", "dim"))
 
 
-def _why_nothing(imported: Imported) -> str:
+def _why_nothing(imported: ImportReport) -> str:
     same = imported.statuses()[Status.UNCHANGED]
     if same:
         # What is damaged in a file was never stored.
@@ -162,18 +322,18 @@ def _rows(taken: Sequence[Taken]) -> Iterator[Sequence[str]]:
         yield (name, *(f"{figure:,}" for figure in compress(figures, shown)), "")
 
 
-def _left_alone(imported: Imported) -> Iterator[Line]:
+def _left_alone(imported: ImportReport) -> Iterator[Line]:
     for each in imported.tally.skipped:
         yield (Span("left alone", "yellow"), Span(f": session {each.session}: {each.reason}"))
 
 
-def _silent(imported: Imported, *, verbose: bool) -> Iterator[Line]:
+def _silent(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
     found = [each for each in imported.taken if each.status is Status.EMPTY]
     named = [(file, each.reason) for each in found for file in each.found.files]
     yield from _left_out("nothing said", "in which nothing is said", named, verbose=verbose)
 
 
-def _passed_over(imported: Imported, *, verbose: bool) -> Iterator[Line]:
+def _passed_over(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
     named = [(each.file, each.reason) for each in imported.passed]
     yield from _left_out("passed over", "without a session", named, verbose=verbose)
 

@@ -1,31 +1,54 @@
-"""Draws a lineage as a tree, with lines that the terminal can show."""
+"""`holdfast sessions tree`: which session came from which."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
+from holdfast.cli.commands import examples
+from holdfast.cli.flags import session_argument
 from holdfast.cli.lines import Span
 from holdfast.cli.screen import output_text
+from holdfast.cli.store import with_store
 from holdfast.session import Cause, Fork
-from holdfast.views.lineage import parent_words
-from holdfast.views.sessions import state_of, title_of
+from holdfast.views.lineage import lineage_tree, parent_words
+from holdfast.views.sessions import find_session, state_of, title_of
 from holdfast.views.words import cells, clock_time, crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.lines import Line
+    from holdfast.cli.store import OpenStore
     from holdfast.session import CompactionRecord, Session
     from holdfast.views.lineage import LineageNode, LineageTree
 
-__all__ = ["drawn"]
+__all__ = ["tree_command"]
 
 _FINE = ("├─ ", "└─ ", "│  ", "   ")
-
 _COARSE = ("|- ", "`- ", "|  ", "   ")
 
 
-def drawn(tree: LineageTree, width: int) -> list[Line]:
+@click.command(
+    "tree",
+    epilog=examples("holdfast sessions tree last", "holdfast sessions tree 20261116_0930 --views"),
+)
+@session_argument
+@click.option("--views", is_flag=True, help="Name the compactions and rewinds of each session.")
+@with_store
+def tree_command(opened: OpenStore, name: str, *, views: bool) -> None:
+    """Draw the sessions that came from one another.
+
+    The session that was asked for is marked, and so is the one in which it goes on. A compaction
+    with the strategy rotation goes straight down; every other fork is a branch of the tree.
+    Imported sessions that belong to it and are not joined with it yet are named below.
+    """
+    tree = lineage_tree(opened.store, find_session(opened.store, name), views=views)
+    opened.answer(tree.as_json(), lambda view: tree_drawn(tree, view.width))
+
+
+def tree_drawn(tree: LineageTree, width: int) -> list[Line]:
     """Return the tree; the session asked for and the one where it goes on are marked.
 
     Below it stands what the tree belongs to, and what belongs to it, where they are not joined.

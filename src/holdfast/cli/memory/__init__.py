@@ -11,13 +11,6 @@ from holdfast.cli.commands import LazyGroup, examples
 
 __all__ = ["SUBCOMMANDS", "command"]
 
-_HOMES = {
-    "show": "memory_show",
-    "add": "memory_edits",
-    "replace": "memory_edits",
-    "remove": "memory_edits",
-    "path": "memory_path",
-}
 SUBCOMMANDS = {
     "show": "Show what is remembered, and where it comes from.",
     "add": "Remember something in every session to come.",
@@ -29,7 +22,7 @@ SUBCOMMANDS = {
 
 
 def _load(name: str) -> click.Command:
-    module = import_module(f"holdfast.cli.{_HOMES[name]}")
+    module = import_module("holdfast.cli.memory.commands")
     return cast("click.Command", getattr(module, f"{name}_command"))
 
 

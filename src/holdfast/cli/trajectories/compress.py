@@ -14,10 +14,10 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
 from holdfast.cli.flags import configuration
-from holdfast.cli.import_progress import meter_for
+from holdfast.cli.progress import meter_for
 from holdfast.cli.reading import named_files
 from holdfast.cli.screen import screen, show_json, tell
-from holdfast.cli.trajectories_flags import (
+from holdfast.cli.trajectories.flags import (
     PACKINGS,
     CompressFlags,
     compress_flags,
@@ -25,8 +25,8 @@ from holdfast.cli.trajectories_flags import (
     read_price,
     read_share,
 )
-from holdfast.cli.trajectories_report import report_html
-from holdfast.cli.trajectories_view import drawn
+from holdfast.cli.trajectories.report import report_html
+from holdfast.cli.trajectories.view import drawn
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
 from holdfast.trajectories.counting import ESTIMATE, counter_for, tokenizer_named
 from holdfast.trajectories.executors import HereExecutor, PoolExecutor, jobs_for
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.agent_files.finding import Walk
-    from holdfast.cli.import_progress import Meter
+    from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
     from holdfast.ports import Summarizer
     from holdfast.trajectories.executors import Executor
@@ -167,7 +167,7 @@ class _View:
 
     options: CompressFlags
     inputs: list[InputFile]
-    meter: Meter
+    meter: ProgressMeter
     done: int = 0
     started: float = 0.0
     resumed: bool = False
