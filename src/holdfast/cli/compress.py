@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.cli.commands import Exit, examples
-from holdfast.cli.compressing import CompressOptions, compress_input, compressed_drawn
+from holdfast.cli.compressing import FileCompression, compress_input, compressed_drawn
 from holdfast.cli.files import PIPE, about, same_file, write_output
 from holdfast.cli.flags import configuration, conversation_flag, setting_flags, summarizer_flag
 from holdfast.cli.reading import open_input
@@ -113,8 +113,8 @@ class _Ending:
     """None when the file failed before anything was known."""
 
 
-def _wish(options: _Options) -> CompressOptions:
-    return CompressOptions(
+def _wish(options: _Options) -> FileCompression:
+    return FileCompression(
         format=options["format_name"],
         to=options["to"],
         focus=options["focus"],
@@ -124,7 +124,7 @@ def _wish(options: _Options) -> CompressOptions:
     )
 
 
-def _places(options: _Options, wish: CompressOptions) -> Sequence[OutputTarget]:
+def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
     """Return where each file goes; what cannot be meant is a usage error."""
     if options["as_json"]:
         if options["report"] not in (None, PIPE):
@@ -160,7 +160,7 @@ def _check_report(options: _Options, places: Sequence[OutputTarget]) -> None:
             raise click.UsageError(f"the report and the transcript cannot both go to {report}")
 
 
-def _one(target: OutputTarget, wish: CompressOptions, engine: Engine) -> _Ending:
+def _one(target: OutputTarget, wish: FileCompression, engine: Engine) -> _Ending:
     """Compress one file; a failure is told at once and does not stop the others."""
     engine.reset()
     try:

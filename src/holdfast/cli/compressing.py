@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Span
+from holdfast.cli.lines import Styled
 from holdfast.compaction import Abandoned, Request, Unchanged
 from holdfast.compaction.repair import repair
 from holdfast.errors import InvalidTranscript
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.reading import Opened
+    from holdfast.cli.reading import OpenedInput
     from holdfast.compaction import CompactionReport, PrunedCounts, Report
     from holdfast.engines import Engine
     from holdfast.formats import Document
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
 __all__ = [
-    "CompressOptions",
     "Compressed",
+    "FileCompression",
     "compress_input",
     "compressed_drawn",
     "figures",
@@ -60,7 +60,7 @@ _WIDEST = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompressOptions:
+class FileCompression:
     """How a file is to be compressed."""
 
     format: str = "auto"
@@ -90,7 +90,7 @@ class Compressed:
         return {**self.report.as_json(), "warnings": [*self.report.warnings, *told]}
 
 
-def compress_input(source: Opened, wish: CompressOptions, engine: Engine) -> Compressed:
+def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -> Compressed:
     """Compact one input.
 
     Raises:
@@ -166,9 +166,9 @@ def compressed_drawn(name: str, compressed: Compressed, width: int = _WIDEST) ->
     reason = f": {report.reason}" if report.reason else ""
     lines: list[Line] = [
         (
-            Span(f"{name} ({compressed.format}): "),
-            Span(_WORDS[report.outcome], _STYLES[report.outcome]),
-            Span(reason),
+            Styled(f"{name} ({compressed.format}): "),
+            Styled(_WORDS[report.outcome], _STYLES[report.outcome]),
+            Styled(reason),
         )
     ]
     lines += figures(report, width)
@@ -195,8 +195,8 @@ def _labeled(label: str, words: str, width: int, style: str = "dim") -> list[Lin
     first, *rest = textwrap.wrap(clean(words), room) or [""]
     indent = " " * _LABEL
     return [
-        (Span(f"  {label:<{_LABEL - 2}}", style), Span(first)),
-        *((Span(indent), Span(line)) for line in rest),
+        (Styled(f"  {label:<{_LABEL - 2}}", style), Styled(first)),
+        *((Styled(indent), Styled(line)) for line in rest),
     ]
 
 

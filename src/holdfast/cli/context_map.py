@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.cli.lines import Line, Span
+from holdfast.cli.lines import Line, Styled
 from holdfast.views.context_map import ContentKind, ContextMap
 from holdfast.views.words import cells
 
@@ -68,11 +68,11 @@ def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
     kinds = census.kinds
     shares = _shared_out(kinds, used)
     bar = [_run(kind, shares[kind], frame) for kind in kinds]
-    bar.append(Span(_FREE * (room - used), "dim"))
+    bar.append(Styled(_FREE * (room - used), "dim"))
     place = min(round(frame.threshold / whole * room), room - 1)
     return [
-        (Span(" ["), *bar, Span("]")),
-        (Span(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
+        (Styled(" ["), *bar, Styled("]")),
+        (Styled(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
         *_overflow(census, frame, room, whole),
     ]
 
@@ -85,7 +85,7 @@ def conversation_strip(census: ContextMap, frame: Frame) -> Line:
         frame.width - 4,
     )
     runs = [_run(kind, 1, frame) for kind in columns]
-    return (Span(" ["), *joined(runs), Span("]"))
+    return (Styled(" ["), *joined(runs), Styled("]"))
 
 
 def fold_strip(census: ContextMap, folded: frozenset[int], frame: Frame) -> Line:
@@ -95,8 +95,8 @@ def fold_strip(census: ContextMap, folded: frozenset[int], frame: Frame) -> Line
         census.tokens,
         frame.width - 4,
     )
-    signs = [Span("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
-    return (Span(" ["), *joined(signs), Span("]"))
+    signs = [Styled("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
+    return (Styled(" ["), *joined(signs), Styled("]"))
 
 
 def legend(census: ContextMap, frame: Frame) -> list[Line]:
@@ -106,12 +106,12 @@ def legend(census: ContextMap, frame: Frame) -> list[Line]:
     for kind, tokens in census.kinds.items():
         sign = _run(kind, 1, frame)
         share = f"{tokens / total:.1%}"
-        lines.append((Span("  "), sign, Span(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
+        lines.append((Styled("  "), sign, Styled(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
     return lines
 
 
-def _run(kind: ContentKind, count: int, frame: Frame) -> Span:
-    return Span((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
+def _run(kind: ContentKind, count: int, frame: Frame) -> Styled:
+    return Styled((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
 
 
 def _shared_out(weights: Mapping[ContentKind, int], columns: int) -> dict[ContentKind, int]:
@@ -145,12 +145,12 @@ def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> lis
     return [max(tally, key=tally.__getitem__) for tally in tallies if tally]
 
 
-def joined(spans: Sequence[Span]) -> list[Span]:
+def joined(spans: Sequence[Styled]) -> list[Styled]:
     """Join neighbors that look the same, so that a terminal gets few color changes."""
-    found: list[Span] = []
+    found: list[Styled] = []
     for span in spans:
         if found and found[-1].style == span.style:
-            found[-1] = Span(found[-1].text + span.text, span.style)
+            found[-1] = Styled(found[-1].text + span.text, span.style)
         else:
             found.append(span)
     return found
@@ -167,4 +167,4 @@ def _overflow(census: ContextMap, frame: Frame, room: int, whole: int) -> list[L
     if census.tokens <= frame.window:
         return []
     place = min(round(frame.window / whole * room), room - 1)
-    return [(Span(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]
+    return [(Styled(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]

@@ -11,7 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.lines import Line, Span
+from holdfast.cli.lines import Line, Styled
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
@@ -57,10 +57,13 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
     lines: list[Line] = []
     for each in found:
         lines.append(
-            (Span(f"{each.state:<5}", _STYLES[each.state]), Span(f"{each.name}: {each.words}"))
+            (
+                Styled(f"{each.state:<5}", _STYLES[each.state]),
+                Styled(f"{each.name}: {each.words}"),
+            )
         )
         if each.advice:
-            lines.append((Span(f"     {each.advice}", "dim"),))
+            lines.append((Styled(f"     {each.advice}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
 
@@ -96,14 +99,14 @@ def _fields(found: Repaired) -> dict[str, object]:
 def _drawn(file: Path, found: Repaired) -> list[Line]:
     health = found.health
     size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
-    lines: list[Line] = [(Span("found ", "yellow"), Span(each)) for each in found.problems]
-    lines += [(Span("done  ", "green"), Span(each)) for each in found.done]
-    lines += [(Span("left  ", "bold red"), Span(each)) for each in health.problems]
+    lines: list[Line] = [(Styled("found ", "yellow"), Styled(each)) for each in found.problems]
+    lines += [(Styled("done  ", "green"), Styled(each)) for each in found.done]
+    lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
     if not found.problems:
-        lines.append((Span("ok    ", "bold green"), Span(f"{file}: nothing is wrong; {size}")))
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
     elif found.missing:
         lost = f"{counted(found.missing, 'message')} could not be read; {size} are left"
-        lines.append((Span("lost  ", "bold red"), Span(f"{file}: {lost}")))
+        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}")))
     elif not health.problems:
-        lines.append((Span("ok    ", "bold green"), Span(f"{file}: all is readable; {size}")))
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     return lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import Exit, examples
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.lines import Line, Styled, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS
 
@@ -101,6 +101,10 @@ def _unreadable(file: str, reason: str) -> dict[str, object]:
 def _line(entry: dict[str, object]) -> Line:
     file, name, reason = entry["file"], entry["format"], entry["reason"]
     if name is None:
-        return (Span(f"{file}: "), Span(_UNKNOWN, "bold yellow"), Span(f": {reason}"))
+        return (
+            Styled(f"{file}: "),
+            Styled(_UNKNOWN, "bold yellow"),
+            Styled(f": {reason}"),
+        )
     sure = f" ({entry['confidence']:.1f}): {reason}"
-    return (Span(f"{file}: "), Span(str(name), "bold green"), Span(sure))
+    return (Styled(f"{file}: "), Styled(str(name), "bold green"), Styled(sure))

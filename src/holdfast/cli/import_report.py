@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import place_of
 from holdfast.cli.commands import Exit
-from holdfast.cli.lines import Span, table
+from holdfast.cli.lines import Styled, table
 from holdfast.cli.progress import megabytes
 from holdfast.transfer import Tally
 from holdfast.views.words import ago, cells, clean, counted, crop
@@ -36,7 +36,7 @@ _SHOWN = 3
 _FILES_SHOWN = 20
 _FIGURES = frozenset(range(1, 8))
 _NONE = "no file with a session was found"
-_PROBLEM = Span("problem", "bold red")
+_PROBLEM = Styled("problem", "bold red")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def report_drawn(
         lines += table(list(_rows(brought)), width, right=_FIGURES)
     same = imported.statuses()[Status.UNCHANGED]
     if brought and same:
-        lines.append((Span(f"unchanged: {counted(same, 'file')}", "dim"),))
+        lines.append((Styled(f"unchanged: {counted(same, 'file')}", "dim"),))
     lines += _left_alone(imported)
     lines += _silent(imported, verbose=verbose)
     lines += _passed_over(imported, verbose=verbose)
@@ -242,14 +242,14 @@ def problems_drawn(imported: ImportReport, *, verbose: bool = False) -> list[Lin
         shown = troubles if verbose else troubles[:_SHOWN]
         for each in shown:
             place = f"{file}:{each.line}" if each.line else file
-            lines.append((_PROBLEM, Span(f": {place}: {each.reason}")))
+            lines.append((_PROBLEM, Styled(f": {place}: {each.reason}")))
         rest = len(troubles) - len(shown)
         if rest:
-            lines.append((_PROBLEM, Span(f": {file}: {rest:,} more; --verbose shows them")))
+            lines.append((_PROBLEM, Styled(f": {file}: {rest:,} more; --verbose shows them")))
     others = len(groups) - _FILES_SHOWN
     if others > 0 and not verbose:
         words = f": {counted(others, 'more file')} with problems; --verbose names them"
-        lines.append((_PROBLEM, Span(words)))
+        lines.append((_PROBLEM, Styled(words)))
     return lines
 
 
@@ -277,7 +277,7 @@ def _shortened(path: str, room: int) -> str:
 def _headline(imported: ImportReport, *, rehearsed: bool, timed: bool) -> Line:
     tally = imported.tally
     if not (tally.sessions or tally.grown):
-        return (Span("nothing new", "bold yellow"), Span(f": {_why_nothing(imported)}"))
+        return (Styled("nothing new", "bold yellow"), Styled(f": {_why_nothing(imported)}"))
     verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
     if imported.is_bound:
         verb, added = f"{verb} at most", f"{added} at most"
@@ -287,7 +287,11 @@ def _headline(imported: ImportReport, *, rehearsed: bool, timed: bool) -> Line:
     words += "".join(f", {verb} {counted(count, 'session')}" for verb, count in rest)
     words += f": {counted(tally.count.messages, 'message')}"
     time = f" ({megabytes(imported.bytes)} in {imported.seconds:.1f} s)"
-    return (Span(first, "bold green"), Span(words), Span(time if timed else "", "dim"))
+    return (
+        Styled(first, "bold green"),
+        Styled(words),
+        Styled(time if timed else "", "dim"),
+    )
 
 
 def _why_nothing(imported: ImportReport) -> str:
@@ -324,7 +328,10 @@ def _rows(taken: Sequence[Taken]) -> Iterator[Sequence[str]]:
 
 def _left_alone(imported: ImportReport) -> Iterator[Line]:
     for each in imported.tally.skipped:
-        yield (Span("left alone", "yellow"), Span(f": session {each.session}: {each.reason}"))
+        yield (
+            Styled("left alone", "yellow"),
+            Styled(f": session {each.session}: {each.reason}"),
+        )
 
 
 def _silent(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
@@ -344,7 +351,7 @@ def _left_out(
     """Name the files that somebody named, or all; count the others."""
     shown = [each for each in files if verbose or each[0].is_named]
     for file, reason in shown:
-        yield (Span(word, "yellow"), Span(f": {file.shown}: {reason}"))
+        yield (Styled(word, "yellow"), Styled(f": {file.shown}: {reason}"))
     rest = len(files) - len(shown)
     if rest:
-        yield (Span(f"{word}: {counted(rest, 'file')} {kind}; --verbose names them", "dim"),)
+        yield (Styled(f"{word}: {counted(rest, 'file')} {kind}; --verbose names them", "dim"),)

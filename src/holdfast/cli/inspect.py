@@ -11,7 +11,7 @@ from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.files import about
 from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
-from holdfast.cli.lines import Span, table
+from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.cli.store import opened_store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.views.inspection import Inspection
@@ -114,7 +114,9 @@ def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
         return source.name, source.document(options["format_name"], options["conversation"])
 
 
-def inspection_drawn(found: Inspection, view: Screen, *, top: int, messages: bool) -> list[Line]:
+def inspection_drawn(
+    found: Inspection, view: OutputScreen, *, top: int, messages: bool
+) -> list[Line]:
     """Return the map, the counts, the heaviest messages and what a compaction would do."""
     frame = Frame(
         window=found.policy.context_length,
@@ -124,11 +126,11 @@ def inspection_drawn(found: Inspection, view: Screen, *, top: int, messages: boo
     )
     lines = [*_heading(found), (), *_maps(found, frame), (), *legend(found.usage, frame), ()]
     if top and found.transcript:
-        lines += [(Span("heaviest messages", "bold"),)]
+        lines += [(Styled("heaviest messages", "bold"),)]
         lines += [*_listing(found, found.heaviest(top), view.width), ()]
     lines += _verdict(found)
     if messages:
-        lines += [(), (Span("messages", "bold"),)]
+        lines += [(), (Styled("messages", "bold"),)]
         lines += _listing(found, range(len(found.transcript)), view.width)
     return lines
 
@@ -137,25 +139,27 @@ def _heading(found: Inspection) -> Iterator[Line]:
     roles = ", ".join(f"{count:,} {role}" for role, count in found.usage.roles.items())
     images = found.usage.load.images
     pictures = f", {counted(images, 'image')}" if images else ""
-    yield (Span(found.name, "bold"), Span(f" ({found.document.format})"))
+    yield (Styled(found.name, "bold"), Styled(f" ({found.document.format})"))
     yield (
-        Span(
+        Styled(
             f"{counted(len(found.transcript), 'message')}, "
             f"{counted(found.usage.tokens, 'token')} "
             f"({found.counter}){pictures}"
         ),
     )
     if roles:
-        yield (Span(f"by role: {roles}"),)
+        yield (Styled(f"by role: {roles}"),)
     hidden = len(found.document.transcript) - len(found.transcript)
     if hidden:
-        yield (Span(f"{counted(hidden, 'older message')} before the newest summary, out of sight"),)
+        yield (
+            Styled(f"{counted(hidden, 'older message')} before the newest summary, out of sight"),
+        )
     if found.document.problems:
         first = found.document.problems[0]
         count = len(found.document.problems)
         yield (
-            Span(f"{counted(count, 'line')} could not be read, ", "yellow"),
-            Span(f"the first is line {first.line}: {first.reason}"),
+            Styled(f"{counted(count, 'line')} could not be read, ", "yellow"),
+            Styled(f"the first is line {first.line}: {first.reason}"),
         )
 
 
@@ -163,22 +167,22 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
     room = frame.width - 4
     whole = max(frame.window, found.usage.tokens)
     yield (
-        Span("the window", "bold"),
-        Span(f" of {frame.window:,} tokens, {_percent(found.usage.tokens, frame.window)} used"),
-        Span(f" (a column is {_tokens(whole / room)})", "dim"),
+        Styled("the window", "bold"),
+        Styled(f" of {frame.window:,} tokens, {_percent(found.usage.tokens, frame.window)} used"),
+        Styled(f" (a column is {_tokens(whole / room)})", "dim"),
     )
     yield from window_bar(found.usage, frame)
     if not found.usage.tokens:
         return
     yield (
-        Span("the conversation", "bold"),
-        Span(" from beginning to end"),
-        Span(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
+        Styled("the conversation", "bold"),
+        Styled(" from beginning to end"),
+        Styled(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
     )
     yield conversation_strip(found.usage, frame)
     if isinstance(found.decision, Plan):
         yield fold_strip(found.usage, found.folded, frame)
-        yield (Span("  = stays   - would be folded", "dim"),)
+        yield (Styled("  = stays   - would be folded", "dim"),)
 
 
 def _listing(found: Inspection, indices: Iterable[int], width: int) -> list[Line]:
@@ -201,13 +205,19 @@ def _listing(found: Inspection, indices: Iterable[int], width: int) -> list[Line
 def _verdict(found: Inspection) -> Iterator[Line]:
     reached = found.due
     if reached:
-        yield (Span("compaction is due", "bold yellow"), Span(f": {', '.join(reached)}"))
+        yield (
+            Styled("compaction is due", "bold yellow"),
+            Styled(f": {', '.join(reached)}"),
+        )
     else:
         left = found.policy.threshold_tokens - found.usage.tokens
-        yield (Span("compaction is not due", "bold green"), Span(f": {left:,} tokens to go"))
+        yield (
+            Styled("compaction is not due", "bold green"),
+            Styled(f": {left:,} tokens to go"),
+        )
     if found.hygiene_due:
-        yield (Span(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
-    yield (Span(f"now it would {found.would()[1]}"),)
+        yield (Styled(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
+    yield (Styled(f"now it would {found.would()[1]}"),)
 
 
 def _tokens(width: float) -> str:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-__all__ = ["Line", "Span", "crop_middle", "plain", "table", "wrapped"]
+__all__ = ["Line", "Styled", "crop_middle", "plain", "table", "wrapped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Styled:
     """Some words, and how they are to look; safe to print whatever they are."""
 
     text: str
@@ -30,7 +30,7 @@ class Span:
         object.__setattr__(self, "text", clean(self.text))
 
 
-Line: TypeAlias = tuple[Span, ...]
+Line: TypeAlias = tuple[Styled, ...]
 
 
 def crop_middle(text: str, width: int) -> str:
@@ -68,7 +68,7 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[
             _padded(crop(cell, widths[place]), widths[place], right=place in right)
             for place, cell in enumerate(row)
         ]
-        found.append((Span("  " + "  ".join(padded), "" if number else "bold"),))
+        found.append((Styled("  " + "  ".join(padded), "" if number else "bold"),))
     return found
 
 

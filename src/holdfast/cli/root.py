@@ -18,7 +18,7 @@ from holdfast.cli.commands import Exit, LazyGroup, examples
 from holdfast.cli.screen import flush_output, forgive, tell
 from holdfast.errors import HoldfastError
 
-__all__ = ["COMMANDS", "Root", "root"]
+__all__ = ["COMMANDS", "RootGroup", "root"]
 
 COMMANDS: dict[str, str] = {
     "sample": "Compact a bundled session, and show what happened.",
@@ -42,7 +42,7 @@ _MODULES = {"import": "import_command"}
 """Where a command is whose name no module can have."""
 
 
-class Root(LazyGroup):
+class RootGroup(LazyGroup):
     """The group of all commands, with the error boundary around them."""
 
     def main(self, *args: object, **extra: object) -> NoReturn:
@@ -142,7 +142,7 @@ serve the other shells.
 
 
 @click.group(
-    cls=Root,
+    cls=RootGroup,
     lines=COMMANDS,
     load=_load,
     epilog=f"{_EXAMPLES}\n{_NOTES}",

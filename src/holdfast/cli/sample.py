@@ -15,7 +15,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import figures
 from holdfast.cli.context_map import Frame, legend, window_bar
-from holdfast.cli.lines import Span, wrapped
+from holdfast.cli.lines import Styled, wrapped
 from holdfast.cli.screen import screen, show_json
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.compaction import CompactionReport, Policy
     from holdfast.transcript import Transcript
 
@@ -93,22 +93,22 @@ class SampleRun:
     policy: Policy
 
 
-def sample_drawn(showing: SampleRun, view: Screen, *, full: bool = False) -> list[Line]:
+def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) -> list[Line]:
     """Return everything that is shown."""
     after = showing.report.result.transcript
     frame = _frame(showing, view)
     lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
     lines += [*_record(after, view.width, full=full), ()]
-    lines += [(Span("what the model sees now", "bold"),), *_shape(after, view.width), ()]
-    lines += [(Span("what happened", "bold"),), *figures(showing.report, view.width), ()]
+    lines += [(Styled("what the model sees now", "bold"),), *_shape(after, view.width), ()]
+    lines += [(Styled("what happened", "bold"),), *figures(showing.report, view.width), ()]
     lines += [
-        (Span(f"  {command:<32}", "cyan"), Span(about))
+        (Styled(f"  {command:<32}", "cyan"), Styled(about))
         for command, about in (_ON_OWN_FILES if full else _WAYS_ON).items()
     ]
     return lines
 
 
-def _frame(showing: SampleRun, view: Screen) -> Frame:
+def _frame(showing: SampleRun, view: OutputScreen) -> Frame:
     policy = showing.policy
     return Frame(policy.context_length, policy.threshold_tokens, view.width, view.colored)
 
@@ -116,9 +116,9 @@ def _frame(showing: SampleRun, view: Screen) -> Frame:
 def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:
     census = context_map(transcript, Scale())
     yield (
-        Span(label, "bold"),
-        Span(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
-        Span(f", {census.tokens / frame.window:.0%} of a window of {frame.window:,}"),
+        Styled(label, "bold"),
+        Styled(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
+        Styled(f", {census.tokens / frame.window:.0%} of a window of {frame.window:,}"),
     )
     yield from window_bar(census, frame)
     yield from legend(census, frame)
@@ -131,12 +131,15 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
     if summary is None:
         return
     rest = "" if full else " (in part)"
-    yield (Span("the record", "bold green"), Span(f" that stands for what was folded{rest}"))
+    yield (
+        Styled("the record", "bold green"),
+        Styled(f" that stands for what was folded{rest}"),
+    )
     for heading, entries in record_sections(read_checkpoint(summary.text)):
-        yield (Span(f"  {heading}", "green"),)
+        yield (Styled(f"  {heading}", "green"),)
         shown = entries if full else entries[-_ENTRIES:]
         if len(shown) < len(entries):
-            yield (Span(f"{_MARGIN}... {len(entries) - len(shown):,} before these", "dim"),)
+            yield (Styled(f"{_MARGIN}... {len(entries) - len(shown):,} before these", "dim"),)
         for entry in shown:
             yield from (_whole if full else _brief)(entry, width)
 
@@ -144,9 +147,9 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
 def _whole(entry: str, width: int) -> Iterator[Line]:
     """Yield an entry with all it says; its further lines stand below its first words."""
     first, *rest = entry.split("\n")
-    yield from ((Span(line),) for line in wrapped(first, width, _MARGIN))
+    yield from ((Styled(line),) for line in wrapped(first, width, _MARGIN))
     for line in rest:
-        yield from ((Span(row),) for row in wrapped(line, width, _deeper(first)))
+        yield from ((Styled(row),) for row in wrapped(line, width, _deeper(first)))
 
 
 def _brief(entry: str, width: int) -> Iterator[Line]:
@@ -157,13 +160,13 @@ def _brief(entry: str, width: int) -> Iterator[Line]:
     for number, line in enumerate(lines):
         if left > 1 and _FIRST <= number < len(lines) - _LAST:
             if number == _FIRST:
-                yield (Span(f"{indent}... {left:,} more lines", "dim"),)
+                yield (Styled(f"{indent}... {left:,} more lines", "dim"),)
             continue
         rows = wrapped(line, width, indent if number else _MARGIN)
         kept = rows[:_ROWS]
         if len(rows) > _ROWS:
             kept[-1] = crop(f"{kept[-1]} {rows[_ROWS].strip()}", width)
-        yield from ((Span(row),) for row in kept)
+        yield from ((Styled(row),) for row in kept)
 
 
 def _deeper(first: str) -> str:
@@ -182,13 +185,13 @@ def _shape(transcript: Transcript, width: int) -> Iterator[Line]:
             skipped += 1
             continue
         if skipped:
-            yield (Span(f"  ...  {counted(skipped, 'message')}, word for word", "dim"),)
+            yield (Styled(f"  ...  {counted(skipped, 'message')}, word for word", "dim"),)
             skipped = 0
         words = one_line(message, width)
         if summary is not None:
             words = f"the record, {counted(len(summary.text.split()), 'word')}"
         line = f"  {index:>3}  {message.role:<10}{words}"
-        yield (Span(crop(line, width), "green" if summary is not None else ""),)
+        yield (Styled(crop(line, width), "green" if summary is not None else ""),)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.cli.lines import Line
 
 __all__ = [
-    "Screen",
+    "OutputScreen",
     "Unusable",
     "error_text",
     "flush_output",
@@ -102,7 +102,7 @@ def _present(stream: TextIO | None) -> TextIO | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class OutputScreen:
     """What is known about where output goes."""
 
     width: int
@@ -126,16 +126,18 @@ class Screen:
             console.print(Text.assemble(*words), soft_wrap=True, highlight=False)
 
 
-def screen(*, is_error: bool = False) -> Screen:
+def screen(*, is_error: bool = False) -> OutputScreen:
     """Return the screen behind standard output or standard error.
 
     `COLUMNS` sets the width. `NO_COLOR` turns colors off, `FORCE_COLOR` turns them on.
     """
     columns = shutil.get_terminal_size((80, 24)).columns
-    return Screen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
+    return OutputScreen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
 
 
-def show_answer(value: object, drawn: Callable[[Screen], Sequence[Line]], *, as_json: bool) -> None:
+def show_answer(
+    value: object, drawn: Callable[[OutputScreen], Sequence[Line]], *, as_json: bool
+) -> None:
     """Print a command's answer as JSON, or what is drawn of it for a person."""
     if as_json:
         show_json(value)

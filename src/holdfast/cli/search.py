@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
-from holdfast.cli.lines import Span
+from holdfast.cli.lines import Styled
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.cli.store import OpenStore
     from holdfast.config import Setting
     from holdfast.recall.shapes import Excerpts, Result
@@ -178,7 +178,7 @@ def _hint(opened: OpenStore, options: _Options) -> str:
     )
 
 
-def hits_drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> list[Line]:
+def hits_drawn(found: Excerpts, view: OutputScreen, now: int, *, is_within: bool) -> list[Line]:
     """Return the results, a blank line between them.
 
     Args:
@@ -191,7 +191,7 @@ def hits_drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> l
     for number, hit in enumerate(search_hits(found)):
         lines += [()] if number else []
         if not (is_within and number):
-            lines.append((Span(crop(clean(hit.title), view.width), "bold"),))
+            lines.append((Styled(crop(clean(hit.title), view.width), "bold"),))
         # Where and when it was said; what is known best to others comes last and is cut.
         known = [clock_time(hit.at), f"message {hit.message}", hit.agent, hit.speaker]
         rest = "".join(f"  {words}" for words in known if words)
@@ -199,25 +199,25 @@ def hits_drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> l
         room = max(view.width - cells(id_), 1)
         since = f"  {shortly_ago(hit.at, now)}"
         rest += since if cells(rest + since) <= room else ""
-        lines.append((Span(id_, "cyan"), Span(crop(clean(rest), room), "dim")))
-        lines += [(Span(_INDENT + _PARTIAL, "dim"),)] if hit.is_partial else []
+        lines.append((Styled(id_, "cyan"), Styled(crop(clean(rest), room), "dim")))
+        lines += [(Styled(_INDENT + _PARTIAL, "dim"),)] if hit.is_partial else []
         lines += _wrapped(hit.snippet, view)
     return lines
 
 
-def _wrapped(snippet: str, view: Screen) -> list[Line]:
+def _wrapped(snippet: str, view: OutputScreen) -> list[Line]:
     """Return the words in lines that fit; a word that does not fit a line is cropped.
 
     Lines break between words only: a match stays together with its marks and with the rest of the
     word that it stands in, if a line can hold that.
     """
     room = view.width - len(_INDENT)
-    lines: list[list[Span]] = [[Span(_INDENT)]]
+    lines: list[list[Styled]] = [[Styled(_INDENT)]]
     used = 0
     for pieces in _words(snippet, room, is_colored=view.colored):
         width = sum(cells(piece.text) for piece in pieces)
         if used + width > room:
-            lines.append([Span(_INDENT)])
+            lines.append([Styled(_INDENT)])
             used = 0
         if used or not pieces[0].text.isspace():
             lines[-1] += pieces
@@ -225,9 +225,9 @@ def _wrapped(snippet: str, view: Screen) -> list[Line]:
     return [tuple(line) for line in lines]
 
 
-def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Span]]:
+def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Styled]]:
     """Return what no line break may part: words with the matches in them, and what is between."""
-    word: list[Span] = []
+    word: list[Styled] = []
     for piece in _pieces(snippet, is_colored=is_colored):
         if piece.text.isspace() or (word and word[-1].text.isspace()):
             yield from _fitting(word, room)
@@ -236,18 +236,18 @@ def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Span]]
     yield from _fitting(word, room)
 
 
-def _fitting(word: list[Span], room: int) -> Iterator[list[Span]]:
+def _fitting(word: list[Styled], room: int) -> Iterator[list[Styled]]:
     if sum(cells(piece.text) for piece in word) <= room:
         yield from [word] if word else []
         return
     for piece in word:
         for part in _PIECE.findall(piece.text):
-            yield [Span(crop(part, room), piece.style)]
+            yield [Styled(crop(part, room), piece.style)]
 
 
-def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Span]:
+def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Styled]:
     for part, is_match in SearchHit.pieces(clean(snippet)):
         if is_match:
-            yield Span(part if is_colored else f">>>{part}<<<", _MATCH)
+            yield Styled(part if is_colored else f">>>{part}<<<", _MATCH)
         else:
-            yield from map(Span, _PIECE.findall(part))
+            yield from map(Styled, _PIECE.findall(part))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Concatenate
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.config import Settings
     from holdfast.ports import Store
     from holdfast.session import Session
@@ -42,7 +42,7 @@ class OpenStore:
     store: Store
     as_json: bool
 
-    def answer(self, value: object, drawn: Callable[[Screen], Sequence[Line]]) -> None:
+    def answer(self, value: object, drawn: Callable[[OutputScreen], Sequence[Line]]) -> None:
         """Print the value as JSON, or what is drawn of it for a person."""
         show_answer(value, drawn, as_json=self.as_json)
 

@@ -12,7 +12,7 @@ from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import window_of
 from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
-from holdfast.cli.lines import Span, table
+from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS, detect
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.reading import Opened
+    from holdfast.cli.reading import OpenedInput
     from holdfast.formats import Document
 
 __all__ = ["command"]
@@ -105,7 +105,7 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     return Exit.DONE if valid else Exit.FAILED
 
 
-def _judge(source: Opened, options: _Options) -> _Verdict:
+def _judge(source: OpenedInput, options: _Options) -> _Verdict:
     provider, number = options["provider"], options["conversation"]
     found = None
     if source.content is not None and number is None:
@@ -131,11 +131,14 @@ def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line
     how = f", converted from {verdict.format}" if verdict.converted else ""
     about = f"({counted(verdict.messages, 'message')}{how})"
     if not count:
-        return [(Span("valid", "bold green"), Span(f": {name} for {provider} {about}"))]
+        return [(Styled("valid", "bold green"), Styled(f": {name} for {provider} {about}"))]
     broken = "1 rule is broken" if count == 1 else f"{count:,} rules are broken"
     rows = [("message", "rule", "what is wrong")]
     rows += [(str(each.index), each.rule, each.message) for each in verdict.violations]
-    heading = (Span("not valid", "bold red"), Span(f": {name} for {provider} {about}: {broken}"))
+    heading = (
+        Styled("not valid", "bold red"),
+        Styled(f": {name} for {provider} {about}: {broken}"),
+    )
     return [heading, *table(rows, width, right=frozenset({0}))]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.chat.picker import chosen, listed, recent
+from holdfast.cli.chat.conversations import chosen, listed, recent
 from holdfast.cli.lines import plain
 from holdfast.cli.screen import Unusable
 from holdfast.errors import UnknownSession

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.agent.rehearsal import DETAIL, FACTS
-from holdfast.cli.chat.playing import show_news
-from holdfast.cli.lines import Line, Span, wrapped
+from holdfast.cli.chat.turns import show_news
+from holdfast.cli.lines import Line, Styled, wrapped
 from holdfast.summary import read_checkpoint
 from holdfast.views.messages import record_sections
 from holdfast.views.words import counted
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.agent.rehearsal import Fact
-    from holdfast.cli.chat.room import Room
+    from holdfast.cli.chat.room import ChatRoom
     from holdfast.session import Entry
 
-__all__ = ["Passage", "passages", "show_rehearsed", "telling"]
+__all__ = ["WindowPassage", "passages", "show_rehearsed", "telling"]
 
 _PATIENCE = 10.0
 """Seconds for a compaction that is under way when a rehearsal ends."""
@@ -37,21 +37,21 @@ _MORE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class WindowPassage:
     """A part of the window: an entry of the record, or a message."""
 
     place: str
     text: str
 
 
-def show_rehearsed(room: Room) -> None:
+def show_rehearsed(room: ChatRoom) -> None:
     """Show where the facts of the rehearsal stand after what was folded."""
     room.chat.wait(_PATIENCE)
     show_news(room)
     window = room.chats.store.window(room.chat.id).entries
     told, log = tuple(passages(window)), room.chat.log
     shown = {each.stands_for or each.id for each in window}
-    lines: list[Line] = [(Span("What was said early, and where it stands now:", "bold"),)]
+    lines: list[Line] = [(Styled("What was said early, and where it stands now:", "bold"),)]
     for fact in (*FACTS, DETAIL):
         said = next((each for each in log if fact.stands_in(each.message.text)), None)
         # A turn that failed may have said nothing.
@@ -61,19 +61,21 @@ def show_rehearsed(room: Room) -> None:
     room.show(lines)
 
 
-def passages(window: Sequence[Entry]) -> Iterator[Passage]:
+def passages(window: Sequence[Entry]) -> Iterator[WindowPassage]:
     """Yield what the model sees, in parts that say one thing each."""
     for number, entry in enumerate(window, 1):
         summary = entry.message.summary
         if summary is not None:
             for heading, entries in record_sections(read_checkpoint(summary.text)):
-                yield from (Passage(f"record: {heading}", each) for each in entries)
+                yield from (WindowPassage(f"record: {heading}", each) for each in entries)
         else:
             place = f"window: message {number}, word for word"
-            yield Passage(place, entry.message.text)
+            yield WindowPassage(place, entry.message.text)
 
 
-def telling(fact: Fact, told: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
+def telling(
+    fact: Fact, told: Sequence[WindowPassage]
+) -> tuple[list[WindowPassage], list[WindowPassage]]:
     """Return the passages that tell a fact, and those that tell only what it corrects."""
     current = [each for each in told if fact.stands_in(each.text)]
     outdated = [each for each in told if fact.outdated and fact.outdated in each.text]
@@ -81,7 +83,7 @@ def telling(fact: Fact, told: Sequence[Passage]) -> tuple[list[Passage], list[Pa
 
 
 def _judged(
-    fact: Fact, told: Sequence[Passage], said: Entry, width: int, *, folded: bool
+    fact: Fact, told: Sequence[WindowPassage], said: Entry, width: int, *, folded: bool
 ) -> list[Line]:
     current, outdated = telling(fact, told)
     if not current:
@@ -104,11 +106,11 @@ def _labeled(verdict: str, name: str, texts: tuple[str, str], width: int) -> lis
     """Return a verdict with the words it is about, and below them where they stand."""
     style = {"yes": "green", "no": "red"}.get(verdict, "cyan")
     words, where = ([line.strip() for line in wrapped(each, width - _INDENT)] for each in texts)
-    margin = Span(" " * _INDENT)
+    margin = Styled(" " * _INDENT)
     return [
-        (Span(f"  {verdict:<6}{name:<12}", style), Span(words[0])),
-        *((margin, Span(line)) for line in words[1:]),
-        *((margin, Span(line, "dim")) for line in where),
+        (Styled(f"  {verdict:<6}{name:<12}", style), Styled(words[0])),
+        *((margin, Styled(line)) for line in words[1:]),
+        *((margin, Styled(line, "dim")) for line in where),
     ]
 
 
@@ -121,8 +123,8 @@ def _closing(window: Sequence[Entry], log: Sequence[Entry], width: int) -> list[
     home = os.environ.get("HOLDFAST_HOME", "")
     where = f" (with HOLDFAST_HOME={home}, where this is stored)" if home else ""
     return [
-        *((Span(line),) for line in wrapped(words, width)),
+        *((Styled(line),) for line in wrapped(words, width)),
         (),
-        *((Span(line, "bold"),) for line in wrapped(f"To see more{where}:", width)),
-        *((Span(f"  {command:<31}", "cyan"), Span(about)) for command, about in _MORE.items()),
+        *((Styled(line, "bold"),) for line in wrapped(f"To see more{where}:", width)),
+        *((Styled(f"  {command:<31}", "cyan"), Styled(about)) for command, about in _MORE.items()),
     ]

@@ -13,7 +13,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
 from holdfast.cli.flags import configuration, json_flag, profile_flag
-from holdfast.cli.lines import Span, wrapped
+from holdfast.cli.lines import Styled, wrapped
 from holdfast.cli.screen import Unusable, input_bytes, show_answer, tell
 from holdfast.errors import HoldfastError, MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace, screen, size_of, usage
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Concatenate
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.config import Settings
     from holdfast.memory import Edit, Entries, Notebook, ProjectFile
     from holdfast.memory_providers.memory_files import MemoryFiles
@@ -53,7 +53,7 @@ class OpenMemory:
     files: MemoryFiles
     as_json: bool
 
-    def answer(self, value: object, drawn: Callable[[Screen], Sequence[Line]]) -> None:
+    def answer(self, value: object, drawn: Callable[[OutputScreen], Sequence[Line]]) -> None:
         """Print the value as JSON, or what is drawn of it for a person."""
         show_answer(value, drawn, as_json=self.as_json)
 
@@ -148,38 +148,41 @@ def _shown_fields(
 
 
 def _file(notebook: Notebook, entries: Entries | str, width: int) -> list[Line]:
-    heading = Span(f"{notebook.file:<{_NAME}}", "bold")
+    heading = Styled(f"{notebook.file:<{_NAME}}", "bold")
     if isinstance(entries, str):
-        return [(heading, Span(entries, "bold red"))]
-    lines: list[Line] = [(heading, Span(_fullness(notebook, entries), "dim"))]
+        return [(heading, Styled(entries, "bold red"))]
+    lines: list[Line] = [(heading, Styled(_fullness(notebook, entries), "dim"))]
     for entry in entries:
         first, *rest = wrapped(entry, width - 4)
-        lines.append((Span("  - "), Span(first)))
-        lines += [(Span("    "), Span(line)) for line in rest]
+        lines.append((Styled("  - "), Styled(first)))
+        lines += [(Styled("    "), Styled(line)) for line in rest]
         lines += [
-            (Span("    "), Span(f"not shown to a model: it looks like {each.reason}", "yellow"))
+            (
+                Styled("    "),
+                Styled(f"not shown to a model: it looks like {each.reason}", "yellow"),
+            )
             for each in screen(entry)
         ]
     return lines
 
 
 def _projects(projects: Sequence[ProjectFile]) -> list[Line]:
-    heading = Span(f"{'project':<{_NAME}}", "bold")
+    heading = Styled(f"{'project':<{_NAME}}", "bold")
     if not projects:
-        return [(heading, Span("no project files from here up to the root", "dim"))]
-    lines: list[Line] = [(heading, Span(counted(len(projects), "file"), "dim"))]
+        return [(heading, Styled("no project files from here up to the root", "dim"))]
+    lines: list[Line] = [(heading, Styled(counted(len(projects), "file"), "dim"))]
     for each in projects:
-        size = Span(f"  {counted(len(each.text), 'character')}", "dim")
-        lines.append((Span("  - "), Span(each.path), size))
-        lines += [(Span("    "), Span(note, "yellow")) for note in each.notes]
+        size = Styled(f"  {counted(len(each.text), 'character')}", "dim")
+        lines.append((Styled("  - "), Styled(each.path), size))
+        lines += [(Styled("    "), Styled(note, "yellow")) for note in each.notes]
     return lines
 
 
 def _provider(provider: MemoryProviderState) -> list[Line]:
     style = "dim" if provider.is_usable or not provider.name else "bold red"
-    heading = Span(f"{'external':<{_NAME}}", "bold")
+    heading = Styled(f"{'external':<{_NAME}}", "bold")
     named = f"{provider.name}: {provider.words}" if provider.name else provider.words
-    return [(heading, Span(named, style))]
+    return [(heading, Styled(named, style))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +277,7 @@ def _edit(opened: OpenMemory, edit: Edit) -> Exit:
     fields = _file_fields(opened, NOTEBOOKS[edit.target], edition.entries)
     opened.answer(
         {"done": is_done, "message": edition.words, **fields},
-        lambda _: [(Span(edition.words),)],
+        lambda _: [(Styled(edition.words),)],
     )
     return Exit.DONE if is_done else Exit.NOTHING_TO_DO
 
@@ -301,4 +304,4 @@ def path_command(opened: OpenMemory, *, target: str) -> None:
     lines with nothing but a section sign.
     """
     file = opened.files.path(NOTEBOOKS[target])
-    opened.answer({"path": str(file), "exists": file.exists()}, lambda _: [(Span(str(file)),)])
+    opened.answer({"path": str(file), "exists": file.exists()}, lambda _: [(Styled(str(file)),)])

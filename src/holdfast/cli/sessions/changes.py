@@ -16,7 +16,7 @@ from holdfast.cli.flags import (
     summarizer_flag,
     yes_flag,
 )
-from holdfast.cli.lines import Span
+from holdfast.cli.lines import Styled
 from holdfast.cli.screen import Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.compaction.report import feedback
@@ -84,10 +84,10 @@ def compress_command(opened: OpenStore, name: str, *, focus: str) -> Exit:
 
 def _compress_drawn(told: tuple[str, ...], outcome: str, old: str, current: str) -> list[Line]:
     first, *rest = told
-    lines: list[Line] = [(Span(first, _STYLES.get(outcome, "bold green")),)]
-    lines += [(Span(each, "yellow" if each.startswith("Warning") else ""),) for each in rest]
+    lines: list[Line] = [(Styled(first, _STYLES.get(outcome, "bold green")),)]
+    lines += [(Styled(each, "yellow" if each.startswith("Warning") else ""),) for each in rest]
     if current != old:
-        lines.append((Span(f"The conversation goes on in session {current}."),))
+        lines.append((Styled(f"The conversation goes on in session {current}."),))
     return lines
 
 
@@ -189,10 +189,10 @@ def _step_drawn(step: _Step, done: str) -> list[Line]:
     before, after = step.before, step.after
     return [
         (
-            Span(done, "bold green"),
-            Span(f" in session {step.session}: "),
-            Span(f"{len(before.entries):,} -> {counted(len(after.entries), 'message')}, "),
-            Span(f"about {before.tokens:,} -> {after.tokens:,} tokens in the window"),
+            Styled(done, "bold green"),
+            Styled(f" in session {step.session}: "),
+            Styled(f"{len(before.entries):,} -> {counted(len(after.entries), 'message')}, "),
+            Styled(f"about {before.tokens:,} -> {after.tokens:,} tokens in the window"),
         )
     ]
 
@@ -268,8 +268,8 @@ def _spawned(
 
 def _fork_drawn(child: Session, parent: Session, count: int) -> list[Line]:
     return [
-        (Span(child.id, "bold green"),),
-        (Span(f"{child.title or 'it'} shares {counted(count, 'message')} with {parent.id}"),),
+        (Styled(child.id, "bold green"),),
+        (Styled(f"{child.title or 'it'} shares {counted(count, 'message')} with {parent.id}"),),
     ]
 
 
@@ -282,7 +282,7 @@ def rename_command(opened: OpenStore, name: str, title: str) -> None:
     session = find_session(opened.store, name)
     renamed = opened.store.amend(session.id, Amendment(title=title.strip()))
     words = f"session {renamed.id} is now called {renamed.title or 'nothing'}"
-    opened.answer(session_fields(renamed), lambda _: [(Span(words),)])
+    opened.answer(session_fields(renamed), lambda _: [(Styled(words),)])
 
 
 @click.command(
@@ -313,7 +313,7 @@ def goal_command(opened: OpenStore, name: str, text: str | None, *, clear: bool)
         return Exit.DONE if clear else Exit.NOTHING_TO_DO
     opened.answer(
         {"session": session.id, "goal": session.goal},
-        lambda _: [(Span(line),) for line in session.goal.splitlines()],
+        lambda _: [(Styled(line),) for line in session.goal.splitlines()],
     )
     return Exit.DONE
 
@@ -369,7 +369,7 @@ def end_command(opened: OpenStore, name: str, *, reopen: bool) -> Exit:
         return Exit.NOTHING_TO_DO
     changed = opened.store.end(session.id, None if reopen else EndReason.CLOSED, now_ms())
     words = f"{'reopened' if reopen else 'ended'} session {changed.id}"
-    opened.answer(session_fields(changed), lambda _: [(Span(words),)])
+    opened.answer(session_fields(changed), lambda _: [(Styled(words),)])
     return Exit.DONE
 
 

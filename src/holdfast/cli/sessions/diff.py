@@ -11,7 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.context_map import columns_of, joined
 from holdfast.cli.flags import session_argument
-from holdfast.cli.lines import Span, wrapped
+from holdfast.cli.lines import Styled, wrapped
 from holdfast.cli.screen import tell
 from holdfast.cli.store import with_store
 from holdfast.conversation.pulse import warnings_of
@@ -103,10 +103,10 @@ def diff_drawn(found: CompactionDiff, limit: int, width: int) -> list[Line]:
 
 def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
     record, report = found.difference.record, found.difference.record.report
-    yield (Span(crop(title_of(found.session), width - 2), "bold"),)
+    yield (Styled(crop(title_of(found.session), width - 2), "bold"),)
     words = [f"compaction {found.number} of {found.total}", clock_time(record.at), record.trigger]
     words += [f"focus {record.focus!r}"] if record.focus else []
-    yield (Span(crop(", ".join(words), width - 2)),)
+    yield (Styled(crop(", ".join(words), width - 2)),)
     facts, stored = len(found.difference.retained), len(found.difference.stored)
     before, after = found.difference.before, found.difference.after
     said = report.get("tokens_before"), report.get("tokens_after")
@@ -117,16 +117,19 @@ def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
     yield from _figure("messages", len(before), len(after))
     if facts + stored:
         told = f"{facts:,} of {facts + stored:,} that went still stand in the window"
-        yield (Span(f"  {'said':<{_LABEL}}", "dim"), Span(told))
+        yield (Styled(f"  {'said':<{_LABEL}}", "dim"), Styled(told))
     for warning in warnings_of(record):
         words = crop(warning, width - _LABEL - 4)
-        yield (Span(f"  {'warning':<{_LABEL}}", "yellow"), Span(words))
+        yield (Styled(f"  {'warning':<{_LABEL}}", "yellow"), Styled(words))
 
 
 def _figure(label: str, before: object, after: object) -> Iterator[Line]:
     if isinstance(before, int) and isinstance(after, int):
         change = f" ({after / before - 1:+.0%})" if before else ""
-        yield (Span(f"  {label:<{_LABEL}}", "dim"), Span(f"{before:,} -> {after:,}{change}"))
+        yield (
+            Styled(f"  {label:<{_LABEL}}", "dim"),
+            Styled(f"{before:,} -> {after:,}{change}"),
+        )
 
 
 def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:
@@ -150,14 +153,14 @@ def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:
         signs = columns_of(
             ((mark(entry), entry.tokens) for entry in entries), _weight(entries), share
         )
-        spans = joined([Span(sign, _STYLES[sign] or "dim") for sign in signs])
-        yield (Span(f"  {label:<{_LABEL - 3}}["), *spans, Span("]"))
+        spans = joined([Styled(sign, _STYLES[sign] or "dim") for sign in signs])
+        yield (Styled(f"  {label:<{_LABEL - 3}}["), *spans, Styled("]"))
     yield (
-        Span("  = kept  ", "dim"),
-        Span("- folded  ", "red"),
-        Span("~ replaced  ", "yellow"),
-        Span("+ record  ", "green"),
-        Span(f"(a column is about {counted(max(round(heaviest / room), 1), 'token')})", "dim"),
+        Styled("  = kept  ", "dim"),
+        Styled("- folded  ", "red"),
+        Styled("~ replaced  ", "yellow"),
+        Styled("+ record  ", "green"),
+        Styled(f"(a column is about {counted(max(round(heaviest / room), 1), 'token')})", "dim"),
     )
 
 
@@ -187,10 +190,10 @@ def _record(difference: Difference, limit: int, width: int) -> Iterator[Line]:
         lines = wrapped(difference.record.summary, width - _INDENT - 2)
         shown = lines[: limit * 2] if limit else lines
         for line in shown:
-            yield (Span(f"{' ' * _INDENT}{_ADDED} {line}".rstrip(), "green"),)
+            yield (Styled(f"{' ' * _INDENT}{_ADDED} {line}".rstrip(), "green"),)
         left = len(lines) - len(shown)
         if left:
-            yield (Span(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
+            yield (Styled(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
 
 
 def _statements(
@@ -202,25 +205,25 @@ def _statements(
     for each in facts[:most]:
         kind = f"{' ' * _INDENT}{each.kind:<12}"
         yield (
-            Span(kind, "dim"),
-            Span(crop(" ".join(each.text.split()), width - cells(kind)), style),
+            Styled(kind, "dim"),
+            Styled(crop(" ".join(each.text.split()), width - cells(kind)), style),
         )
     yield from _more(len(facts) - most)
 
 
 def _section(words: str) -> Iterator[Line]:
     yield ()
-    yield (Span(words, "bold"),)
+    yield (Styled(words, "bold"),)
 
 
-def _row(sign: str, entry: Entry, width: int) -> Span:
+def _row(sign: str, entry: Entry, width: int) -> Styled:
     lead = f"{' ' * _INDENT}{sign} {entry.id:>6} {entry.message.role:<9} {entry.tokens:>7,}  "
-    return Span(lead + crop(one_line(entry.message, width), width - cells(lead)), _STYLES[sign])
+    return Styled(lead + crop(one_line(entry.message, width), width - cells(lead)), _STYLES[sign])
 
 
 def _more(count: int) -> Iterator[Line]:
     if count > 0:
-        yield (Span(f"    {count:,} more; --limit 0 lists all", "dim"),)
+        yield (Styled(f"    {count:,} more; --limit 0 lists all", "dim"),)
 
 
 def _weight(entries: Sequence[Entry]) -> int:

@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.commands import examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
-from holdfast.cli.lines import Span, crop_middle, table
+from holdfast.cli.lines import Styled, crop_middle, table
 from holdfast.cli.screen import output_text, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.config import Setting
     from holdfast.session import Session
     from holdfast.views.sessions import SessionRow
@@ -107,7 +107,7 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
             tell(str(absence))
 
 
-def _room(view: Screen) -> int | None:
+def _room(view: OutputScreen) -> int | None:
     """Return the columns to draw in; None where nobody looks at lines."""
     is_limited = bool(os.environ.get("COLUMNS")) or output_text().isatty()
     return view.width if is_limited else None
@@ -193,4 +193,4 @@ def _styled(line: Line, row: SessionRow) -> Line:
     style = _STYLES.get(state_of(session), "dim")
     (words,) = line
     at = words.text.find(session.id) + len(session.id)
-    return (Span(words.text[:at], style or "cyan"), Span(words.text[at:], style))
+    return (Styled(words.text[:at], style or "cyan"), Styled(words.text[at:], style))

@@ -9,7 +9,7 @@ import click
 from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
 from holdfast.cli.flags import session_argument, setting_flags
-from holdfast.cli.lines import Span, table
+from holdfast.cli.lines import Styled, table
 from holdfast.cli.store import with_store
 from holdfast.ports.history import said_until
 from holdfast.recall.sources import agent_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.lines import Line
-    from holdfast.cli.screen import Screen
+    from holdfast.cli.screen import OutputScreen
     from holdfast.cli.store import OpenStore
     from holdfast.session import Entry
     from holdfast.transcript import Message
@@ -110,15 +110,15 @@ def _show_message(opened: OpenStore, number: int, *, whole: bool) -> None:
 
 
 def session_drawn(
-    shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: Screen
+    shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: OutputScreen
 ) -> list[Line]:
     """Return the whole picture; `left_out` says how many older messages are not listed."""
     lines = [*_heading(shown, view.width), (), *_maps(shown, view)]
     if entries:
-        lines += [(), (Span("messages", "bold"),)]
+        lines += [(), (Styled("messages", "bold"),)]
         if left_out:
             hint = f"  {counted(left_out, 'earlier message')} not listed; --limit 0 lists all"
-            lines.append((Span(hint, "dim"),))
+            lines.append((Styled(hint, "dim"),))
         lines += entries_drawn(entries, view.width)
     return lines
 
@@ -151,11 +151,14 @@ def _marks(entry: Entry) -> str:
 
 def _heading(shown: SessionDetails, width: int) -> Iterator[Line]:
     session = shown.session
-    yield (Span(crop(title_of(session), width - 2), "bold"),)
+    yield (Styled(crop(title_of(session), width - 2), "bold"),)
     for label, words in _known(shown):
         if words:
             # One line each: a long goal or path is cut, and --json has all of it.
-            yield (Span(f"  {label:<{_LABEL - 2}}", "dim"), Span(crop(words, width - _LABEL)))
+            yield (
+                Styled(f"  {label:<{_LABEL - 2}}", "dim"),
+                Styled(crop(words, width - _LABEL)),
+            )
 
 
 def _known(shown: SessionDetails) -> Iterator[tuple[str, str]]:
@@ -199,19 +202,19 @@ def _usage(shown: SessionDetails) -> str:
     return ", ".join(words)
 
 
-def _maps(shown: SessionDetails, view: Screen) -> Iterator[Line]:
+def _maps(shown: SessionDetails, view: OutputScreen) -> Iterator[Line]:
     window, threshold = shown.limits.window, shown.limits.threshold
     frame = Frame(window=window, threshold=threshold, width=view.width, colored=view.colored)
     census = shown.usage
     share = f"{census.tokens / max(window, 1):.0%}"
     yield (
-        Span("the window", "bold"),
-        Span(f": {counted(len(shown.window), 'message')}, "),
-        Span(f"{census.tokens:,} of {window:,} tokens, {share} used"),
+        Styled("the window", "bold"),
+        Styled(f": {counted(len(shown.window), 'message')}, "),
+        Styled(f"{census.tokens:,} of {window:,} tokens, {share} used"),
     )
     yield from window_bar(census, frame)
     if census.tokens:
-        yield (Span("the conversation", "bold"), Span(" from beginning to end"))
+        yield (Styled("the conversation", "bold"), Styled(" from beginning to end"))
         yield conversation_strip(census, frame)
         yield ()
         yield from legend(census, frame)
@@ -232,7 +235,7 @@ def message_drawn(
     marks += ["pinned"] if message.pinned else []
     marks += ["made by a compaction"] if entry.kind else []
     marks += [f"role {message.role}"] if speaker != message.role else []
-    lines: list[Line] = [(Span(speaker, "bold"), Span(f": {', '.join(marks)}", "dim"))]
+    lines: list[Line] = [(Styled(speaker, "bold"), Styled(f": {', '.join(marks)}", "dim"))]
     if entry.shortened and message == entry.message:
-        lines.append((Span("shown in part; --whole shows all of it", "yellow"),))
-    return [*lines, (), *((Span(line),) for line in full_text(message, names).splitlines())]
+        lines.append((Styled("shown in part; --whole shows all of it", "yellow"),))
+    return [*lines, (), *((Styled(line),) for line in full_text(message, names).splitlines())]

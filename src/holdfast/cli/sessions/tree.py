@@ -8,7 +8,7 @@ import click
 
 from holdfast.cli.commands import examples
 from holdfast.cli.flags import session_argument
-from holdfast.cli.lines import Span
+from holdfast.cli.lines import Styled
 from holdfast.cli.screen import output_text
 from holdfast.cli.store import with_store
 from holdfast.session import Cause, Fork
@@ -58,8 +58,8 @@ def tree_drawn(tree: LineageTree, width: int) -> list[Line]:
     return [
         *_lines(tree, width),
         (),
-        (Span("  * the one you asked for, > where it goes on", "dim"),),
-        *((Span(crop(each, width)),) for each in words),
+        (Styled("  * the one you asked for, > where it goes on", "dim"),),
+        *((Styled(crop(each, width)),) for each in words),
     ]
 
 
@@ -78,7 +78,7 @@ def _lines(tree: LineageTree, width: int) -> Iterator[Line]:
         onward = children.get(node.session.id, [])
         straight = len(onward) == 1 and onward[0].session.fork is Fork.COMPRESSION
         stem = below + (bar if onward and not straight else gap)
-        yield from ((Span(stem + words, "dim"),) for words in _views(node))
+        yield from ((Styled(stem + words, "dim"),) for words in _views(node))
         for child in reversed(onward):
             side, under = (corner, gap) if child is onward[-1] else (tee, bar)
             waiting.append(
@@ -98,11 +98,11 @@ def _line(tree: LineageTree, session: Session, lead: str, width: int) -> Line:
         "bold green" if session.id == tree.leaf else "bold" if session.id == tree.session else ""
     )
     return (
-        Span(lead, "dim"),
-        Span(session.id, style or "cyan"),
-        Span(marked, "bold"),
-        Span(about, "" if state == "live" else "dim"),
-        Span(crop(title_of(session), room) if room > 1 else ""),
+        Styled(lead, "dim"),
+        Styled(session.id, style or "cyan"),
+        Styled(marked, "bold"),
+        Styled(about, "" if state == "live" else "dim"),
+        Styled(crop(title_of(session), room) if room > 1 else ""),
     )
 
 

@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import agreed, now_ms, read_moment, session_argument, yes_flag
-from holdfast.cli.lines import Span
+from holdfast.cli.lines import Styled
 from holdfast.cli.screen import Unusable, screen, tell
 from holdfast.cli.sessions.listing import rows_drawn
 from holdfast.cli.store import with_store
@@ -103,7 +103,7 @@ def restore_command(opened: OpenStore, name: str, *, lineage: bool) -> Exit:
         return Exit.NOTHING_TO_DO
     ids = [each.id for each in chosen]
     opened.store.restore(ids)
-    opened.answer({"restored": ids}, lambda _: [(Span(f"restored {_named(chosen)}"),)])
+    opened.answer({"restored": ids}, lambda _: [(Styled(f"restored {_named(chosen)}"),)])
     return Exit.DONE
 
 
@@ -119,8 +119,8 @@ def _named(sessions: list[Session]) -> str:
 
 def _deleted(sessions: list[Session], back: str) -> list[Line]:
     return [
-        (Span(f"put {_named(sessions)} into the trash"),),
-        (Span(f"to bring it back: {back}", "dim"),),
+        (Styled(f"put {_named(sessions)} into the trash"),),
+        (Styled(f"to bring it back: {back}", "dim"),),
     ]
 
 
@@ -247,17 +247,17 @@ def _prune_drawn(chosen: Sequence[Session], options: _PruneOptions, width: int) 
     count = counted(len(chosen), "session")
     if options["dry_run"]:
         verb = "delete for good" if options["empty_trash"] else "put into the trash"
-        return [(Span(f"would {verb} {count}:", "bold"),), *_listing(chosen, width)]
+        return [(Styled(f"would {verb} {count}:", "bold"),), *_listing(chosen, width)]
     if options["empty_trash"]:
-        return [(Span(f"deleted {count} for good"),)]
+        return [(Styled(f"deleted {count} for good"),)]
     back = "holdfast sessions list --trash names them, holdfast sessions restore ID brings one back"
-    return [(Span(f"put {count} into the trash"),), (Span(back, "dim"),)]
+    return [(Styled(f"put {count} into the trash"),), (Styled(back, "dim"),)]
 
 
 def _listing(chosen: Sequence[Session], width: int) -> list[Line]:
     lines = rows_drawn([SessionRow(each) for each in chosen[:_LISTED]], width, now_ms())
     more = len(chosen) - _LISTED
-    return [*lines, (Span(f"  and {more:,} more", "dim"),)] if more > 0 else lines
+    return [*lines, (Styled(f"  and {more:,} more", "dim"),)] if more > 0 else lines
 
 
 @click.command(
@@ -283,5 +283,5 @@ def backup_command(opened: OpenStore, file: str, *, yes: bool) -> Exit:
     opened.store.backup(target)
     size = target.stat().st_size
     words = f"copied {opened.store.name} to {target} ({size:,} bytes)"
-    opened.answer({"file": str(target), "bytes": size}, lambda _: [(Span(words),)])
+    opened.answer({"file": str(target), "bytes": size}, lambda _: [(Styled(words),)])
     return Exit.DONE

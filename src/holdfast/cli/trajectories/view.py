@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Span, crop_middle, table
+from holdfast.cli.lines import Line, Styled, crop_middle, table
 from holdfast.cli.trajectories.figures import (
     PERCENTILES,
     changes,
@@ -107,10 +107,10 @@ def _headline(totals: TrajectoryTotals, width: int, *, rehearsed: bool) -> Itera
     verb, words = headline(totals, rehearsed=rehearsed)
     first, *rest = _wrapped(verb + words, width)
     style = "bold green" if totals.trajectories_compressed else "bold yellow"
-    yield (Span(verb, style), Span(first.removeprefix(verb)))
-    yield from ((Span(line),) for line in rest)
+    yield (Styled(verb, style), Styled(first.removeprefix(verb)))
+    yield from ((Styled(line),) for line in rest)
     if rehearsed:
-        yield from ((Span(line, "yellow"),) for line in _wrapped(_REHEARSAL, width))
+        yield from ((Styled(line, "yellow"),) for line in _wrapped(_REHEARSAL, width))
 
 
 def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:
@@ -125,7 +125,7 @@ def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:
     styles = {"failed": "red", "still over limit": "yellow"}
     for (name, count), line in zip(found, lines, strict=True):
         bar = pen.bar(count, whole, room) if room >= _LEAST_BAR else ""
-        yield (*line, Span(f"  {bar}", styles.get(name, "green")))
+        yield (*line, Styled(f"  {bar}", styles.get(name, "green")))
 
 
 def _changes(totals: TrajectoryTotals, width: int) -> list[Line]:
@@ -168,8 +168,8 @@ def _labeled(label: str, words: str, width: int) -> list[Line]:
     first, *rest = lines if max(map(len, lines)) <= room else _wrapped(words, room)
     indent = " " * (_LABEL + 2)
     return [
-        (Span(f"  {label:<{_LABEL}}", "dim"), Span(first)),
-        *((Span(indent + line),) for line in rest),
+        (Styled(f"  {label:<{_LABEL}}", "dim"), Styled(first)),
+        *((Styled(indent + line),) for line in rest),
     ]
 
 
@@ -179,7 +179,7 @@ def _histogram(aggregate: Aggregate, target: int, pen: _Pen) -> Iterator[Line]:
     before, after = token_bins(aggregate, edges, target)
     sides = (_Side("before", before, _BEFORE), _Side("after", after, _AFTER))
     tallest = max(before.tallest, after.tallest)
-    yield (Span("trajectories by their tokens", "bold"),)
+    yield (Styled("trajectories by their tokens", "bold"),)
     for shown in [sides] if pen.width >= _BESIDE else [(side,) for side in sides]:
         yield from _bars(shown, target, pen, tallest)
 
@@ -205,18 +205,21 @@ def _bars(sides: Sequence[_Side], target: int, pen: _Pen, tallest: int) -> Itera
         labels.pop()
     column = (pen.width - 2 - margin) // len(sides) - 2
     room = column - len(f" {tallest:,}")
-    names = (Span(f"  {side.name:<{column}}", side.style) for side in sides)
-    yield (Span(f"  {'up to':>{margin}}", "dim"), *names)
+    names = (Styled(f"  {side.name:<{column}}", side.style) for side in sides)
+    yield (Styled(f"  {'up to':>{margin}}", "dim"), *names)
     for place, label in enumerate(labels):
-        spans = [Span(f"  {label:>{margin}}")]
+        spans = [Styled(f"  {label:>{margin}}")]
         for side, found in zip(sides, counts, strict=True):
             bar = pen.bar(found[place], tallest, room)
             figure = f" {found[place]:,}" if bar else ""
-            spans += [Span(f"  {bar}", side.style), Span(f"{figure:<{column - cells(bar)}}")]
+            spans += [
+                Styled(f"  {bar}", side.style),
+                Styled(f"{figure:<{column - cells(bar)}}"),
+            ]
         yield tuple(spans)
         if place + 1 == fewest:
             words = f"  {'target':>{margin}}  "
-            yield (Span(words + "-" * (pen.width - len(words)), _TARGET),)
+            yield (Styled(words + "-" * (pen.width - len(words)), _TARGET),)
 
 
 def _sources(aggregate: Aggregate, width: int) -> list[Line]:
@@ -232,7 +235,7 @@ def _sources(aggregate: Aggregate, width: int) -> list[Line]:
     fitting = [(*row[:-1], crop_middle(clean(row[-1]), room)) for row in rows]
     lines = table(fitting, None, right=frozenset(range(len(widths))))
     if others:
-        lines.append((Span(f"  and {counted(others, 'more source')}", "dim"),))
+        lines.append((Styled(f"  and {counted(others, 'more source')}", "dim"),))
     return lines
 
 
