@@ -91,7 +91,14 @@ def command(**options: Unpack[_Options]) -> Exit:
     session file of its own. A format that cannot be written is written as openai. Several FILEs
     need a folder as OUT. A summary of what happened goes to standard error.
     """
-    wish = _wish(options)
+    wish = FileCompression(
+        format=options["format_name"],
+        to=options["to"],
+        focus=options["focus"],
+        force=options["force"],
+        dry_run=options["dry_run"],
+        conversation=options["conversation"],
+    )
     places = _places(options, wish)
     _check_report(options, places)
     settings = configuration(options, options["summarizer"]).settings
@@ -101,7 +108,10 @@ def command(**options: Unpack[_Options]) -> Exit:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
     endings = [_one(target, wish, engine) for target in places]
     _write_reports(options, endings)
-    return _exit_code(endings)
+    outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
+    if outcomes & {"", "abandoned"}:
+        return Exit.FAILED
+    return Exit.NOTHING_TO_DO if outcomes == {"unchanged"} else Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +121,6 @@ class _Ending:
     name: str
     compressed: Compressed | None
     """None when the file failed before anything was known."""
-
-
-def _wish(options: _Options) -> FileCompression:
-    return FileCompression(
-        format=options["format_name"],
-        to=options["to"],
-        focus=options["focus"],
-        force=options["force"],
-        dry_run=options["dry_run"],
-        conversation=options["conversation"],
-    )
 
 
 def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
@@ -192,13 +191,6 @@ def _write_reports(options: _Options, endings: Sequence[_Ending]) -> None:
     if len(options["files"]) == 1:
         value = {key: entry for key, entry in reports[0].items() if key != "file"}
     write_output(place, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
-
-
-def _exit_code(endings: Sequence[_Ending]) -> Exit:
-    outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
-    if outcomes & {"", "abandoned"}:
-        return Exit.FAILED
-    return Exit.NOTHING_TO_DO if outcomes == {"unchanged"} else Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)

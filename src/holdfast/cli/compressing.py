@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
     from holdfast.cli.lines import Line
     from holdfast.cli.reading import OpenedInput
-    from holdfast.compaction import CompactionReport, PrunedCounts, Report
+    from holdfast.compaction import CompactionReport
     from holdfast.engines import Engine
     from holdfast.formats import Document
-    from holdfast.summary import Audit
     from holdfast.transcript import Transcript
 
 __all__ = [
@@ -101,7 +100,7 @@ def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -
     to = None if wish.to == document.format else wish.to
     before = window_of(document)
     report = engine.compact(before, Request(focus=wish.focus, force=wish.force))
-    if to is None and not _is_writable(document):
+    if to is None and not (document.envelope is not None or document.format in WRITABLE):
         to = _INSTEAD
         told = f"{document.format} can be read, not written: this is {to}; --to chooses another"
         report = replace(report, notes=(*report.notes, told))
@@ -116,10 +115,6 @@ def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -
 def window_of(document: Document) -> Transcript:
     """Return what the model sees: a session file also keeps what it does not see any more."""
     return document.live
-
-
-def _is_writable(document: Document) -> bool:
-    return document.envelope is not None or document.format in WRITABLE
 
 
 def _left_out(document: Document, to: str | None) -> Iterator[str]:
@@ -211,33 +206,22 @@ def _themes(report: CompactionReport) -> Iterator[tuple[str, str]]:
             ),
         )
         return
-    yield "tokens", f"{found.tokens_before:,} -> {found.tokens_after:,} ({_change(found)})"
-    yield "messages", f"{found.messages_before:,} -> {found.messages_after:,}{_parts(found)}"
+    yield "tokens", f"{found.tokens_before:,} -> {found.tokens_after:,} ({-found.saved:+.0%})"
+    parts = ""
+    if found.folded:
+        parts = f" (head {found.head:,}, folded {found.folded:,}, tail {found.tail:,})"
+    yield "messages", f"{found.messages_before:,} -> {found.messages_after:,}{parts}"
     if found.pruned.any:
-        yield "pruned", _pruned(found.pruned)
+        pairs = ((getattr(found.pruned, name), words) for name, words in _PRUNED.items())
+        words = (f"{count:,} {words[count != 1]}" for count, words in pairs if count)
+        yield "pruned", ", ".join(words)
     if found.summary is not None:
         by = f" by {found.summary.model}" if found.summary.model else ""
         yield "record", f"{found.summary.origin}{by}, {found.summary.tokens:,} tokens"
     if found.audit is not None and found.audit.statements:
-        yield "audit", _audited(found.audit)
-
-
-def _audited(audit: Audit) -> str:
-    kept, asked = audit.retained, audit.statements
-    kinds = ", ".join(f"{kind} {there:,}/{wanted:,}" for kind, wanted, there in audit.kinds)
-    return f"{kept:,} of {asked:,} statements are still in the window ({kept / asked:.0%}): {kinds}"
-
-
-def _change(found: Report) -> str:
-    return f"{-found.saved:+.0%}"
-
-
-def _parts(found: Report) -> str:
-    if not found.folded:
-        return ""
-    return f" (head {found.head:,}, folded {found.folded:,}, tail {found.tail:,})"
-
-
-def _pruned(counts: PrunedCounts) -> str:
-    pairs = ((getattr(counts, name), words) for name, words in _PRUNED.items())
-    return ", ".join(f"{count:,} {words[count != 1]}" for count, words in pairs if count)
+        kept, asked = found.audit.retained, found.audit.statements
+        kinds = ", ".join(
+            f"{kind} {there:,}/{wanted:,}" for kind, wanted, there in found.audit.kinds
+        )
+        share = f"{kept:,} of {asked:,} statements are still in the window ({kept / asked:.0%})"
+        yield "audit", f"{share}: {kinds}"

@@ -48,7 +48,9 @@ def show(*, as_json: bool) -> None:
     rows += [(each.path, _value(each), str(each.origin)) for each in chosen]
     heading, *lines = table(rows, view.width, right=frozenset())
     styled = [_dimmed(line, each) for line, each in zip(lines, chosen, strict=True)]
-    view.show([(Styled(f"file: {configuration.file}{_absence()}"),), heading, *styled])
+    exists = config_file(os.environ).exists()
+    absence = "" if exists else " (not there; holdfast config init writes it)"
+    view.show([(Styled(f"file: {configuration.file}{absence}"),), heading, *styled])
 
 
 @command.command(
@@ -98,8 +100,3 @@ def _as_json(setting: Setting) -> dict[str, object]:
 def _dimmed(line: Line, setting: Setting) -> Line:
     style = "dim" if isinstance(setting.origin, Default) else ""
     return tuple(Styled(span.text, style) for span in line)
-
-
-def _absence() -> str:
-    exists = config_file(os.environ).exists()
-    return "" if exists else " (not there; holdfast config init writes it)"

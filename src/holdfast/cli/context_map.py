@@ -10,7 +10,7 @@ from holdfast.views.context_map import ContentKind, ContextMap
 from holdfast.views.words import cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "Frame",
@@ -66,7 +66,16 @@ def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
     whole = max(frame.window, census.tokens, 1)
     used = min(max(round(census.tokens / whole * room), 1), room) if census.tokens else 0
     kinds = census.kinds
-    shares = _shared_out(kinds, used)
+    # Share columns out by weight, the largest remainders first; what exists gets one if it can.
+    total = max(sum(kinds.values()), 1)
+    exact = {kind: weight / total * used for kind, weight in kinds.items()}
+    fewest = 1 if len(kinds) <= used else 0
+    shares = {kind: max(int(share), fewest) for kind, share in exact.items()}
+    while sum(shares.values()) > used:
+        roomy = [kind for kind in shares if shares[kind] > fewest]
+        shares[max(roomy, key=lambda kind: shares[kind] - exact[kind])] -= 1
+    while sum(shares.values()) < used:
+        shares[max(shares, key=lambda kind: exact[kind] - shares[kind])] += 1
     bar = [_run(kind, shares[kind], frame) for kind in kinds]
     bar.append(Styled(_FREE * (room - used), "dim"))
     place = min(round(frame.threshold / whole * room), room - 1)
@@ -112,20 +121,6 @@ def legend(census: ContextMap, frame: Frame) -> list[Line]:
 
 def _run(kind: ContentKind, count: int, frame: Frame) -> Styled:
     return Styled((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
-
-
-def _shared_out(weights: Mapping[ContentKind, int], columns: int) -> dict[ContentKind, int]:
-    """Share columns out by weight, the largest remainders first; what exists gets one if it can."""
-    total = max(sum(weights.values()), 1)
-    exact = {kind: weight / total * columns for kind, weight in weights.items()}
-    fewest = 1 if len(weights) <= columns else 0
-    given = {kind: max(int(share), fewest) for kind, share in exact.items()}
-    while sum(given.values()) > columns:
-        roomy = [kind for kind in given if given[kind] > fewest]
-        given[max(roomy, key=lambda kind: given[kind] - exact[kind])] -= 1
-    while sum(given.values()) < columns:
-        given[max(given, key=lambda kind: exact[kind] - given[kind])] += 1
-    return given
 
 
 def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:

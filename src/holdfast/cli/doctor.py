@@ -48,7 +48,30 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
     if repair:
         settings = configuration({"profile": profile}).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
-        return _repair(file, as_json=as_json)
+        if not file.exists():
+            tell(f"there is nothing to repair: {file} does not exist")
+            return Exit.NOTHING_TO_DO
+        # Imported only here: checks that touch no store need no SQLite.
+        from holdfast.wiring.upkeep import repair_file
+
+        found = repair_file(file)
+        if as_json:
+            show_json(
+                {
+                    "file": str(file),
+                    "healthy": not found.health.problems and not found.missing,
+                    "problems": list(found.problems),
+                    "done": list(found.done),
+                    "left": list(found.health.problems),
+                    "sessions": found.health.sessions,
+                    "messages": found.health.messages,
+                    "missing": found.missing,
+                    "bytes": found.health.bytes,
+                }
+            )
+        else:
+            screen().show(_drawn(file, found))
+        return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
     found = checks(os.environ, [profile] if profile else [], offline=offline)
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
@@ -66,34 +89,6 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
             lines.append((Styled(f"     {each.advice}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
-
-
-def _repair(file: Path, *, as_json: bool) -> Exit:
-    if not file.exists():
-        tell(f"there is nothing to repair: {file} does not exist")
-        return Exit.NOTHING_TO_DO
-    # Imported only here: checks that touch no store need no SQLite.
-    from holdfast.wiring.upkeep import repair_file
-
-    found = repair_file(file)
-    if as_json:
-        show_json({"file": str(file), **_fields(found)})
-    else:
-        screen().show(_drawn(file, found))
-    return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
-
-
-def _fields(found: Repaired) -> dict[str, object]:
-    return {
-        "healthy": not found.health.problems and not found.missing,
-        "problems": list(found.problems),
-        "done": list(found.done),
-        "left": list(found.health.problems),
-        "sessions": found.health.sessions,
-        "messages": found.health.messages,
-        "missing": found.missing,
-        "bytes": found.health.bytes,
-    }
 
 
 def _drawn(file: Path, found: Repaired) -> list[Line]:

@@ -101,7 +101,14 @@ def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool)
         yield from reach_checks(settings)
     yield from store_checks(settings, environ)
     yield from part_checks(settings, environ)
-    yield from _extras(settings)
+    needed = needed_extras(settings)
+    for extra, (module, purpose) in _EXTRAS.items():
+        if find_spec(module) is not None:
+            yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
+            continue
+        state = CheckState.FAIL if extra in needed else CheckState.WARN
+        advice = f"pip install 'holdfast[{extra}]'"
+        yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
 
 
 def _python() -> Check:
@@ -113,22 +120,24 @@ def _python() -> Check:
 
 def _home_folder(folder: Path) -> Check:
     try:
-        return _folder(folder)
+        existing = folder
+        while not existing.exists() and existing != existing.parent:
+            existing = existing.parent
+        if not existing.is_dir():
+            return Check(
+                "home", CheckState.FAIL, f"{existing} is not a folder", "set HOLDFAST_HOME"
+            )
+        if not os.access(existing, os.W_OK | os.X_OK):
+            return Check(
+                "home", CheckState.WARN, f"{folder} cannot be written", "set HOLDFAST_HOME"
+            )
+        return Check(
+            "home", CheckState.OK, f"{folder}{'' if folder.exists() else ' (not made yet)'}"
+        )
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         words = f"{crop(str(folder), _LONGEST_SHOWN)} cannot be looked into: {reason}"
         return Check("home", CheckState.FAIL, words, "set HOLDFAST_HOME")
-
-
-def _folder(folder: Path) -> Check:
-    existing = folder
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        return Check("home", CheckState.FAIL, f"{existing} is not a folder", "set HOLDFAST_HOME")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        return Check("home", CheckState.WARN, f"{folder} cannot be written", "set HOLDFAST_HOME")
-    return Check("home", CheckState.OK, f"{folder}{'' if folder.exists() else ' (not made yet)'}")
 
 
 def _configuration(file: Path) -> Check:
@@ -137,22 +146,19 @@ def _configuration(file: Path) -> Check:
     return Check("configuration", CheckState.OK, "defaults and environment; there is no file")
 
 
-def _extras(settings: Settings) -> Iterator[Check]:
-    needed = needed_extras(settings)
-    for extra, (module, purpose) in _EXTRAS.items():
-        if find_spec(module) is not None:
-            yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
-            continue
-        state = CheckState.FAIL if extra in needed else CheckState.WARN
-        advice = f"pip install 'holdfast[{extra}]'"
-        yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
-
-
 def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the conversation's model and at the one that writes summaries."""
     yield _window_check(settings)
     yield from _chat_model(settings, environ)
-    yield from _summary_model(settings, environ)
+    chosen = settings.auxiliary.compression
+    if chosen.model is None:
+        yield Check("summary model", CheckState.OK, "none: the record is made without a model")
+        return
+    provider, _ = provider_of(chosen.model, chosen.provider)
+    yield _summary_window(settings, f"{chosen.model} ({provider})")
+    if is_local(chosen.model, chosen.provider):
+        return
+    yield _credential("credential", provider, chosen.base_url, environ)
 
 
 def needed_extras(settings: Settings) -> frozenset[str]:
@@ -201,18 +207,6 @@ def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Chec
     yield _credential("model credential", provider, model.base_url, environ)
 
 
-def _summary_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    chosen = settings.auxiliary.compression
-    if chosen.model is None:
-        yield Check("summary model", CheckState.OK, "none: the record is made without a model")
-        return
-    provider, _ = provider_of(chosen.model, chosen.provider)
-    yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if is_local(chosen.model, chosen.provider):
-        return
-    yield _credential("credential", provider, chosen.base_url, environ)
-
-
 def _credential(name: str, provider: str, address: str | None, environ: Mapping[str, str]) -> Check:
     # A provider's own key is never sent to another server.
     variable = SERVER_KEY if address else _CREDENTIALS[provider]
@@ -249,7 +243,12 @@ def reach_checks(settings: Settings) -> Iterator[Check]:
     Nothing is said there.
     """
     for name, address in _addresses(settings).items():
-        proxy = _proxy(address)
+        # The proxy that the environment names for an address.
+        from urllib.request import getproxies, proxy_bypass
+
+        parts = urlsplit(address)
+        proxy = getproxies().get(parts.scheme, "")
+        proxy = "" if not proxy or proxy_bypass(parts.hostname or "") else proxy
         place = place_of(proxy or address)
         through = f" (the proxy before {place_of(address)})" if proxy else ""
         try:
@@ -288,15 +287,6 @@ def _addresses(settings: Settings) -> dict[str, str]:
 
 def _provider_address(name: str, provider: str) -> str:
     return _HOMES[provider_of(name, provider)[0]]
-
-
-def _proxy(address: str) -> str:
-    """Return the proxy that the environment names for an address."""
-    from urllib.request import getproxies, proxy_bypass
-
-    parts = urlsplit(address)
-    proxy = getproxies().get(parts.scheme, "")
-    return "" if not proxy or proxy_bypass(parts.hostname or "") else proxy
 
 
 def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -340,21 +330,20 @@ def _file_checks(file: Path) -> Iterator[Check]:
     except StoreError as error:
         yield Check("store", CheckState.FAIL, str(error))
         return
-    yield _contents(file, seen)
-    yield _pages(seen)
-    yield _space(file.parent, seen.bytes)
-    yield from _leases(seen)
-    yield from _trash(seen)
-
-
-def _contents(file: Path, seen: Glance) -> Check:
     words = [counted(seen.sessions, "session"), counted(seen.messages, "message")]
     words += [sized(seen.bytes), f"version {seen.version}"]
     if not os.access(file, os.W_OK):
         words.append("read-only")
     if seen.version < seen.newest_version:
         words.append(f"will be brought to version {seen.newest_version} when it is used")
-    return Check("store", CheckState.OK, f"{file}: {', '.join(words)}")
+    yield Check("store", CheckState.OK, f"{file}: {', '.join(words)}")
+    yield _pages(seen)
+    yield _space(file.parent, seen.bytes)
+    yield from _leases(seen)
+    if seen.trashed:
+        words = f"{counted(seen.trashed, 'session')} in the trash"
+        advice = "holdfast sessions prune --empty-trash deletes them for good"
+        yield Check("trash", CheckState.OK, words, advice)
 
 
 def _pages(seen: Glance) -> Check:
@@ -387,19 +376,22 @@ def _leases(seen: Glance) -> Iterator[Check]:
             yield Check("lease", CheckState.WARN, words, advice)
 
 
-def _trash(seen: Glance) -> Iterator[Check]:
-    if seen.trashed:
-        words = f"{counted(seen.trashed, 'session')} in the trash"
-        advice = "holdfast sessions prune --empty-trash deletes them for good"
-        yield Check("trash", CheckState.OK, words, advice)
-
-
 def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the engine, the memory, the tokenizer and the files of local models."""
     yield _engine(settings)
     yield from _memory(settings, environ)
     yield _tokenizer(settings)
-    yield from _model_files(environ)
+    from holdfast.config import home
+    from holdfast.providers.model_files import MODELS, find
+
+    for name, model in MODELS.items():
+        found = find(model, home(environ))
+        if found is None:
+            advice = f"holdfast models pull {name}"
+            yield Check(f"model file {name}", CheckState.OK, "not on this machine", advice)
+        else:
+            words = f"{sized(model.size)} at {found.folder}"
+            yield Check(f"model file {name}", CheckState.OK, words)
 
 
 def _engine(settings: Settings) -> Check:
@@ -453,17 +445,3 @@ def _tokenizer(settings: Settings) -> Check:
     if find_spec("splintr") is None:
         return Check("tokenizer", CheckState.OK, f"estimates for the {family} family")
     return Check("tokenizer", CheckState.OK, f"exact counts are at hand; estimates for {family}")
-
-
-def _model_files(environ: Mapping[str, str]) -> Iterator[Check]:
-    from holdfast.config import home
-    from holdfast.providers.model_files import MODELS, find
-
-    for name, model in MODELS.items():
-        found = find(model, home(environ))
-        if found is None:
-            advice = f"holdfast models pull {name}"
-            yield Check(f"model file {name}", CheckState.OK, "not on this machine", advice)
-        else:
-            words = f"{sized(model.size)} at {found.folder}"
-            yield Check(f"model file {name}", CheckState.OK, words)

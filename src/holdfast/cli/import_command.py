@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from holdfast.agent_files.opening import Look
     from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
-    from holdfast.formats.document import Problem
     from holdfast.wiring.importing import Taken
 
 __all__ = ["command"]
@@ -384,24 +383,16 @@ class ImportRun:
         if before is None:
             self._taken[path] = taken
             return taken
-        self._taken[path] = _after(before, taken)
-        return replace(taken, tally=replace(taken.tally, problems=_fresh(before, taken)))
-
-
-def _fresh(before: Taken, now: Taken) -> tuple[Problem, ...]:
-    """Return the problems of a file that was read again which it did not have before."""
-    old = frozenset(before.tally.problems)
-    return tuple(each for each in now.tally.problems if each not in old)
-
-
-def _after(before: Taken, now: Taken) -> Taken:
-    """Return what became of a file that was looked at again, because it changed."""
-    # One that is as it was when it was imported is not read, and tells nothing.
-    latest = before if now.tally == Tally() else now
-    tally = replace(_together([before.tally, now.tally]), problems=latest.tally.problems)
-    idle = now.status in (Status.UNCHANGED, Status.EMPTY)
-    status = before.status if idle else now.status
-    return replace(now, tally=tally, status=status)
+        # What became of a file that was looked at again, because it changed.
+        # One that is as it was when it was imported is not read, and tells nothing.
+        latest = before if taken.tally == Tally() else taken
+        tally = replace(_together([before.tally, taken.tally]), problems=latest.tally.problems)
+        idle = taken.status in (Status.UNCHANGED, Status.EMPTY)
+        status = before.status if idle else taken.status
+        self._taken[path] = replace(taken, tally=tally, status=status)
+        old = frozenset(before.tally.problems)
+        fresh = tuple(each for each in taken.tally.problems if each not in old)
+        return replace(taken, tally=replace(taken.tally, problems=fresh))
 
 
 def _together(tallies: Sequence[Tally]) -> Tally:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
     from holdfast.cli.lines import Line
-    from holdfast.transfer import Skipped
     from holdfast.wiring.importing import Taken
 
 __all__ = ["ImportReport", "offer_drawn", "places_drawn", "problems_drawn", "report_drawn"]
@@ -171,12 +170,16 @@ def _taken_fields(taken: Taken) -> dict[str, object]:
         "messages": tally.count.messages,
         "problems": len(tally.problems),
         **({"reason": taken.reason} if taken.reason else {}),
-        **({"skipped": [_skipped_fields(each) for each in tally.skipped]} if tally.skipped else {}),
+        **(
+            {
+                "skipped": [
+                    {"session": each.session, "reason": each.reason} for each in tally.skipped
+                ]
+            }
+            if tally.skipped
+            else {}
+        ),
     }
-
-
-def _skipped_fields(skipped: Skipped) -> dict[str, object]:
-    return {"session": skipped.session, "reason": skipped.reason}
 
 
 def _other_fields(file: str, status: str, reason: str) -> dict[str, object]:

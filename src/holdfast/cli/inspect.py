@@ -166,9 +166,10 @@ def _heading(found: Inspection) -> Iterator[Line]:
 def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
     room = frame.width - 4
     whole = max(frame.window, found.usage.tokens)
+    percent = f"{found.usage.tokens / max(frame.window, 1):.0%}"
     yield (
         Styled("the window", "bold"),
-        Styled(f" of {frame.window:,} tokens, {_percent(found.usage.tokens, frame.window)} used"),
+        Styled(f" of {frame.window:,} tokens, {percent} used"),
         Styled(f" (a column is {_tokens(whole / room)})", "dim"),
     )
     yield from window_bar(found.usage, frame)
@@ -222,7 +223,3 @@ def _verdict(found: Inspection) -> Iterator[Line]:
 
 def _tokens(width: float) -> str:
     return counted(round(width), "token") if width >= 1 else "under 1 token"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{part / max(whole, 1):.0%}"

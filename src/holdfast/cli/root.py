@@ -62,7 +62,11 @@ def _ended(run: Callable[[], object]) -> int:
         tell(*error.format_message().splitlines())
         return Exit.USAGE
     except click.UsageError as error:
-        return _misused(error)
+        context = error.ctx
+        tell(f"holdfast: {_sentence(error.format_message())}")
+        if context is not None:
+            tell(f"Try: {context.command_path} --help")
+        return Exit.USAGE
     except click.ClickException as error:
         return _failed(error.format_message())
     except (click.Abort, KeyboardInterrupt):
@@ -75,7 +79,9 @@ def _ended(run: Callable[[], object]) -> int:
         return _failed(str(error), error)
     except OSError as error:
         _let_go_of_output()
-        return _failed(_words(error), error)
+        named = f"{error.filename}: " if error.filename else ""
+        words = f"{named}{(error.strerror or str(error)).lower()}"
+        return _failed(words, error)
     except Exception as error:  # noqa: BLE001 - the outermost edge
         return _failed(
             f"an unexpected {type(error).__name__}: {error}. This is a bug in holdfast; please "
@@ -83,14 +89,6 @@ def _ended(run: Callable[[], object]) -> int:
             error,
         )
     return code if isinstance(code, int) else Exit.DONE
-
-
-def _misused(error: click.UsageError) -> int:
-    context = error.ctx
-    tell(f"holdfast: {_sentence(error.format_message())}")
-    if context is not None:
-        tell(f"Try: {context.command_path} --help")
-    return Exit.USAGE
 
 
 def _failed(message: str, error: BaseException | None = None) -> int:
@@ -105,11 +103,6 @@ def _failed(message: str, error: BaseException | None = None) -> int:
 def _sentence(message: str) -> str:
     """Return a message without the full stop that libraries differ about."""
     return message.strip().removesuffix(".")
-
-
-def _words(error: OSError) -> str:
-    named = f"{error.filename}: " if error.filename else ""
-    return f"{named}{(error.strerror or str(error)).lower()}"
 
 
 def _let_go_of_output() -> None:

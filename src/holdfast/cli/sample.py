@@ -96,7 +96,8 @@ class SampleRun:
 def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) -> list[Line]:
     """Return everything that is shown."""
     after = showing.report.result.transcript
-    frame = _frame(showing, view)
+    policy = showing.policy
+    frame = Frame(policy.context_length, policy.threshold_tokens, view.width, view.colored)
     lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
     lines += [*_record(after, view.width, full=full), ()]
     lines += [(Styled("what the model sees now", "bold"),), *_shape(after, view.width), ()]
@@ -106,11 +107,6 @@ def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) 
         for command, about in (_ON_OWN_FILES if full else _WAYS_ON).items()
     ]
     return lines
-
-
-def _frame(showing: SampleRun, view: OutputScreen) -> Frame:
-    policy = showing.policy
-    return Frame(policy.context_length, policy.threshold_tokens, view.width, view.colored)
 
 
 def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:

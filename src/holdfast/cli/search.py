@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import OutputScreen
     from holdfast.cli.store import OpenStore
     from holdfast.config import Setting
-    from holdfast.recall.shapes import Excerpts, Result
+    from holdfast.recall.shapes import Excerpts
 
 __all__ = ["command", "hits_drawn"]
 
@@ -116,25 +116,10 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
-    asked = Asked(_discovery(opened, query, options), include_current=True)
-    found = search_in(opened.store).look(asked)
-    if isinstance(found, Wrong):
-        return _none(found.problem, query, as_json=opened.as_json)
-    document = search_json(found, options["limit"])
-    if not document["results"]:
-        return _none(_hint(opened, options), query, as_json=opened.as_json)
-    if opened.as_json:
-        show_json(document)
-    else:
-        _draw(found, is_within=options["session"] is not None)
-    return Exit.DONE
-
-
-def _discovery(opened: OpenStore, query: str, options: _Options) -> Discovery:
     from holdfast.views.sessions import find_session
 
     named = options["session"]
-    return Discovery(
+    discovery = Discovery(
         query=query,
         scope=Scope(
             roles=tuple(map(Role, options["roles"])),
@@ -148,14 +133,22 @@ def _discovery(opened: OpenStore, query: str, options: _Options) -> Discovery:
         newest=options["sort"] == "newest",
         session_id=find_session(opened.store, named).id if named else "",
     )
+    asked = Asked(discovery, include_current=True)
+    found = search_in(opened.store).look(asked)
+    if isinstance(found, Wrong):
+        return _none(found.problem, query, as_json=opened.as_json)
+    document = search_json(found, options["limit"])
+    if not document["results"]:
+        return _none(_hint(opened, options), query, as_json=opened.as_json)
+    if opened.as_json:
+        show_json(document)
+    else:
+        from holdfast.recall.shapes import Excerpts
 
-
-def _draw(found: Result, *, is_within: bool) -> None:
-    from holdfast.recall.shapes import Excerpts
-
-    if isinstance(found, Excerpts):
-        view = screen()
-        view.show(hits_drawn(found, view, now_ms(), is_within=is_within))
+        if isinstance(found, Excerpts):
+            view = screen()
+            view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
+    return Exit.DONE
 
 
 def _none(reason: str, query: str, *, as_json: bool) -> Exit:

@@ -70,18 +70,14 @@ def opened_store(settings: Settings, *, as_json: bool) -> Generator[OpenStore]:
     """
     file = store_file(settings.store.url, settings.store.profile, os.environ)
     if not file.exists():
-        raise NoSessions(_absence(settings, str(file)))
+        others = [each for each in profile_names(os.environ) if each != settings.store.profile]
+        there = f"; profiles with sessions: {', '.join(others)}" if others else ""
+        raise NoSessions(f"there are no sessions yet: {file} does not exist{there}")
     store = store_of(settings, os.environ)
     try:
         yield OpenStore(settings, store, as_json)
     finally:
         store.close()
-
-
-def _absence(settings: Settings, file: str) -> str:
-    others = [each for each in profile_names(os.environ) if each != settings.store.profile]
-    there = f"; profiles with sessions: {', '.join(others)}" if others else ""
-    return f"there are no sessions yet: {file} does not exist{there}"
 
 
 def find_leaf(store: Store, name: str) -> Session:

@@ -105,7 +105,8 @@ def context_map(transcript: Transcript, scale: Scale) -> ContextMap:
 def _pieces(message: Message, scale: Scale) -> Iterator[tuple[ContentKind, int]]:
     left = scale.weigh(message)
     for part in message.parts:
-        images = _images(part)
+        content = part.content if isinstance(part, ToolResult) else (part,)
+        images = IMAGE_TOKENS * sum(isinstance(piece, Media) for piece in content)
         if images:
             yield ContentKind.IMAGES, images
         tokens = scale.weigh(Message(message.role, (part,))) - MESSAGE_TOKENS - images
@@ -115,11 +116,6 @@ def _pieces(message: Message, scale: Scale) -> Iterator[tuple[ContentKind, int]]
     if left:
         # Role and separators around the parts.
         yield _SPEAKERS[message.role], left
-
-
-def _images(part: Part) -> int:
-    content = part.content if isinstance(part, ToolResult) else (part,)
-    return IMAGE_TOKENS * sum(isinstance(piece, Media) for piece in content)
 
 
 def _kind(part: Part, role: Role) -> ContentKind:

@@ -125,12 +125,9 @@ def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
 
 def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
     """Return what the model sees now as a file, without anything that came before."""
-    return _lines(tell_window(transcript, _about(store, id_)), name)
-
-
-def _about(store: Store, id_: str) -> About:
     first = next(iter(tell_session(store, id_)))
-    return first.about if isinstance(first, Begun) else About()
+    about = first.about if isinstance(first, Begun) else About()
+    return _lines(tell_window(transcript, about), name)
 
 
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:

@@ -86,7 +86,10 @@ def _part(part: Part, role: Role) -> str:
     match part:
         case ToolCall() | ToolResult():
             title, _, content = words.partition("\n")
-            return f"{title}\n\n{_fenced(content)}"
+            # The text in a fence that is longer than any in the text.
+            longest = max((len(ticks) for ticks in _TICKS.findall(content)), default=2)
+            fence = "`" * (longest + 1)
+            return f"{title}\n\n{fence}\n{content}\n{fence}"
         case Thinking(text):
             return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
         case Summary():
@@ -100,13 +103,6 @@ def _part(part: Part, role: Role) -> str:
 def _summary(summary: Summary) -> str:
     origin = f" by {summary.origin}" if summary.origin else ""
     return f"*Summary{origin} of what was folded:*\n\n{summary.text}"
-
-
-def _fenced(text: str) -> str:
-    """Return the text in a fence that is longer than any in the text."""
-    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}\n{text}\n{fence}"
 
 
 def _since(*, is_undone: bool) -> str:

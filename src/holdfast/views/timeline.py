@@ -117,35 +117,31 @@ def timeline(
     for place, stretch in enumerate(way_to(store, session.id)):
         if place:
             yield TimelineFork(store.session(stretch.session))
-        yield from _events(store, stretch, visibility)
+        changes = [] if stretch.left else _changes(store, stretch)
+        summaries: list[Entry] = []
+        for entry in logged(store, stretch):
+            while changes and changes[0][0] < entry.position:
+                yield _with(changes.pop(0)[1], summaries)
+            if entry.message.summary is not None:
+                summaries.append(entry)
+            # Of a deleted session even what a compaction wrote is told: nothing else is left of it.
+            if entry.kind is Kind.SAID or stretch.left:
+                message = store.whole(entry.id) if entry.shortened else entry.message
+                yield TimelineMessage(entry, message, visibility.get(entry.id, Visibility.GONE))
+        for _, change in changes:
+            yield _with(change, summaries)
+        for entry in summaries:
+            # A branch may show what was written in a pass that it shows only in part.
+            if entry.kind is not Kind.SAID and not stretch.left:
+                yield TimelineMessage(
+                    entry, entry.message, visibility.get(entry.id, Visibility.GONE)
+                )
 
 
 def window_timeline(store: Store, session: Session) -> Iterator[TimelineEvent]:
     """Tell what the model sees now, and nothing else."""
     for entry in window_entries(store, session.id):
         yield TimelineMessage(entry, entry.message, Visibility.SEEN)
-
-
-def _events(
-    store: Store, stretch: Stretch, visibility: Mapping[int, Visibility]
-) -> Iterator[TimelineEvent]:
-    changes = [] if stretch.left else _changes(store, stretch)
-    summaries: list[Entry] = []
-    for entry in logged(store, stretch):
-        while changes and changes[0][0] < entry.position:
-            yield _with(changes.pop(0)[1], summaries)
-        if entry.message.summary is not None:
-            summaries.append(entry)
-        # Of a deleted session even what a compaction wrote is told: nothing else is left of it.
-        if entry.kind is Kind.SAID or stretch.left:
-            message = store.whole(entry.id) if entry.shortened else entry.message
-            yield TimelineMessage(entry, message, visibility.get(entry.id, Visibility.GONE))
-    for _, change in changes:
-        yield _with(change, summaries)
-    for entry in summaries:
-        # A branch may show what was written in a pass that it shows only in part.
-        if entry.kind is not Kind.SAID and not stretch.left:
-            yield TimelineMessage(entry, entry.message, visibility.get(entry.id, Visibility.GONE))
 
 
 def _changes(

@@ -17,7 +17,6 @@ from holdfast.transcript import is_user_word
 from holdfast.views.words import counted
 
 if TYPE_CHECKING:
-    from holdfast.agent.events import Event
     from holdfast.cli.chat.room import ChatRoom, PromptReader
     from holdfast.cli.lines import Line
 
@@ -124,35 +123,40 @@ def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
     turns = failed = 0
     while (words := reader.read()) is not None:
         turns += 1
-        told = _turn_fields(room, words)
+        # What came of one message.
+        told: dict[str, object] = {
+            "said": words,
+            "answer": None,
+            "stopped": None,
+            "tools": [],
+            "warnings": [],
+            "compactions": 0,
+            **_outcome_fields(room, words),
+            "warning": _standing(room),
+            "session": room.chat.id,
+        }
         failed += told["stopped"] is not None
         click.echo(json.dumps(told, ensure_ascii=False))
     return turns, failed
-
-
-def _turn_fields(room: ChatRoom, words: str) -> dict[str, object]:
-    """Return what came of one message."""
-    told: dict[str, object] = {
-        "said": words,
-        "answer": None,
-        "stopped": None,
-        "tools": [],
-        "warnings": [],
-        "compactions": 0,
-    }
-    return {
-        **told,
-        **_outcome_fields(room, words),
-        "warning": _standing(room),
-        "session": room.chat.id,
-    }
 
 
 def _outcome_fields(room: ChatRoom, words: str) -> dict[str, object]:
     if words.startswith("/") and not words.startswith("//"):
         return {"stopped": _COMMAND}
     try:
-        return _figures(list(room.agent.turn(words.removeprefix("/"))))
+        events = list(room.agent.turn(words.removeprefix("/")))
+        done = next((event for event in events if isinstance(event, Done)), None)
+        stopped = next((event for event in events if isinstance(event, Stopped)), None)
+        return {
+            "answer": done.reply if done else None,
+            "stopped": stopped.reason if stopped else None,
+            "tools": [event.call.name for event in events if isinstance(event, Asked)],
+            "warnings": [event.text for event in events if isinstance(event, Warned)],
+            "compactions": sum(isinstance(event, Folded) for event in events),
+            "prompt_tokens": done.usage.prompt_tokens if done else 0,
+            "output_tokens": done.usage.output_tokens if done else 0,
+            "cost": done.usage.cost if done else 0.0,
+        }
     except HoldfastError as error:
         return {"stopped": str(error)}
 
@@ -163,18 +167,3 @@ def _standing(room: ChatRoom) -> str:
         return room.chat.status().warning
     except HoldfastError as error:
         return str(error)
-
-
-def _figures(events: list[Event]) -> dict[str, object]:
-    done = next((event for event in events if isinstance(event, Done)), None)
-    stopped = next((event for event in events if isinstance(event, Stopped)), None)
-    return {
-        "answer": done.reply if done else None,
-        "stopped": stopped.reason if stopped else None,
-        "tools": [event.call.name for event in events if isinstance(event, Asked)],
-        "warnings": [event.text for event in events if isinstance(event, Warned)],
-        "compactions": sum(isinstance(event, Folded) for event in events),
-        "prompt_tokens": done.usage.prompt_tokens if done else 0,
-        "output_tokens": done.usage.output_tokens if done else 0,
-        "cost": done.usage.cost if done else 0.0,
-    }

@@ -140,7 +140,11 @@ def status_line(status: Status, footing: CostStatus, width: int) -> Line:
 def _rest(status: Status, footing: CostStatus) -> list[_Piece]:
     found: list[_Piece] = []
     if status.troubles:
-        head = _headline(status.troubles[0])
+        # Who failed and how, without the details that follow.
+        words = clean(status.troubles[0])
+        lead = GIVEN_UP if words.startswith(GIVEN_UP) else ""
+        cause = _CLAUSE_END.split(words.removeprefix(lead), maxsplit=1)[0] or words
+        head = crop(f"{lead}{cause.removesuffix('.')}", _HEADLINE)
         forms = (f"{head}, /status", head, "warning, /status", "warning", "!")
         found.append(_Piece(forms, "bold yellow"))
     if status.compacting:
@@ -159,14 +163,6 @@ def _rest(status: Status, footing: CostStatus) -> list[_Piece]:
     found.append(_Piece((clean(status.model) or "no model",)))
     found.append(_Piece((clean(status.title) or status.session,), least=_TITLE))
     return found
-
-
-def _headline(sentence: str) -> str:
-    """Return who failed and how, without the details that follow."""
-    words = clean(sentence)
-    lead = GIVEN_UP if words.startswith(GIVEN_UP) else ""
-    cause = _CLAUSE_END.split(words.removeprefix(lead), maxsplit=1)[0] or words
-    return crop(f"{lead}{cause.removesuffix('.')}", _HEADLINE)
 
 
 def _short(count: int) -> str:

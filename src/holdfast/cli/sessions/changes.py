@@ -170,19 +170,18 @@ def _stepped(
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
     else:
-        opened.answer(_step_fields(found, done=taken), lambda _: _step_drawn(found, done))
+        opened.answer(
+            {
+                "session": found.session,
+                "done": taken,
+                "messages_before": len(found.before.entries),
+                "messages_after": len(found.after.entries),
+                "tokens_before": found.before.tokens,
+                "tokens_after": found.after.tokens,
+            },
+            lambda _: _step_drawn(found, done),
+        )
     return Exit.DONE if taken else Exit.NOTHING_TO_DO
-
-
-def _step_fields(step: _Step, *, done: bool) -> dict[str, object]:
-    return {
-        "session": step.session,
-        "done": done,
-        "messages_before": len(step.before.entries),
-        "messages_after": len(step.after.entries),
-        "tokens_before": step.before.tokens,
-        "tokens_after": step.after.tokens,
-    }
 
 
 def _step_drawn(step: _Step, done: str) -> list[Line]:
@@ -224,32 +223,6 @@ def fork_command(opened: OpenStore, name: str, **options: Unpack[_ForkOptions]) 
     """
     parent = find_session(opened.store, name)
     shown = _shared(opened.store, parent, options["at"])
-    child = _spawned(opened, parent, shown, options)
-    fields = {**session_fields(child), "messages": len(shown)}
-    opened.answer(fields, lambda _: _fork_drawn(child, parent, len(shown)))
-
-
-def _shared(store: Store, parent: Session, at: int | None) -> tuple[Entry, ...]:
-    """Return what the fork shows: the window, or an older one that still had the message."""
-    window = store.window(parent.id).entries
-    if at is None:
-        return window
-    older = [view.id for view in reversed(store.views(parent.id))]
-    for view in [None, *older, None]:
-        if any(entry.id == at for entry in window):
-            return up_to(window, at)
-        window = store.window_at(parent.id, view).entries
-    raise Unusable(f"message {at} is in no window of session {parent.id}{_elsewhere(store, at)}")
-
-
-def _elsewhere(store: Store, at: int) -> str:
-    home = store.entry(at).session
-    return f"; it was said in session {home}, which can be forked instead"
-
-
-def _spawned(
-    opened: OpenStore, parent: Session, shown: tuple[Entry, ...], options: _ForkOptions
-) -> Session:
     parts = live_session_of(opened.settings, opened.store, parent).parts
     taken = [each.title for each in opened.store.lineage(parent.id)]
     child = Session(
@@ -263,14 +236,28 @@ def _spawned(
         fork=Fork.BRANCH,
     )
     end = EndReason.BRANCHED if options["end_parent"] else None
-    return opened.store.spawn(Spawn(child=child, shows=shown, parent_end=end))
+    child = opened.store.spawn(Spawn(child=child, shows=shown, parent_end=end))
+    fields = {**session_fields(child), "messages": len(shown)}
+    words = f"{child.title or 'it'} shares {counted(len(shown), 'message')} with {parent.id}"
+    opened.answer(
+        fields,
+        lambda _: [(Styled(child.id, "bold green"),), (Styled(words),)],
+    )
 
 
-def _fork_drawn(child: Session, parent: Session, count: int) -> list[Line]:
-    return [
-        (Styled(child.id, "bold green"),),
-        (Styled(f"{child.title or 'it'} shares {counted(count, 'message')} with {parent.id}"),),
-    ]
+def _shared(store: Store, parent: Session, at: int | None) -> tuple[Entry, ...]:
+    """Return what the fork shows: the window, or an older one that still had the message."""
+    window = store.window(parent.id).entries
+    if at is None:
+        return window
+    older = [view.id for view in reversed(store.views(parent.id))]
+    for view in [None, *older, None]:
+        if any(entry.id == at for entry in window):
+            return up_to(window, at)
+        window = store.window_at(parent.id, view).entries
+    home = store.entry(at).session
+    elsewhere = f"; it was said in session {home}, which can be forked instead"
+    raise Unusable(f"message {at} is in no window of session {parent.id}{elsewhere}")
 
 
 @click.command("rename", epilog=examples('holdfast sessions rename last "The billing bug"'))
@@ -340,7 +327,10 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
         raise click.UsageError("name the message whose pin is to be removed")
     session = find_leaf(opened.store, name)
     if message is not None:
-        _check_message(opened, session, message)
+        # Refuse a message of another conversation: its pin would do nothing.
+        home = opened.store.session(opened.store.entry(message).session)
+        if home.root != session.root:
+            raise Unusable(f"message {message} belongs to session {home.id}, not to {session.id}")
         opened.store.pin(session.id, message, pinned=not remove)
     pins = [opened.store.entry(each) for each in sorted(opened.store.pins(session.id))]
     if not pins and not opened.as_json:
@@ -371,13 +361,6 @@ def end_command(opened: OpenStore, name: str, *, reopen: bool) -> Exit:
     words = f"{'reopened' if reopen else 'ended'} session {changed.id}"
     opened.answer(session_fields(changed), lambda _: [(Styled(words),)])
     return Exit.DONE
-
-
-def _check_message(opened: OpenStore, session: Session, message: int) -> None:
-    """Refuse a message of another conversation: its pin would do nothing."""
-    home = opened.store.session(opened.store.entry(message).session)
-    if home.root != session.root:
-        raise Unusable(f"message {message} belongs to session {home.id}, not to {session.id}")
 
 
 def _pins(pins: list[Entry], width: int) -> list[Line]:

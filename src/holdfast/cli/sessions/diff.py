@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.cli.lines import Line
     from holdfast.cli.store import OpenStore
     from holdfast.conversation import Difference
-    from holdfast.session import Entry, Session
+    from holdfast.session import Entry
     from holdfast.summary import Stated
     from holdfast.views.compaction_diff import CompactionDiff
 
@@ -73,16 +73,12 @@ def diff_command(opened: OpenStore, name: str, *, number: int | None, limit: int
     redactor = Redactor(opened.settings.redaction.extra_patterns)
     found = compaction_diff(opened.store, session, number, redactor.redact)
     if found is None:
-        tell(_none(opened, session))
+        leaf = latest_leaf(opened.store.lineage(session.id), session.id)
+        onward = f"; it goes on in {leaf.id}" if leaf.id != session.id else ""
+        tell(f"session {session.id} has had no compaction{onward}")
         return Exit.NOTHING_TO_DO
     opened.answer(found.as_json(), lambda view: diff_drawn(found, limit, view.width))
     return Exit.DONE
-
-
-def _none(opened: OpenStore, session: Session) -> str:
-    leaf = latest_leaf(opened.store.lineage(session.id), session.id)
-    onward = f"; it goes on in {leaf.id}" if leaf.id != session.id else ""
-    return f"session {session.id} has had no compaction{onward}"
 
 
 def diff_drawn(found: CompactionDiff, limit: int, width: int) -> list[Line]:

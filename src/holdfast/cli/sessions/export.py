@@ -127,12 +127,10 @@ def _check(context: click.Context, options: _Options, *, as_json: bool) -> None:
     if options["name"] is None:
         raise click.UsageError("Missing argument 'ID'; only --for-training does without one")
     for each in context.command.params:
-        if each.name in TrainingFlags.__annotations__ and _is_given(context, each.name):
+        if each.name in TrainingFlags.__annotations__ and (
+            context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+        ):
             raise click.UsageError(f"{each.opts[0]} goes with --for-training")
-
-
-def _is_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _export(opened: OpenStore, name: str, options: _Options) -> None:

@@ -92,7 +92,14 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
     try:
         settings = configuration({"profile": profile}).settings
         with opened_store(settings, as_json=as_json) as opened:
-            wanted = _wanted(options)
+            wanted = Listing(
+                sources=meant_sources(options["sources"]),
+                since=options["since"],
+                until=options["until"],
+                title=options["title"],
+                trashed=options["trash"],
+                limit=options["limit"],
+            )
             single = options["every"] or options["trash"]
             rows = (every_session if single else conversations)(opened.store, wanted)
             if rows or as_json:
@@ -113,17 +120,6 @@ def _room(view: OutputScreen) -> int | None:
     return view.width if is_limited else None
 
 
-def _wanted(options: _Options) -> Listing:
-    return Listing(
-        sources=meant_sources(options["sources"]),
-        since=options["since"],
-        until=options["until"],
-        title=options["title"],
-        trashed=options["trash"],
-        limit=options["limit"],
-    )
-
-
 def _nothing(options: _Options, place: str) -> str:
     if options["trash"]:
         return f"the trash of {place} is empty"
@@ -142,16 +138,7 @@ def rows_drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[
         now: The time.
     """
     known = [_cells(row, now, is_whole=width is None) for row in rows]
-    columns = _chosen(known, width)
-    cells_shown = [[each[column] for column in columns] for each in known]
-    right = frozenset({columns.index("entries")} if "entries" in columns else ())
-    first, *lines = table([columns, *cells_shown], width, right=right)
-    styled = [_styled(line, row) for line, row in zip(lines, rows, strict=True)]
-    return [first, *styled]
-
-
-def _chosen(known: Sequence[Mapping[str, str]], width: int | None) -> list[str]:
-    """Return the columns that say something and leave the title enough room."""
+    # The columns that say something and leave the title enough room.
     telling = [name for name in _BY_WEIGHT if any(each[name] not in _USUAL for each in known)]
     if width is not None:
         room = width - _TITLE - _GAP - _column("id", known)
@@ -162,7 +149,12 @@ def _chosen(known: Sequence[Mapping[str, str]], width: int | None) -> list[str]:
                 break
             fitting.append(name)
         telling = fitting
-    return [name for name in _ORDER if name in {"id", "title", *telling}]
+    columns = [name for name in _ORDER if name in {"id", "title", *telling}]
+    cells_shown = [[each[column] for column in columns] for each in known]
+    right = frozenset({columns.index("entries")} if "entries" in columns else ())
+    first, *lines = table([columns, *cells_shown], width, right=right)
+    styled = [_styled(line, row) for line, row in zip(lines, rows, strict=True)]
+    return [first, *styled]
 
 
 def _column(name: str, known: Sequence[Mapping[str, str]]) -> int:

@@ -84,7 +84,15 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
     """
     session = find_session(opened.store, name)
     if options["message"] is not None:
-        _show_message(opened, options["message"], whole=options["whole"])
+        entry = opened.store.entry(options["message"])
+        message = opened.store.whole(options["message"]) if options["whole"] else entry.message
+        names = (
+            call_names(opened.store, entry)
+            if any(not each.name for each in message.results)
+            else {}
+        )
+        fields = {**message_fields(entry, message), "text": full_text(message, names)}
+        opened.answer(fields, lambda _: message_drawn(entry, message, names))
         return
     if options["whole"]:
         raise click.UsageError("--whole goes with --message")
@@ -97,16 +105,6 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
     opened.answer(
         shown.as_json(kept, left_out), lambda view: session_drawn(shown, kept, left_out, view)
     )
-
-
-def _show_message(opened: OpenStore, number: int, *, whole: bool) -> None:
-    entry = opened.store.entry(number)
-    message = opened.store.whole(number) if whole else entry.message
-    names = (
-        call_names(opened.store, entry) if any(not each.name for each in message.results) else {}
-    )
-    fields = {**message_fields(entry, message), "text": full_text(message, names)}
-    opened.answer(fields, lambda _: message_drawn(entry, message, names))
 
 
 def session_drawn(

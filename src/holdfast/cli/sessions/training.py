@@ -187,34 +187,9 @@ def export_for_training(
     opened: OpenStore, name: str | None, format_name: str, output: str, flags: TrainingFlags
 ) -> Exit:
     """Write a training file, or the files of a split, and say what is in them."""
-    wanted = _wanted(opened, format_name, flags)
-    selection = wanted.selection
-    if name is None:
-        lineages: Iterable[tuple[str, tuple[str, ...]]] = order_of(opened.store, selection)
-    else:
-        session = find_session(opened.store, name)
-        lineages = [(session.root, (session.id,))]
-    told = _Told(_files(output, wanted.split))
-    told.by_side.update({side: _Figures() for side in told.files})
-    found = _counted(examples(opened.store, wanted, lineages), told)
-    first = next(found, None)
-    if first is None:
-        return _nothing(opened, told)
-    with drafts(tuple(told.files.values())) as streams, ExitStack() as packers:
-        writers = {
-            side: packers.enter_context(packed(file, stream))
-            for (side, file), stream in zip(told.files.items(), streams, strict=True)
-        }
-        for example in chain((first,), found):
-            writers[example.side].write(example.line)
-    _say(opened, told)
-    return Exit.DONE
-
-
-def _wanted(opened: OpenStore, format_name: str, flags: TrainingFlags) -> TrainingExport:
     shares = flags["split"]
     settings = opened.settings
-    return TrainingExport(
+    wanted = TrainingExport(
         format=format_name,
         synthetic=SyntheticChoice(flags["synthetic"]),
         original=flags["original"],
@@ -233,6 +208,31 @@ def _wanted(opened: OpenStore, format_name: str, flags: TrainingFlags) -> Traini
         redactor=Redactor(settings.redaction.extra_patterns) if flags["redact"] else None,
         counter=counter_of(settings),
     )
+    selection = wanted.selection
+    if name is None:
+        lineages: Iterable[tuple[str, tuple[str, ...]]] = order_of(opened.store, selection)
+    else:
+        session = find_session(opened.store, name)
+        lineages = [(session.root, (session.id,))]
+    told = _Told(_files(output, wanted.split))
+    told.by_side.update({side: _Figures() for side in told.files})
+    found = _counted(examples(opened.store, wanted, lineages), told)
+    first = next(found, None)
+    if first is None:
+        if opened.as_json:
+            show_json(_as_json(told, written=False))
+        else:
+            tell(f"there is nothing to export from {opened.store.name}{_left_out(told)}")
+        return Exit.NOTHING_TO_DO
+    with drafts(tuple(told.files.values())) as streams, ExitStack() as packers:
+        writers = {
+            side: packers.enter_context(packed(file, stream))
+            for (side, file), stream in zip(told.files.items(), streams, strict=True)
+        }
+        for example in chain((first,), found):
+            writers[example.side].write(example.line)
+    _say(opened, told)
+    return Exit.DONE
 
 
 def _files(output: str, split: Split | None) -> dict[str, str]:
@@ -255,14 +255,6 @@ def _counted(found: Iterable[Example | LeftOut], told: _Told) -> Iterator[Exampl
             told.all.add(each)
             told.by_side[each.side].add(each)
             yield each
-
-
-def _nothing(opened: OpenStore, told: _Told) -> Exit:
-    if opened.as_json:
-        show_json(_as_json(told, written=False))
-    else:
-        tell(f"there is nothing to export from {opened.store.name}{_left_out(told)}")
-    return Exit.NOTHING_TO_DO
 
 
 def _as_json(told: _Told, *, written: bool) -> dict[str, object]:

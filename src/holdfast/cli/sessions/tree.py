@@ -14,14 +14,14 @@ from holdfast.cli.store import with_store
 from holdfast.session import Cause, Fork
 from holdfast.views.lineage import lineage_tree, parent_words
 from holdfast.views.sessions import find_session, state_of, title_of
-from holdfast.views.words import cells, clock_time, crop
+from holdfast.views.words import cells, clock_time, counted, crop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.cli.lines import Line
     from holdfast.cli.store import OpenStore
-    from holdfast.session import CompactionRecord, Session
+    from holdfast.session import CompactionRecord
     from holdfast.views.lineage import LineageNode, LineageTree
 
 __all__ = ["tree_command"]
@@ -74,7 +74,23 @@ def _lines(tree: LineageTree, width: int) -> Iterator[Line]:
     waiting = [(node, "", "") for node in reversed(children.get("", []))]
     while waiting:
         node, lead, below = waiting.pop()
-        yield _line(tree, node.session, lead, width)
+        mark = ("*" if node.session.id == tree.session else "") + (
+            ">" if node.session.id == tree.leaf else ""
+        )
+        state = state_of(node.session)
+        kind = f"by {node.session.fork}, " if node.session.fork else ""
+        ended = state if state in ("live", "trash") else f"ended ({state})"
+        about = f"  {kind}{ended}, {counted(node.session.size, 'entry', 'entries')}  "
+        marked = f" {mark}" if mark else ""
+        room = width - cells(lead) - len(node.session.id) - cells(marked) - cells(about)
+        style = "bold green" if ">" in mark else "bold" if "*" in mark else "cyan"
+        yield (
+            Styled(lead, "dim"),
+            Styled(node.session.id, style),
+            Styled(marked, "bold"),
+            Styled(about, "" if state == "live" else "dim"),
+            Styled(crop(title_of(node.session), room) if room > 1 else ""),
+        )
         onward = children.get(node.session.id, [])
         straight = len(onward) == 1 and onward[0].session.fork is Fork.COMPRESSION
         stem = below + (bar if onward and not straight else gap)
@@ -84,26 +100,6 @@ def _lines(tree: LineageTree, width: int) -> Iterator[Line]:
             waiting.append(
                 (child, below, below) if straight else (child, below + side, below + under)
             )
-
-
-def _line(tree: LineageTree, session: Session, lead: str, width: int) -> Line:
-    mark = ("*" if session.id == tree.session else "") + (">" if session.id == tree.leaf else "")
-    state = state_of(session)
-    kind = f"by {session.fork}, " if session.fork else ""
-    ended = state if state in ("live", "trash") else f"ended ({state})"
-    about = f"  {kind}{ended}, {session.size:,} {'entry' if session.size == 1 else 'entries'}  "
-    marked = f" {mark}" if mark else ""
-    room = width - cells(lead) - len(session.id) - cells(marked) - cells(about)
-    style = (
-        "bold green" if session.id == tree.leaf else "bold" if session.id == tree.session else ""
-    )
-    return (
-        Styled(lead, "dim"),
-        Styled(session.id, style or "cyan"),
-        Styled(marked, "bold"),
-        Styled(about, "" if state == "live" else "dim"),
-        Styled(crop(title_of(session), room) if room > 1 else ""),
-    )
 
 
 def _views(node: LineageNode) -> Iterator[str]:

@@ -76,7 +76,13 @@ def delete_command(opened: OpenStore, name: str, *, lineage: bool, yes: bool) ->
     ids = [each.id for each in chosen]
     opened.store.trash(ids, now_ms())
     back = f"holdfast sessions restore {session.id}{' --lineage' if lineage else ''}"
-    opened.answer({"trashed": ids, "restore": back}, lambda _: _deleted(chosen, back))
+    opened.answer(
+        {"trashed": ids, "restore": back},
+        lambda _: [
+            (Styled(f"put {_named(chosen)} into the trash"),),
+            (Styled(f"to bring it back: {back}", "dim"),),
+        ],
+    )
     return Exit.DONE
 
 
@@ -117,13 +123,6 @@ def _named(sessions: list[Session]) -> str:
     return f"session {first.id} ({title_of(first)}){more}"
 
 
-def _deleted(sessions: list[Session], back: str) -> list[Line]:
-    return [
-        (Styled(f"put {_named(sessions)} into the trash"),),
-        (Styled(f"to bring it back: {back}", "dim"),),
-    ]
-
-
 class _PruneOptions(TypedDict):
     before: int | None
     sources: tuple[str, ...]
@@ -160,7 +159,12 @@ def prune_command(opened: OpenStore, **options: Unpack[_PruneOptions]) -> Exit:
     --empty-trash deletes it, and that cannot be taken back.
     """
     if options["empty_trash"]:
-        chosen = _trashed(opened.store, options)
+        before = options["before"]
+        wanted = Listing(trashed=True, sources=meant_sources(options["sources"]), limit=None)
+        rows = every_session(opened.store, wanted)
+        chosen = [
+            row.session for row in rows if before is None or (row.session.trashed or 0) < before
+        ]
     elif options["before"] is None:
         raise click.UsageError("say what is old, with --older-than")
     else:
@@ -187,13 +191,6 @@ def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list
         if all(each.touched < before for each in lineage):
             found += lineage
     return found
-
-
-def _trashed(store: Store, options: _PruneOptions) -> list[Session]:
-    before = options["before"]
-    wanted = Listing(trashed=True, sources=meant_sources(options["sources"]), limit=None)
-    rows = every_session(store, wanted)
-    return [row.session for row in rows if before is None or (row.session.trashed or 0) < before]
 
 
 def _prune_agreed(opened: OpenStore, chosen: Sequence[Session], options: _PruneOptions) -> bool:

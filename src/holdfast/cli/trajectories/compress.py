@@ -42,12 +42,10 @@ from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from holdfast.agent_files.finding import Walk
     from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
-    from holdfast.ports import Summarizer
     from holdfast.trajectories.executors import Executor
     from holdfast.trajectories.items import InputFile, SkippedInput
 
@@ -93,7 +91,22 @@ def compress_command(**options: Unpack[CompressFlags]) -> Exit:
     to do.
     """
     settings = configuration(options, options["summarizer"]).settings
-    work = _work(options, settings)
+    work = Work(
+        policy=TrajectoryPolicy(
+            target_tokens=options["target"],
+            summary_tokens=options["summary"],
+            protect_last=options["protect_last"],
+        ),
+        tokenizer=tokenizer_named(options["tokenizer"]),
+        redact=options["redact"],
+        patterns=tuple(settings.redaction.extra_patterns),
+        to=options["to"] or "",
+        sample=read_share(options["sample"]),
+        seed=options["seed"],
+        asks=settings.auxiliary.compression.model is not None,
+    )
+    # A name that is wrong is told now, and what processes need is loaded before they are split off.
+    prepare_process(work)
     with ExitStack() as stack:
         files = _files(options, stack)
         walk = stack.enter_context(named_files(options["paths"]))()
@@ -118,7 +131,8 @@ def compress_command(**options: Unpack[CompressFlags]) -> Exit:
                 tell(f"holdfast: {done}")
                 return Exit.NOTHING_TO_DO
             if options["output"] == PIPE:
-                _to_standard_output(files.output)
+                with files.output.open("rb") as stream:
+                    write_pieces(PIPE, iter(lambda: stream.read(_BLOCK), b""))
         view.show(aggregate)
     failed = aggregate.totals.trajectories_failed
     return Exit.FAILED if failed or unreadable else Exit.DONE
@@ -154,11 +168,6 @@ def _without_output(walk: Walk, files: OutputFiles | None, options: CompressFlag
     if files is None:
         return walk
     return replace(walk, files=tuple(each for each in walk.files if not files.owns(each.path)))
-
-
-def _to_standard_output(path: Path) -> None:
-    with path.open("rb") as stream:
-        write_pieces(PIPE, iter(lambda: stream.read(_BLOCK), b""))
 
 
 @dataclass(slots=True)
@@ -219,7 +228,14 @@ def _written(
 ) -> Aggregate:
     """Run to the end, and put the figures beside what was written."""
     options = view.options
-    writer = _summarizer(settings)
+    chosen = settings.auxiliary.compression
+    writer = summarizer_of(
+        chosen.model,
+        provider=chosen.provider,
+        base_url=chosen.base_url,
+        timeout=chosen.timeout,
+        window=chosen.context_length,
+    )
     name = "deterministic" if writer is None else writer.name
     layout = (files.is_folder, files.packing, files.shard_bytes if files.is_folder else 0)
     identity = run_identity(view.inputs, work, name, layout)
@@ -231,27 +247,30 @@ def _written(
         bulk = None
         if writer is not None:
             spent = sum(_cost(line) for line in output.metrics())
-            bulk = _bulk(options, settings, writer, work, spent)
+            limits = SummaryLimits(
+                concurrency=options["concurrency"],
+                requests_per_minute=options["rate"],
+                attempts=options["attempts"],
+                timeout=settings.auxiliary.compression.timeout,
+                max_cost=options["max_cost"],
+            )
+            price = read_price(options["price"])
+            if price is None and (book := price_book()) is not None:
+                endpoint = settings.auxiliary.compression.base_url or ""
+                price = book.price(writer.name, endpoint=endpoint)
+            count = counter_for(work.tokenizer).count
+            bulk = BulkSummarizer(writer, limits, count, price=price, spent=spent)
         run(view.inputs, work, executor, output, view.progress(), bulk)
         for line in output.metrics():
             aggregate.add(line)
-        _write_figures(options, files, aggregate, _about(options, work, name), view)
+        about = _about(options, work, name)
+        processing = {"duration_seconds": round(view.seconds, 3), **about}
+        figures_json = {**aggregate.as_json(), "processing": processing}
+        content = json.dumps(figures_json, ensure_ascii=False, indent=2) + "\n"
+        write_output(str(files.beside("metrics.json")), content.encode("utf-8", "replace"))
+        _write_report(options, aggregate, about, view)
         output.finish()
     return aggregate
-
-
-def _write_figures(
-    options: CompressFlags,
-    files: OutputFiles,
-    aggregate: Aggregate,
-    about: dict[str, str],
-    view: _View,
-) -> None:
-    processing = {"duration_seconds": round(view.seconds, 3), **about}
-    figures_json = {**aggregate.as_json(), "processing": processing}
-    content = json.dumps(figures_json, ensure_ascii=False, indent=2) + "\n"
-    write_output(str(files.beside("metrics.json")), content.encode("utf-8", "replace"))
-    _write_report(options, aggregate, about, view)
 
 
 def _write_report(
@@ -284,26 +303,6 @@ def _about(options: CompressFlags, work: Work, summarizer: str) -> dict[str, str
     }
 
 
-def _work(options: CompressFlags, settings: Settings) -> Work:
-    work = Work(
-        policy=TrajectoryPolicy(
-            target_tokens=options["target"],
-            summary_tokens=options["summary"],
-            protect_last=options["protect_last"],
-        ),
-        tokenizer=tokenizer_named(options["tokenizer"]),
-        redact=options["redact"],
-        patterns=tuple(settings.redaction.extra_patterns),
-        to=options["to"] or "",
-        sample=read_share(options["sample"]),
-        seed=options["seed"],
-        asks=settings.auxiliary.compression.model is not None,
-    )
-    # A name that is wrong is told now, and what processes need is loaded before they are split off.
-    prepare_process(work)
-    return work
-
-
 def _executor(options: CompressFlags, stack: ExitStack) -> Executor:
     if options["ray"] is not None:
         from holdfast.trajectories.ray_executor import RayExecutor
@@ -311,35 +310,6 @@ def _executor(options: CompressFlags, stack: ExitStack) -> Executor:
         return stack.enter_context(RayExecutor(options["ray"], options["jobs"]))
     jobs = jobs_for(options["jobs"])
     return HereExecutor() if jobs == 1 else stack.enter_context(PoolExecutor(jobs))
-
-
-def _summarizer(settings: Settings) -> Summarizer | None:
-    chosen = settings.auxiliary.compression
-    return summarizer_of(
-        chosen.model,
-        provider=chosen.provider,
-        base_url=chosen.base_url,
-        timeout=chosen.timeout,
-        window=chosen.context_length,
-    )
-
-
-def _bulk(
-    options: CompressFlags, settings: Settings, writer: Summarizer, work: Work, spent: float
-) -> BulkSummarizer:
-    limits = SummaryLimits(
-        concurrency=options["concurrency"],
-        requests_per_minute=options["rate"],
-        attempts=options["attempts"],
-        timeout=settings.auxiliary.compression.timeout,
-        max_cost=options["max_cost"],
-    )
-    price = read_price(options["price"])
-    if price is None and (book := price_book()) is not None:
-        endpoint = settings.auxiliary.compression.base_url or ""
-        price = book.price(writer.name, endpoint=endpoint)
-    count = counter_for(work.tokenizer).count
-    return BulkSummarizer(writer, limits, count, price=price, spent=spent)
 
 
 def _cost(line: Mapping[str, object]) -> float:

@@ -40,9 +40,25 @@ def event_shown(event: TimelineEvent) -> str:
     """Return what happened as markup."""
     match event:
         case TimelineMessage():
-            return _said(event)
+            entry, message = event.entry, event.message
+            role = "summary" if message.summary else str(message.role)
+            speaker = speaker_of(message).capitalize()
+            seen = "" if event.visibility is Visibility.GONE else " seen"
+            parts = "".join(part_shown(part, message.role) for part in message.parts)
+            name = anchor(entry.id)
+            return (
+                f'<article id="{name}" class="{role}{seen}"><header>'
+                f'<h3><a href="#{name}">{speaker}</a></h3> {_marks(event)}'
+                f"</header>{parts or _NOTHING}</article>"
+            )
         case TimelineCompaction():
-            return _compacted(event)
+            record = event.record
+            figures = ", ".join(_figures(record))
+            words = f"{time_shown(record.at)} {escaped(figures)}{_since(is_undone=event.is_undone)}"
+            return (
+                f'<section class="compaction mark"><h3>Compaction</h3> <p>{words}.</p>'
+                f"{''.join(map(_record, event.summaries)) or _told_again(record)}</section>"
+            )
         case TimelineRewind(at, is_undone):
             words = f"{time_shown(at)} The last turns were taken back{_since(is_undone=is_undone)}."
             return f'<section class="mark"><h3>Rewind</h3> <p>{words}</p></section>'
@@ -61,20 +77,6 @@ def time_shown(at: int) -> str:
     return f'<time datetime="{iso_time(at) or ""}">{clock_time(at)}</time>'
 
 
-def _said(said: TimelineMessage) -> str:
-    entry, message = said.entry, said.message
-    role = "summary" if message.summary else str(message.role)
-    speaker = speaker_of(message).capitalize()
-    seen = "" if said.visibility is Visibility.GONE else " seen"
-    parts = "".join(part_shown(part, message.role) for part in message.parts)
-    name = anchor(entry.id)
-    return (
-        f'<article id="{name}" class="{role}{seen}"><header>'
-        f'<h3><a href="#{name}">{speaker}</a></h3> {_marks(said)}'
-        f"</header>{parts or _NOTHING}</article>"
-    )
-
-
 def _marks(said: TimelineMessage) -> str:
     entry, message = said.entry, said.message
     marks = [
@@ -87,16 +89,6 @@ def _marks(said: TimelineMessage) -> str:
         f"#{entry.id}",
     ]
     return " ".join(f"<span>{mark}</span>" for mark in marks if mark)
-
-
-def _compacted(compacted: TimelineCompaction) -> str:
-    record = compacted.record
-    figures = ", ".join(_figures(record))
-    words = f"{time_shown(record.at)} {escaped(figures)}{_since(is_undone=compacted.is_undone)}"
-    return (
-        f'<section class="compaction mark"><h3>Compaction</h3> <p>{words}.</p>'
-        f"{''.join(map(_record, compacted.summaries)) or _told_again(record)}</section>"
-    )
 
 
 def _figures(record: CompactionRecord) -> Iterator[str]:

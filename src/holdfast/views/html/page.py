@@ -168,9 +168,13 @@ def html_pieces(page: SessionPage, events: Iterable[TimelineEvent]) -> Iterator[
     """Return the page piece by piece, so that no more than a message of it is held at a time."""
     style, script = _asset("page.css"), _asset("page.js")
     title = attribute(title_of(page.lineage.session))
+    policy = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src {_hash(style)}; script-src {_hash(script)}"
+    )
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         '<meta name="referrer" content="no-referrer">\n'
@@ -179,31 +183,19 @@ def html_pieces(page: SessionPage, events: Iterable[TimelineEvent]) -> Iterator[
     )
     yield head_shown(page.lineage, page.counts) + "\n<main>\n"
     yield map_shown(page.window, page.limits, page.counts.places) + "\n"
-    yield _opening(page)
+    if page.is_log:
+        words = "Everything that was said. A bar at the side marks what the model still sees."
+    else:
+        words = "What the model sees now."
+    yield (
+        '<section id="conversation" aria-labelledby="said" tabindex="-1">'
+        f'<h2 id="said">The conversation</h2><p>{words}</p>\n{_TOOLS}'
+    )
     for event in events:
         yield event_shown(event) + "\n"
     yield (
         f"</section>\n</main>\n<footer>Written by holdfast {__version__}.</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
-    )
-
-
-def _opening(page: SessionPage) -> str:
-    if page.is_log:
-        words = "Everything that was said. A bar at the side marks what the model still sees."
-    else:
-        words = "What the model sees now."
-    return (
-        '<section id="conversation" aria-labelledby="said" tabindex="-1">'
-        f'<h2 id="said">The conversation</h2><p>{words}</p>\n{_TOOLS}'
-    )
-
-
-def _policy(style: str, script: str) -> str:
-    """Return what a browser may do with the page: show it, and run our script and no other."""
-    return (
-        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"style-src {_hash(style)}; script-src {_hash(script)}"
     )
 
 

@@ -49,9 +49,21 @@ def part_shown(part: Part, role: Role) -> str:
             is_long = role is Role.SYSTEM or len(text) > _LONG
             return _folded_words("text", text) if is_long else prose(text)
         case Thinking():
-            return _thinking(part)
+            if not part.text.strip():
+                return '<p class="aside">[thinking that only its provider can read]</p>'
+            heading = _heading("thinking", counted(_lines(part.text), "line"), part.text)
+            return folded("thinking", heading, prose(part.text))
         case ToolCall():
-            return _call(part)
+            fields = fields_of(part.arguments)
+            telling = next(
+                (value for value in fields.values() if isinstance(value, str) and value), ""
+            )
+            preview = line_of(telling or part.arguments, _PREVIEW)
+            heading = (
+                f'<span class="label">call</span> <code>{line_of(part.name, _PREVIEW)}</code> '
+                f'<span class="preview" dir="auto">{preview}</span>'
+            )
+            return folded("call", heading, _arguments(fields) or preformatted(part.arguments))
         case ToolResult():
             return _result(part)
         case Media():
@@ -83,23 +95,6 @@ def folded(kind: str, heading: str, content: str, *, is_open: bool = False) -> s
 
 def _folded_words(label: str, text: str) -> str:
     return folded("long", _heading(label, counted(_lines(text), "line"), text), prose(text))
-
-
-def _thinking(part: Thinking) -> str:
-    if not part.text.strip():
-        return '<p class="aside">[thinking that only its provider can read]</p>'
-    heading = _heading("thinking", counted(_lines(part.text), "line"), part.text)
-    return folded("thinking", heading, prose(part.text))
-
-
-def _call(part: ToolCall) -> str:
-    fields = fields_of(part.arguments)
-    telling = next((value for value in fields.values() if isinstance(value, str) and value), "")
-    heading = (
-        f'<span class="label">call</span> <code>{line_of(part.name, _PREVIEW)}</code> '
-        f'<span class="preview" dir="auto">{line_of(telling or part.arguments, _PREVIEW)}</span>'
-    )
-    return folded("call", heading, _arguments(fields) or preformatted(part.arguments))
 
 
 def _arguments(fields: Mapping[str, object]) -> str:

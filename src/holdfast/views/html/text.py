@@ -121,7 +121,9 @@ def _paragraphs(text: str) -> str:
 
 def media_shown(media: Media) -> str:
     """Return an image as such, and what is no image, or is elsewhere, as words about it."""
-    content = _content(media)
+    inline = _INLINE.match(media.url)
+    content = media.data or (media.url[inline.end() :] if inline else "")
+    content = "".join(content.split()) if any(map(str.isspace, content)) else content
     kind = next((name for start, name in _BEGINNINGS.items() if content.startswith(start)), "")
     if media.kind == "image" and kind and _ENCODED.fullmatch(content):
         source = f"data:{kind};base64,{content}"
@@ -132,12 +134,6 @@ def media_shown(media: Media) -> str:
         link = f'<a href="{address}" rel="noopener noreferrer nofollow">{words}</a>'
         return f'<p class="aside">{escaped(media.kind)} at {link}</p>'
     return f'<p class="aside">{_named(media, content)}</p>'
-
-
-def _content(media: Media) -> str:
-    inline = _INLINE.match(media.url)
-    content = media.data or (media.url[inline.end() :] if inline else "")
-    return "".join(content.split()) if any(map(str.isspace, content)) else content
 
 
 def _named(media: Media, content: str) -> str:
