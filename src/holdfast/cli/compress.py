@@ -100,7 +100,14 @@ def command(**options: Unpack[_Options]) -> Exit:
         conversation=options["conversation"],
     )
     places = _places(options, wish)
-    _check_report(options, places)
+    # Refuse a report that would take the place of a transcript.
+    report = options["report"]
+    if report is not None:
+        for place in places:
+            if same_file(report, place.source):
+                raise click.UsageError(f"the report would overwrite its input, {place.source}")
+            if same_file(report, place.place):
+                raise click.UsageError(f"the report and the transcript cannot both go to {report}")
     settings = configuration(options, options["summarizer"]).settings
     silence_log("holdfast.engines")
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
@@ -145,18 +152,6 @@ def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
                 f"{place.source} would keep one conversation only; name another file with -o"
             )
     return places
-
-
-def _check_report(options: _Options, places: Sequence[OutputTarget]) -> None:
-    """Refuse a report that would take the place of a transcript."""
-    report = options["report"]
-    if report is None:
-        return
-    for place in places:
-        if same_file(report, place.source):
-            raise click.UsageError(f"the report would overwrite its input, {place.source}")
-        if same_file(report, place.place):
-            raise click.UsageError(f"the report and the transcript cannot both go to {report}")
 
 
 def _one(target: OutputTarget, wish: FileCompression, engine: Engine) -> _Ending:

@@ -134,25 +134,21 @@ def _written(
     transcript = report.result.transcript
     if to or document.envelope is None:
         transcript = repair(transcript)
-    _check(transcript, before, FORMATS[to].dialect if to else document.dialect)
-    return write(document, transcript, to=to).encode()
-
-
-def _check(transcript: Transcript, before: Transcript, name: str) -> None:
-    """Refuse to write what the provider would refuse, save for rules that the input broke."""
+    name = FORMATS[to].dialect if to else document.dialect
+    # Refuse to write what the provider would refuse, save for rules that the input broke.
     dialect = DIALECTS[name]
     violations = dialect.validate(dialect.encode(transcript))
-    if not violations:
-        return
-    broken = {each.rule for each in dialect.validate(dialect.encode(before))}
-    fresh = tuple(each for each in violations if each.rule not in broken)
-    if fresh:
-        first = fresh[0]
-        raise InvalidTranscript(
-            f"the result would break a rule of {name}, so nothing was written: "
-            f"message {first.index}, {first.rule}: {first.message}",
-            fresh,
-        )
+    if violations:
+        broken = {each.rule for each in dialect.validate(dialect.encode(before))}
+        fresh = tuple(each for each in violations if each.rule not in broken)
+        if fresh:
+            first = fresh[0]
+            raise InvalidTranscript(
+                f"the result would break a rule of {name}, so nothing was written: "
+                f"message {first.index}, {first.rule}: {first.message}",
+                fresh,
+            )
+    return write(document, transcript, to=to).encode()
 
 
 def compressed_drawn(name: str, compressed: Compressed, width: int = _WIDEST) -> list[Line]:

@@ -87,7 +87,11 @@ def checks(
 
 
 def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool) -> Iterator[Check]:
-    yield _python()
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= _OLDEST:
+        yield Check("python", CheckState.OK, version)
+    else:
+        yield Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")
     yield _home_folder(home(environ))
     try:
         settings = load(environ, flags).settings
@@ -95,7 +99,13 @@ def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool)
         yield Check("configuration", CheckState.FAIL, str(error), f"edit {config_file(environ)}")
         settings = Settings()
     else:
-        yield _configuration(config_file(environ))
+        file = config_file(environ)
+        if file.exists():
+            yield Check("configuration", CheckState.OK, f"{file} is valid")
+        else:
+            yield Check(
+                "configuration", CheckState.OK, "defaults and environment; there is no file"
+            )
     yield from model_checks(settings, environ)
     if not offline:
         yield from reach_checks(settings)
@@ -109,13 +119,6 @@ def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool)
         state = CheckState.FAIL if extra in needed else CheckState.WARN
         advice = f"pip install 'holdfast[{extra}]'"
         yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
-
-
-def _python() -> Check:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= _OLDEST:
-        return Check("python", CheckState.OK, version)
-    return Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")
 
 
 def _home_folder(folder: Path) -> Check:
@@ -140,15 +143,24 @@ def _home_folder(folder: Path) -> Check:
         return Check("home", CheckState.FAIL, words, "set HOLDFAST_HOME")
 
 
-def _configuration(file: Path) -> Check:
-    if file.exists():
-        return Check("configuration", CheckState.OK, f"{file} is valid")
-    return Check("configuration", CheckState.OK, "defaults and environment; there is no file")
-
-
 def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the conversation's model and at the one that writes summaries."""
-    yield _window_check(settings)
+    name, model = settings.model.name, settings.model
+    if not name:
+        words = f"{_due(settings)}; the chat's model on this machine takes {LOCAL_WINDOW:,}"
+        yield Check("window", CheckState.OK, words)
+    else:
+        known = known_window(name, model.provider)
+        if model.context_length is None and known is None:
+            advice = f"set model.context_length to the window of {name}"
+            yield Check("window", CheckState.WARN, f"assumed: {_due(settings)}", advice)
+        elif known is not None and (model.context_length or 0) > known:
+            advice = f"set model.context_length to {known} or less"
+            words = f"{_due(settings)}; {name} takes {known:,}"
+            yield Check("window", CheckState.WARN, words, advice)
+        else:
+            listed = f"as listed for {name}: " if model.context_length is None else ""
+            yield Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
     yield from _chat_model(settings, environ)
     chosen = settings.auxiliary.compression
     if chosen.model is None:
@@ -166,22 +178,6 @@ def needed_extras(settings: Settings) -> frozenset[str]:
     model, summary = settings.model, settings.auxiliary.compression
     chosen = ((model.name, model.provider), (summary.model, summary.provider))
     return frozenset(provider_of(name, provider)[0] for name, provider in chosen if name)
-
-
-def _window_check(settings: Settings) -> Check:
-    name, model = settings.model.name, settings.model
-    if not name:
-        words = f"{_due(settings)}; the chat's model on this machine takes {LOCAL_WINDOW:,}"
-        return Check("window", CheckState.OK, words)
-    known = known_window(name, model.provider)
-    if model.context_length is None and known is None:
-        advice = f"set model.context_length to the window of {name}"
-        return Check("window", CheckState.WARN, f"assumed: {_due(settings)}", advice)
-    if known is not None and (model.context_length or 0) > known:
-        advice = f"set model.context_length to {known} or less"
-        return Check("window", CheckState.WARN, f"{_due(settings)}; {name} takes {known:,}", advice)
-    listed = f"as listed for {name}: " if model.context_length is None else ""
-    return Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
 
 
 def _settled(settings: Settings) -> Settings:
@@ -337,19 +333,16 @@ def _file_checks(file: Path) -> Iterator[Check]:
     if seen.version < seen.newest_version:
         words.append(f"will be brought to version {seen.newest_version} when it is used")
     yield Check("store", CheckState.OK, f"{file}: {', '.join(words)}")
-    yield _pages(seen)
+    if seen.problems:
+        yield Check("store pages", CheckState.FAIL, "; ".join(seen.problems), _REPAIR)
+    else:
+        yield Check("store pages", CheckState.OK, "a quick check found no damage")
     yield _space(file.parent, seen.bytes)
     yield from _leases(seen)
     if seen.trashed:
         words = f"{counted(seen.trashed, 'session')} in the trash"
         advice = "holdfast sessions prune --empty-trash deletes them for good"
         yield Check("trash", CheckState.OK, words, advice)
-
-
-def _pages(seen: Glance) -> Check:
-    if seen.problems:
-        return Check("store pages", CheckState.FAIL, "; ".join(seen.problems), _REPAIR)
-    return Check("store pages", CheckState.OK, "a quick check found no damage")
 
 
 def _space(folder: Path, stored: int) -> Check:

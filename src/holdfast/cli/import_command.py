@@ -277,7 +277,14 @@ def follow(
         reading = Reading(format=wanted.format, live=True, seen=meter.advance)
         watch = Watch(find, reading, known)
         try:
-            _show_first(taking.take_all(watch.look()), wanted)
+            done = taking.take_all(watch.look())
+            # In one line what was there, however many files that are.
+            if not wanted.silent:
+                brought = [taken for taken in done if taken.status is Status.IMPORTED]
+                files = sum(len(taken.found.files) for taken in brought)
+                count = sum(taken.tally.count.messages for taken in brought)
+                tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
+                _show_troubles(done)
             while True:
                 sleep(wanted.interval)
                 if looks := watch.look():
@@ -285,17 +292,6 @@ def follow(
         except KeyboardInterrupt:
             pass
     return taking.result(walk, known, time.perf_counter() - started)
-
-
-def _show_first(done: Sequence[Taken], wanted: ImportPlan) -> None:
-    """Say in one line what was there, however many files that are."""
-    if wanted.silent:
-        return
-    brought = [taken for taken in done if taken.status is Status.IMPORTED]
-    files = sum(len(taken.found.files) for taken in brought)
-    count = sum(taken.tally.count.messages for taken in brought)
-    tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
-    _show_troubles(done)
 
 
 def _show_added(done: Sequence[Taken], wanted: ImportPlan) -> None:

@@ -203,7 +203,25 @@ def report_drawn(
         rehearsed: Whether nothing was stored.
         timed: Whether the time that it took says something.
     """
-    lines = [_headline(imported, rehearsed=rehearsed, timed=timed)]
+    tally = imported.tally
+    if not (tally.sessions or tally.grown):
+        headline = (Styled("nothing new", "bold yellow"), Styled(f": {_why_nothing(imported)}"))
+    else:
+        verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
+        if imported.is_bound:
+            verb, added = f"{verb} at most", f"{added} at most"
+        parts = [(verb, tally.sessions), (added, tally.grown)]
+        (first, count), *rest = [(words, len(ids)) for words, ids in parts if ids]
+        words = f" {counted(count, 'session')}"
+        words += "".join(f", {verb} {counted(count, 'session')}" for verb, count in rest)
+        words += f": {counted(tally.count.messages, 'message')}"
+        time = f" ({megabytes(imported.bytes)} in {imported.seconds:.1f} s)"
+        headline = (
+            Styled(first, "bold green"),
+            Styled(words),
+            Styled(time if timed else "", "dim"),
+        )
+    lines: list[Line] = [headline]
     brought = [each for each in imported.taken if each.tally.sessions or each.tally.grown]
     if brought:
         lines += table(list(_rows(brought)), width, right=_FIGURES)
@@ -275,26 +293,6 @@ def _shortened(path: str, room: int) -> str:
     while start < end and cells(kept[start:]) > room - begin - 1:
         start += 1
     return crop(kept, begin + 1) + kept[start:]
-
-
-def _headline(imported: ImportReport, *, rehearsed: bool, timed: bool) -> Line:
-    tally = imported.tally
-    if not (tally.sessions or tally.grown):
-        return (Styled("nothing new", "bold yellow"), Styled(f": {_why_nothing(imported)}"))
-    verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
-    if imported.is_bound:
-        verb, added = f"{verb} at most", f"{added} at most"
-    parts = [(verb, tally.sessions), (added, tally.grown)]
-    (first, count), *rest = [(words, len(ids)) for words, ids in parts if ids]
-    words = f" {counted(count, 'session')}"
-    words += "".join(f", {verb} {counted(count, 'session')}" for verb, count in rest)
-    words += f": {counted(tally.count.messages, 'message')}"
-    time = f" ({megabytes(imported.bytes)} in {imported.seconds:.1f} s)"
-    return (
-        Styled(first, "bold green"),
-        Styled(words),
-        Styled(time if timed else "", "dim"),
-    )
 
 
 def _why_nothing(imported: ImportReport) -> str:

@@ -132,7 +132,12 @@ def screen(*, is_error: bool = False) -> OutputScreen:
     `COLUMNS` sets the width. `NO_COLOR` turns colors off, `FORCE_COLOR` turns them on.
     """
     columns = shutil.get_terminal_size((80, 24)).columns
-    return OutputScreen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
+    stream = _stream(is_error=is_error)
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        is_colored = False
+    else:
+        is_colored = bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return OutputScreen(max(columns, _NARROWEST), is_colored, is_error)
 
 
 def show_answer(
@@ -167,12 +172,6 @@ def silence_log(name: str) -> None:
 
 def _stream(*, is_error: bool) -> TextIO | None:
     return error_text() if is_error else output_text()
-
-
-def _is_colored(stream: TextIO | None) -> bool:
-    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
 def _write(text: str, *, is_error: bool = False) -> None:

@@ -139,7 +139,16 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
         return _none(found.problem, query, as_json=opened.as_json)
     document = search_json(found, options["limit"])
     if not document["results"]:
-        return _none(_hint(opened, options), query, as_json=opened.as_json)
+        narrowing = ("sources", "roles", "since", "until", "session", "models")
+        flags = [each for each in narrowing if options[each]]
+        if flags:
+            hint = "nothing was found that is like that; try without some of the flags"
+        else:
+            hint = (
+                f"nothing was found in {opened.store.name}; try fewer or other words, or part* "
+                "for the beginning of one"
+            )
+        return _none(hint, query, as_json=opened.as_json)
     if opened.as_json:
         show_json(document)
     else:
@@ -158,17 +167,6 @@ def _none(reason: str, query: str, *, as_json: bool) -> Exit:
     else:
         tell(reason)
     return Exit.NOTHING_TO_DO
-
-
-def _hint(opened: OpenStore, options: _Options) -> str:
-    narrowing = ("sources", "roles", "since", "until", "session", "models")
-    flags = [each for each in narrowing if options[each]]
-    if flags:
-        return "nothing was found that is like that; try without some of the flags"
-    return (
-        f"nothing was found in {opened.store.name}; try fewer or other words, or part* for the "
-        "beginning of one"
-    )
 
 
 def hits_drawn(found: Excerpts, view: OutputScreen, now: int, *, is_within: bool) -> list[Line]:

@@ -109,7 +109,11 @@ def _words(part: Part, names: Mapping[str, str]) -> Iterator[str]:
         case Thinking(text):
             yield f"[thinking]\n{text}"
         case ToolCall():
-            yield f"-> {part.name} ({part.id})\n{_laid_out(part.arguments)}"
+            try:
+                laid_out = json.dumps(json.loads(part.arguments), ensure_ascii=False, indent=2)
+            except (ValueError, RecursionError):
+                laid_out = part.arguments
+            yield f"-> {part.name} ({part.id})\n{laid_out}"
         case ToolResult():
             kind = "error" if part.is_error else "result"
             pieces = (words for piece in part.content for words in _words(piece, names))
@@ -122,13 +126,6 @@ def _words(part: Part, names: Mapping[str, str]) -> Iterator[str]:
             yield part.readable or f"[{sealed(part)}]"
         case _:
             assert_never(part)
-
-
-def _laid_out(arguments: str) -> str:
-    try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return arguments
 
 
 def record_sections(checkpoint: Checkpoint) -> Iterator[tuple[str, Sequence[str]]]:

@@ -51,9 +51,21 @@ def _heard(room: ChatRoom, reader: PromptReader, words: str) -> bool:
     if not words:
         return True
     if reader.echoes:
-        room.show(_echoed(words))
+        # What was read, as if it had been typed; of a long list its ends are enough.
+        lines = readable(words).splitlines()
+        shown = [(Styled("> ", "bold"), Styled(line)) for line in lines]
+        if len(lines) <= _ECHOED:
+            echoed = shown
+        else:
+            more = (Styled("> ", "bold"), Styled(f"... {len(lines) - _ECHOED:,} more lines", "dim"))
+            echoed = [*shown[:_FRONT], more, *shown[_FRONT - _ECHOED :]]
+        room.show(echoed)
     try:
-        went_well = _carried_out(room, words)
+        if words.startswith("/") and not words.startswith(_ESCAPE):
+            went_well = run(room, words)
+        else:
+            said = words.removeprefix("/") if words.startswith(_ESCAPE) else words
+            went_well = play(room, room.agent.turn(said))
         if reader.echoes:
             room.show([room.status(), ()])
     except (HoldfastError, OSError) as error:
@@ -62,23 +74,6 @@ def _heard(room: ChatRoom, reader: PromptReader, words: str) -> bool:
             room.show([(Styled(_TYPED, "dim"),)])
         return False
     return went_well
-
-
-def _echoed(words: str) -> list[Line]:
-    """Return what was read, as if it had been typed; of a long list its ends are enough."""
-    lines = readable(words).splitlines()
-    shown = [(Styled("> ", "bold"), Styled(line)) for line in lines]
-    if len(lines) <= _ECHOED:
-        return shown
-    more = (Styled("> ", "bold"), Styled(f"... {len(lines) - _ECHOED:,} more lines", "dim"))
-    return [*shown[:_FRONT], more, *shown[_FRONT - _ECHOED :]]
-
-
-def _carried_out(room: ChatRoom, words: str) -> bool:
-    if words.startswith("/") and not words.startswith(_ESCAPE):
-        return run(room, words)
-    said = words.removeprefix("/") if words.startswith(_ESCAPE) else words
-    return play(room, room.agent.turn(said))
 
 
 def greeting(room: ChatRoom) -> list[Line]:
@@ -93,7 +88,16 @@ def greeting(room: ChatRoom) -> list[Line]:
     if now.messages > 1:
         title, size = now.title or now.session, counted(now.messages, "message")
         lines.append((Styled(f"Going on with: {title} ({size} in the window).", "cyan"),))
-        lines += _said_last(room)
+        # The last thing the user said with what came of it, as far as it is in the window.
+        entries = room.chats.store.window(room.chat.id).entries
+        places = [place for place, each in enumerate(entries) if is_user_word(each.message)]
+        shown: list[Line] = []
+        for entry in entries[places[-1] :] if places else ():
+            mark = "> " if is_user_word(entry.message) else ""
+            flow = LineWrapper(room.view.width)
+            text = flow.push(f"{mark}{readable(entry.message.text).strip()}") + flow.finish()
+            shown += [(Styled(line, "dim"),) for line in text.splitlines() if text.strip()]
+        lines += shown
     return lines
 
 
@@ -105,25 +109,31 @@ def farewell(room: ChatRoom) -> list[Line]:
     return [(Styled(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
 
 
-def _said_last(room: ChatRoom) -> list[Line]:
-    """Return the last thing the user said with what came of it, as far as it is in the window."""
-    entries = room.chats.store.window(room.chat.id).entries
-    places = [place for place, each in enumerate(entries) if is_user_word(each.message)]
-    shown: list[Line] = []
-    for entry in entries[places[-1] :] if places else ():
-        mark = "> " if is_user_word(entry.message) else ""
-        flow = LineWrapper(room.view.width)
-        text = flow.push(f"{mark}{readable(entry.message.text).strip()}") + flow.finish()
-        shown += [(Styled(line, "dim"),) for line in text.splitlines() if text.strip()]
-    return shown
-
-
 def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
     """Answer every message; returns how many there were, and how many were not answered."""
     turns = failed = 0
     while (words := reader.read()) is not None:
         turns += 1
         # What came of one message.
+        if words.startswith("/") and not words.startswith("//"):
+            outcome_fields = {"stopped": _COMMAND}
+        else:
+            try:
+                events = list(room.agent.turn(words.removeprefix("/")))
+                done = next((event for event in events if isinstance(event, Done)), None)
+                stopped = next((event for event in events if isinstance(event, Stopped)), None)
+                outcome_fields = {
+                    "answer": done.reply if done else None,
+                    "stopped": stopped.reason if stopped else None,
+                    "tools": [event.call.name for event in events if isinstance(event, Asked)],
+                    "warnings": [event.text for event in events if isinstance(event, Warned)],
+                    "compactions": sum(isinstance(event, Folded) for event in events),
+                    "prompt_tokens": done.usage.prompt_tokens if done else 0,
+                    "output_tokens": done.usage.output_tokens if done else 0,
+                    "cost": done.usage.cost if done else 0.0,
+                }
+            except HoldfastError as error:
+                outcome_fields = {"stopped": str(error)}
         told: dict[str, object] = {
             "said": words,
             "answer": None,
@@ -131,34 +141,13 @@ def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
             "tools": [],
             "warnings": [],
             "compactions": 0,
-            **_outcome_fields(room, words),
+            **outcome_fields,
             "warning": _standing(room),
             "session": room.chat.id,
         }
         failed += told["stopped"] is not None
         click.echo(json.dumps(told, ensure_ascii=False))
     return turns, failed
-
-
-def _outcome_fields(room: ChatRoom, words: str) -> dict[str, object]:
-    if words.startswith("/") and not words.startswith("//"):
-        return {"stopped": _COMMAND}
-    try:
-        events = list(room.agent.turn(words.removeprefix("/")))
-        done = next((event for event in events if isinstance(event, Done)), None)
-        stopped = next((event for event in events if isinstance(event, Stopped)), None)
-        return {
-            "answer": done.reply if done else None,
-            "stopped": stopped.reason if stopped else None,
-            "tools": [event.call.name for event in events if isinstance(event, Asked)],
-            "warnings": [event.text for event in events if isinstance(event, Warned)],
-            "compactions": sum(isinstance(event, Folded) for event in events),
-            "prompt_tokens": done.usage.prompt_tokens if done else 0,
-            "output_tokens": done.usage.output_tokens if done else 0,
-            "cost": done.usage.cost if done else 0.0,
-        }
-    except HoldfastError as error:
-        return {"stopped": str(error)}
 
 
 def _standing(room: ChatRoom) -> str:

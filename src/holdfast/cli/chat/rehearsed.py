@@ -56,7 +56,27 @@ def show_rehearsed(room: ChatRoom) -> None:
         said = next((each for each in log if fact.stands_in(each.message.text)), None)
         # A turn that failed may have said nothing.
         if said is not None:
-            lines += _judged(fact, told, said, room.view.width, folded=said.id not in shown)
+            current, outdated = telling(fact, told)
+            if not current:
+                where = f'store: holdfast search "{fact.words[0]}" finds message {said.position}'
+                verdict = "no" if fact in FACTS else "store"
+                judged = _labeled(
+                    verdict, fact.name, (fact.line_in(said.message.text), where), room.view.width
+                )
+            else:
+                found = current[0]
+                where = found.place
+                if said.id not in shown:
+                    where += f"; message {said.position} was folded"
+                if outdated:
+                    where += f"; but {fact.outdated} stands there too, {outdated[0].place}"
+                elif fact.outdated:
+                    where += f"; {fact.outdated} stands nowhere in the window"
+                words = fact.line_in(found.text)
+                judged = _labeled(
+                    "no" if outdated else "yes", fact.name, (words, where), room.view.width
+                )
+            lines += judged
     lines += [(), *_closing(window, log, room.view.width)]
     room.show(lines)
 
@@ -80,26 +100,6 @@ def telling(
     current = [each for each in told if fact.stands_in(each.text)]
     outdated = [each for each in told if fact.outdated and fact.outdated in each.text]
     return current, [each for each in outdated if each not in current]
-
-
-def _judged(
-    fact: Fact, told: Sequence[WindowPassage], said: Entry, width: int, *, folded: bool
-) -> list[Line]:
-    current, outdated = telling(fact, told)
-    if not current:
-        where = f'store: holdfast search "{fact.words[0]}" finds message {said.position}'
-        verdict = "no" if fact in FACTS else "store"
-        return _labeled(verdict, fact.name, (fact.line_in(said.message.text), where), width)
-    found = current[0]
-    where = found.place
-    if folded:
-        where += f"; message {said.position} was folded"
-    if outdated:
-        where += f"; but {fact.outdated} stands there too, {outdated[0].place}"
-    elif fact.outdated:
-        where += f"; {fact.outdated} stands nowhere in the window"
-    words = fact.line_in(found.text)
-    return _labeled("no" if outdated else "yes", fact.name, (words, where), width)
 
 
 def _labeled(verdict: str, name: str, texts: tuple[str, str], width: int) -> list[Line]:

@@ -71,14 +71,6 @@ def with_memory(function: Callable[Concatenate[OpenMemory, _P], _R]) -> Callable
     return profile_flag(json_flag(run))
 
 
-def _fullness(notebook: Notebook, entries: Entries) -> str:
-    """Return how full a file is, in words."""
-    if not entries:
-        return f"empty; {notebook.limit:,} characters fit"
-    count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
-    return f"{count}, {usage(notebook, entries)}"
-
-
 def _file_fields(opened: OpenMemory, notebook: Notebook, entries: Entries) -> dict[str, object]:
     """Return a file as the fields of its JSON."""
     return {
@@ -151,7 +143,13 @@ def _file(notebook: Notebook, entries: Entries | str, width: int) -> list[Line]:
     heading = Styled(f"{notebook.file:<{_NAME}}", "bold")
     if isinstance(entries, str):
         return [(heading, Styled(entries, "bold red"))]
-    lines: list[Line] = [(heading, Styled(_fullness(notebook, entries), "dim"))]
+    # How full a file is, in words.
+    if not entries:
+        fullness = f"empty; {notebook.limit:,} characters fit"
+    else:
+        count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+        fullness = f"{count}, {usage(notebook, entries)}"
+    lines: list[Line] = [(heading, Styled(fullness, "dim"))]
     for entry in entries:
         first, *rest = wrapped(entry, width - 4)
         lines.append((Styled("  - "), Styled(first)))

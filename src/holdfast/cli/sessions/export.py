@@ -96,7 +96,23 @@ def export_command(
     called .gz or .zst is packed. T is a time such as 2026-11-15, 7d, 12h or yesterday. The exit
     code is 3 when there is nothing to export.
     """
-    _check(context, options, as_json=as_json)
+    # Refuse flags that do not go together.
+    if as_json and options["output"] == PIPE:
+        raise click.UsageError("--json says what was written to a file; name one with -o")
+    if options["for_training"]:
+        check_format(options["format_name"])
+        if options["split"] is not None and options["output"] == PIPE:
+            raise click.UsageError("--split writes several files; name them with -o")
+        if options["log"] is not None:
+            raise click.UsageError("--for-training takes --original in place of --log")
+    else:
+        if options["name"] is None:
+            raise click.UsageError("Missing argument 'ID'; only --for-training does without one")
+        for each in context.command.params:
+            if each.name in TrainingFlags.__annotations__ and (
+                context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+            ):
+                raise click.UsageError(f"{each.opts[0]} goes with --for-training")
     settings = configuration({"profile": profile}).settings
     try:
         with opened_store(settings, as_json=as_json) as opened:
@@ -111,26 +127,6 @@ def export_command(
             raise
         tell(str(absence))
         return Exit.NOTHING_TO_DO
-
-
-def _check(context: click.Context, options: _Options, *, as_json: bool) -> None:
-    """Refuse flags that do not go together."""
-    if as_json and options["output"] == PIPE:
-        raise click.UsageError("--json says what was written to a file; name one with -o")
-    if options["for_training"]:
-        check_format(options["format_name"])
-        if options["split"] is not None and options["output"] == PIPE:
-            raise click.UsageError("--split writes several files; name them with -o")
-        if options["log"] is not None:
-            raise click.UsageError("--for-training takes --original in place of --log")
-        return
-    if options["name"] is None:
-        raise click.UsageError("Missing argument 'ID'; only --for-training does without one")
-    for each in context.command.params:
-        if each.name in TrainingFlags.__annotations__ and (
-            context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
-        ):
-            raise click.UsageError(f"{each.opts[0]} goes with --for-training")
 
 
 def _export(opened: OpenStore, name: str, options: _Options) -> None:

@@ -106,7 +106,15 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
                 value = [row.as_json() for row in rows]
                 opened.answer(value, lambda view: rows_drawn(rows, _room(view), now_ms()))
                 return
-            tell(_nothing(options, opened.store.name))
+            if options["trash"]:
+                nothing = f"the trash of {opened.store.name} is empty"
+            else:
+                asked = ("sources", "since", "until", "title")
+                if any(options[each] for each in asked):
+                    nothing = f"no session of {opened.store.name} is like that"
+                else:
+                    nothing = f"there are no sessions yet in {opened.store.name}"
+            tell(nothing)
     except NoSessions as absence:
         if as_json:
             show_json([])
@@ -118,15 +126,6 @@ def _room(view: OutputScreen) -> int | None:
     """Return the columns to draw in; None where nobody looks at lines."""
     is_limited = bool(os.environ.get("COLUMNS")) or output_text().isatty()
     return view.width if is_limited else None
-
-
-def _nothing(options: _Options, place: str) -> str:
-    if options["trash"]:
-        return f"the trash of {place} is empty"
-    asked = ("sources", "since", "until", "title")
-    if any(options[each] for each in asked):
-        return f"no session of {place} is like that"
-    return f"there are no sessions yet in {place}"
 
 
 def rows_drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[Line]:

@@ -172,10 +172,27 @@ def prune_command(opened: OpenStore, **options: Unpack[_PruneOptions]) -> Exit:
     if chosen and not options["dry_run"] and not _prune_agreed(opened, chosen, options):
         return Exit.NOTHING_TO_DO
     if chosen and not options["dry_run"]:
-        chosen = _carried_out(opened.store, chosen, options)
+        ids = [each.id for each in chosen]
+        if options["empty_trash"]:
+            opened.store.purge(ids)
+        # A conversation may have been used while the question stood on the screen.
+        elif opened.store.trash(ids, now_ms(), unless_used_since=options["before"]) != len(ids):
+            chosen = [each for each in chosen if opened.store.session(each.id).trashed is not None]
     elif options["empty_trash"] and not options["dry_run"]:
         opened.store.purge(())  # what an interrupted deletion has left
-    _answer(opened, chosen, options)
+    if not chosen and not opened.as_json:
+        if options["empty_trash"]:
+            nothing = "there is nothing in the trash to delete"
+        else:
+            nothing = f"every conversation was used since {clock_time(options['before'] or 0)}"
+        tell(nothing)
+    else:
+        value = {
+            "action": "purge" if options["empty_trash"] else "trash",
+            "done": bool(chosen) and not options["dry_run"],
+            "sessions": [session_fields(each) for each in chosen],
+        }
+        opened.answer(value, lambda view: _prune_drawn(chosen, options, view.width))
     return Exit.DONE if chosen else Exit.NOTHING_TO_DO
 
 
@@ -206,38 +223,6 @@ def _prune_agreed(opened: OpenStore, chosen: Sequence[Session], options: _PruneO
         )
         return agreed(*questions, yes=False)
     return agreed(f"Put {count} into the trash?", yes=False)
-
-
-def _carried_out(
-    store: Store, chosen: Sequence[Session], options: _PruneOptions
-) -> Sequence[Session]:
-    """Do what was agreed to; returns the sessions to which it was done."""
-    ids = [each.id for each in chosen]
-    if options["empty_trash"]:
-        store.purge(ids)
-        return chosen
-    # A conversation may have been used while the question stood on the screen.
-    if store.trash(ids, now_ms(), unless_used_since=options["before"]) == len(ids):
-        return chosen
-    return [each for each in chosen if store.session(each.id).trashed is not None]
-
-
-def _answer(opened: OpenStore, chosen: Sequence[Session], options: _PruneOptions) -> None:
-    if not chosen and not opened.as_json:
-        tell(_nothing(options))
-        return
-    value = {
-        "action": "purge" if options["empty_trash"] else "trash",
-        "done": bool(chosen) and not options["dry_run"],
-        "sessions": [session_fields(each) for each in chosen],
-    }
-    opened.answer(value, lambda view: _prune_drawn(chosen, options, view.width))
-
-
-def _nothing(options: _PruneOptions) -> str:
-    if options["empty_trash"]:
-        return "there is nothing in the trash to delete"
-    return f"every conversation was used since {clock_time(options['before'] or 0)}"
 
 
 def _prune_drawn(chosen: Sequence[Session], options: _PruneOptions, width: int) -> list[Line]:

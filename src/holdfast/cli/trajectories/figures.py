@@ -129,7 +129,18 @@ def facts(
         rehearsed: Whether nothing was asked of a model because nothing was written.
     """
     if not rehearsed:
-        yield "summaries", _summaries(totals)
+        calls, errors = totals.total_summarization_calls, totals.total_summarization_errors
+        if not calls:
+            summaries = "no model was asked"
+        else:
+            words = (
+                f"{counted(calls, 'call')}, {counted(errors, 'error') if errors else 'no errors'}"
+            )
+            cost = totals.cost
+            summaries = (
+                f"{words}, ${cost:,.{2 if cost >= 1 else 4}f} by estimate" if cost else words
+            )
+        yield "summaries", summaries
     masked = totals.redacted_turns
     yield "secrets", f"masked in {counted(masked, 'turn')}" if masked else "none masked"
     if seconds is None:
@@ -243,15 +254,6 @@ def count_in_bins(
         below[place:] = [number, *(max(each, number) for each in below[place + 1 :])]
     counts = tuple(high - low for low, high in pairwise(below))
     return Bins(edges, counts, spread.count - below[-1])
-
-
-def _summaries(totals: TrajectoryTotals) -> str:
-    calls, errors = totals.total_summarization_calls, totals.total_summarization_errors
-    if not calls:
-        return "no model was asked"
-    words = f"{counted(calls, 'call')}, {counted(errors, 'error') if errors else 'no errors'}"
-    cost = totals.cost
-    return f"{words}, ${cost:,.{2 if cost >= 1 else 4}f} by estimate" if cost else words
 
 
 def _brief(figure: float) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.cli.trajectories.figures import Bins
-    from holdfast.trajectories.metrics import Aggregate
+    from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 __all__ = ["report_html"]
 
@@ -142,6 +142,36 @@ def report_html(
     style = files("holdfast.views.html").joinpath("page.css").read_text("utf-8") + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     totals = aggregate.totals
+    sections = [_sums(totals, seconds, rehearsed=rehearsed)]
+    if totals.total_trajectories:
+        sections += [_pictures(aggregate, target), _spread(aggregate)]
+    if len(aggregate.by_source) > 1:
+        sections.append(_sources(aggregate))
+    if about:
+        sections.append(_run(about))
+    body = "\n".join(sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        f"base-uri 'none'; form-action 'none'; style-src 'sha256-{digest}'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>Compressed trajectories</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{_head(totals, rehearsed=rehearsed)}\n<main>\n{body}\n</main>\n"
+        f"<footer>Written by holdfast {__version__}.</footer>\n</body>\n</html>\n"
+    )
+
+
+def _head(totals: TrajectoryTotals, *, rehearsed: bool) -> str:
+    verb, words = headline(totals, rehearsed=rehearsed)
+    notice = f'<p class="notice">{_REHEARSAL}</p>' if rehearsed else ""
+    return (
+        '<header class="head"><h1>Compressed trajectories</h1>'
+        f'<p class="lead">{escaped(verb.capitalize() + words)}.</p>{notice}</header>'
+    )
+
+
+def _sums(totals: TrajectoryTotals, seconds: float | None, *, rehearsed: bool) -> str:
     whole = totals.total_trajectories + totals.trajectories_failed
     ends = [("all", f"{whole:,}", "")]
     ends += [(name, f"{count:,}", share(count, whole)) for name, count in outcomes(totals)]
@@ -153,35 +183,11 @@ def report_html(
         ("ratio", *(f"{each.ratio:.2f}" for each in found)),
     ]
     known = _definitions(facts(totals, seconds, rehearsed=rehearsed))
-    sums = (
+    return (
         '<section aria-labelledby="sums"><h2 id="sums">In all</h2><div class="pair">'
         f"{_table('Trajectories', ('trajectories', 'number', 'share'), ends)}"
         f"{_table('Tokens and turns', ('', *(each.name for each in found)), less)}"
         f'</div><div class="head"><dl>{known}</dl></div></section>'
-    )
-    sections = [sums]
-    if totals.total_trajectories:
-        sections += [_pictures(aggregate, target), _spread(aggregate)]
-    if len(aggregate.by_source) > 1:
-        sections.append(_sources(aggregate))
-    if about:
-        sections.append(_run(about))
-    body = "\n".join(sections)
-    verb, words = headline(totals, rehearsed=rehearsed)
-    notice = f'<p class="notice">{_REHEARSAL}</p>' if rehearsed else ""
-    head = (
-        '<header class="head"><h1>Compressed trajectories</h1>'
-        f'<p class="lead">{escaped(verb.capitalize() + words)}.</p>{notice}</header>'
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        f"base-uri 'none'; form-action 'none'; style-src 'sha256-{digest}'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>Compressed trajectories</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{head}\n<main>\n{body}\n</main>\n"
-        f"<footer>Written by holdfast {__version__}.</footer>\n</body>\n</html>\n"
     )
 
 
