@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.formats.chronicle import without_native
+from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import shape
 from holdfast.views.export import AGENT_FORMATS

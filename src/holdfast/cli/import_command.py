@@ -30,10 +30,16 @@ from holdfast.cli.progress import meter_for
 from holdfast.cli.reading import named_files
 from holdfast.cli.screen import error_text, screen, show_json, tell
 from holdfast.formats import FORMATS
-from holdfast.transfer import Count, Tally
+from holdfast.transfer import Count, ImportTally
 from holdfast.views.words import clean, counted
-from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake, Status, collecting_seldom, places_here, rehearsal
+from holdfast.wiring.import_job import (
+    ImportJob,
+    ImportStatus,
+    collecting_seldom,
+    places_here,
+    rehearsal,
+)
+from holdfast.wiring.import_pool import ImportPool
 from holdfast.wiring.stores import store_file, store_of
 
 if TYPE_CHECKING:
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.opening import Look
     from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
-    from holdfast.wiring.importing import Taken
+    from holdfast.wiring.import_job import ImportResult
 
 __all__ = ["command"]
 
@@ -181,13 +187,13 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
         if options["watch"]:
             return follow(find, _plan(stack, options, settings))
         walk = find()
-        crew = stack.enter_context(Crew(settings, options["jobs"]))
+        pool = stack.enter_context(ImportPool(settings, options["jobs"]))
         if not rehearsed:
-            crew.start_early(walk.files)
+            pool.start_early(walk.files)
         wanted = _plan(stack, options, settings)
         if not rehearsed:
             # Its processes end before the store is closed here, which moves all into one file.
-            wanted = replace(wanted, crew=stack.enter_context(crew))
+            wanted = replace(wanted, pool=stack.enter_context(pool))
         imported = import_once(walk, wanted, started)
     return replace(imported, is_bound=is_bound)
 
@@ -195,17 +201,17 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
 def _plan(stack: ExitStack, options: _Options, settings: Settings) -> ImportPlan:
     """Open the store, or one that goes away where nothing is to be stored."""
     place, rehearsed, name = settings.store, options["dry_run"], options["format_name"]
-    intake = None
+    job = None
     if not rehearsed or store_file(place.url, place.profile, os.environ).exists():
         store = stack.enter_context(closing(store_of(settings, os.environ)))
-        intake = Intake(store, settings, live=options["watch"])
+        job = ImportJob(store, settings, live=options["watch"])
     # Whoever names a format wants the files read as that, however they were read before.
-    is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
-    if intake is None or rehearsed:
-        intake = stack.enter_context(rehearsal(settings))
+    is_known = job.is_known if job is not None and name == AUTO else _is_unknown
+    if job is None or rehearsed:
+        job = stack.enter_context(rehearsal(settings))
     return ImportPlan(
-        intake.take,
-        intake.join,
+        job.take,
+        job.join,
         is_known,
         name,
         options["interval"],
@@ -221,9 +227,9 @@ def _is_unknown(_: File) -> bool:
 class ImportPlan:
     """How the import is to run."""
 
-    take: Callable[[Found], Taken]
+    take: Callable[[Found], ImportResult]
     """Takes what was found."""
-    join: Callable[[Iterable[Taken]], None]
+    join: Callable[[Iterable[ImportResult]], None]
     """Brings together what several processes took."""
     is_known: Callable[[File], bool]
     """Says which files need not be looked at."""
@@ -232,7 +238,7 @@ class ImportPlan:
     """Seconds between two looks at files that are followed."""
     silent: bool
     """Whether nothing is shown before it has ended."""
-    crew: Crew | None = None
+    pool: ImportPool | None = None
     """Takes many files at once; not those that are followed."""
 
 
@@ -251,12 +257,12 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
         fresh = [file for file in walk.files if file not in seen]
         reading = Reading(format=wanted.format, seen=meter.advance)
         try:
-            if wanted.crew is None:
+            if wanted.pool is None:
                 taking.take_all(gather(fresh, reading))
             else:
-                wanted.crew.start(fresh)
-                looks = gather(fresh, reading, wanted.crew.examine)
-                wanted.join(taking.take_all(looks, wanted.crew))
+                wanted.pool.start(fresh)
+                looks = gather(fresh, reading, wanted.pool.examine)
+                wanted.join(taking.take_all(looks, wanted.pool))
         except KeyboardInterrupt:
             tell("what was read so far is stored; the same command goes on from there")
             raise
@@ -280,7 +286,7 @@ def follow(
             done = taking.take_all(watch.look())
             # In one line what was there, however many files that are.
             if not wanted.silent:
-                brought = [taken for taken in done if taken.status is Status.IMPORTED]
+                brought = [taken for taken in done if taken.status is ImportStatus.IMPORTED]
                 files = sum(len(taken.found.files) for taken in brought)
                 count = sum(taken.tally.count.messages for taken in brought)
                 tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
@@ -294,17 +300,17 @@ def follow(
     return taking.result(walk, known, time.perf_counter() - started)
 
 
-def _show_added(done: Sequence[Taken], wanted: ImportPlan) -> None:
+def _show_added(done: Sequence[ImportResult], wanted: ImportPlan) -> None:
     if wanted.silent:
         return
     for taken in done:
-        if taken.status is Status.IMPORTED:
+        if taken.status is ImportStatus.IMPORTED:
             count = counted(taken.tally.count.messages, "message")
             tell(f"{count} from {taken.found.files[0].shown}")
     _show_troubles(done)
 
 
-def _show_troubles(done: Sequence[Taken]) -> None:
+def _show_troubles(done: Sequence[ImportResult]) -> None:
     if lines := problems_drawn(ImportReport(taken=tuple(done))):
         screen(is_error=True).show(lines)
 
@@ -312,26 +318,26 @@ def _show_troubles(done: Sequence[Taken]) -> None:
 class ImportRun:
     """An import while it goes on; whenever it is stopped, what was taken is known."""
 
-    def __init__(self, take: Callable[[Found], Taken], meter: ProgressMeter) -> None:
+    def __init__(self, take: Callable[[Found], ImportResult], meter: ProgressMeter) -> None:
         """Take who takes a find, and who shows how far it is."""
         self._take = take
         self._meter = meter
-        self._taken: dict[Path, Taken] = {}
+        self._taken: dict[Path, ImportResult] = {}
         self._others: dict[Path, Passed | Closed] = {}
 
-    def take_all(self, looks: Sequence[Look], crew: Crew | None = None) -> list[Taken]:
+    def take_all(self, looks: Sequence[Look], pool: ImportPool | None = None) -> list[ImportResult]:
         """Take what was found, and return what became of it; what happened before is kept.
 
         The problems that are returned are those that were not returned before.
 
         Args:
             looks: What files are.
-            crew: Takes many at once, where that is faster.
+            pool: Takes many at once, where that is faster.
         """
         finds = [look for look in looks if isinstance(look, Found)]
         self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
         self._meter.begin(sum(found.size for found in finds))
-        together = None if crew is None else crew.take(finds, self._take)
+        together = None if pool is None else pool.take(finds, self._take)
         done = list(map(self._one, finds) if together is None else self._all(finds, together))
         self._meter.end()
         return done
@@ -357,22 +363,24 @@ class ImportRun:
             tally=_together([each.tally for each in taken]),
         )
 
-    def _all(self, finds: Sequence[Found], together: Iterator[Taken]) -> Iterator[Taken]:
+    def _all(
+        self, finds: Sequence[Found], together: Iterator[ImportResult]
+    ) -> Iterator[ImportResult]:
         """Keep what is done in any order, and return it in the order of the finds."""
-        done: dict[Path, Taken] = {}
+        done: dict[Path, ImportResult] = {}
         for taken in together:
             self._show(taken.found)
             done[taken.found.files[0].path] = taken
         return (self._kept(done[found.files[0].path]) for found in finds)
 
-    def _one(self, found: Found) -> Taken:
+    def _one(self, found: Found) -> ImportResult:
         self._show(found)
         return self._kept(self._take(found))
 
     def _show(self, found: Found) -> None:
         self._meter.next(clean(Path(found.files[0].shown).name), found.size)
 
-    def _kept(self, taken: Taken) -> Taken:
+    def _kept(self, taken: ImportResult) -> ImportResult:
         path = taken.found.files[0].path
         self._others.pop(path, None)
         before = self._taken.get(path)
@@ -381,9 +389,9 @@ class ImportRun:
             return taken
         # What became of a file that was looked at again, because it changed.
         # One that is as it was when it was imported is not read, and tells nothing.
-        latest = before if taken.tally == Tally() else taken
+        latest = before if taken.tally == ImportTally() else taken
         tally = replace(_together([before.tally, taken.tally]), problems=latest.tally.problems)
-        idle = taken.status in (Status.UNCHANGED, Status.EMPTY)
+        idle = taken.status in (ImportStatus.UNCHANGED, ImportStatus.EMPTY)
         status = before.status if idle else taken.status
         self._taken[path] = replace(taken, tally=tally, status=status)
         old = frozenset(before.tally.problems)
@@ -391,12 +399,12 @@ class ImportRun:
         return replace(taken, tally=replace(taken.tally, problems=fresh))
 
 
-def _together(tallies: Sequence[Tally]) -> Tally:
+def _together(tallies: Sequence[ImportTally]) -> ImportTally:
     """Add tallies up, each session once; one by one would copy the first of them every time."""
     made = tuple(chain.from_iterable(each.sessions for each in tallies))
     known = set(made)
     grown = dict.fromkeys(chain.from_iterable(each.grown for each in tallies))
-    return Tally(
+    return ImportTally(
         sessions=made,
         grown=tuple(id_ for id_ in grown if id_ not in known),
         unchanged=tuple(dict.fromkeys(chain.from_iterable(each.unchanged for each in tallies))),

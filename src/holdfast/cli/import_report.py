@@ -12,9 +12,9 @@ from holdfast.agent_files.files import place_of
 from holdfast.cli.commands import Exit
 from holdfast.cli.lines import Styled, table
 from holdfast.cli.progress import megabytes
-from holdfast.transfer import Tally
+from holdfast.transfer import ImportTally
 from holdfast.views.words import ago, cells, clean, counted, crop
-from holdfast.wiring.importing import Status
+from holdfast.wiring.import_job import ImportStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
     from holdfast.cli.lines import Line
-    from holdfast.wiring.importing import Taken
+    from holdfast.wiring.import_job import ImportResult
 
 __all__ = ["ImportReport", "offer_drawn", "places_drawn", "problems_drawn", "report_drawn"]
 
@@ -51,7 +51,7 @@ class ImportProblem:
 class ImportReport:
     """Everything that happened to files."""
 
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[ImportResult, ...] = ()
     passed: tuple[Passed, ...] = ()
     closed: tuple[Closed, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -60,7 +60,7 @@ class ImportReport:
     is_bound: bool = False
     """Whether the figures are what it can come to at most: some of it may be stored already."""
     seconds: float = 0.0
-    tally: Tally = field(default_factory=Tally)
+    tally: ImportTally = field(default_factory=ImportTally)
     """What all of it brought together."""
 
     @property
@@ -73,7 +73,7 @@ class ImportReport:
         """Return how the command ended."""
         named = [each.is_named for each in self.refused]
         named += [each.file.is_named for each in self.closed]
-        if any(named) or any(each.status is Status.FAILED for each in self.taken):
+        if any(named) or any(each.status is ImportStatus.FAILED for each in self.taken):
             return Exit.FAILED
         brought = self.tally.sessions or self.tally.grown
         return Exit.DONE if brought else Exit.NOTHING_TO_DO
@@ -82,14 +82,16 @@ class ImportReport:
     def skipped(self) -> int:
         """Return how many files brought nothing: known already, empty or without a session."""
         statuses = self.statuses()
-        return statuses[Status.UNCHANGED] + statuses[Status.EMPTY] + statuses[PASSED_OVER]
+        return (
+            statuses[ImportStatus.UNCHANGED] + statuses[ImportStatus.EMPTY] + statuses[PASSED_OVER]
+        )
 
     def statuses(self) -> Counter[str]:
         """Return how many files came to what; together they are all that were found."""
         found = Counter[str]()
         for each in self.taken:
             found[str(each.status)] += len(each.found.files)
-        found[str(Status.UNCHANGED)] += len(self.known)
+        found[str(ImportStatus.UNCHANGED)] += len(self.known)
         found[PASSED_OVER] += len(self.passed)
         found[UNREADABLE] += len(self.closed) + len(self.refused)
         return +found
@@ -104,7 +106,7 @@ class ImportReport:
             # Readers are told where a file really is; people named it in their own way.
             names = {Path(place_of(file.path)).as_posix(): file.shown for file in taken.found.files}
             first = taken.found.files[0].shown
-            if taken.status is Status.FAILED:
+            if taken.status is ImportStatus.FAILED:
                 yield ImportProblem(first, 0, taken.reason)
             found = [
                 ImportProblem(names.get(each.file, each.file) or first, each.line, each.reason)
@@ -150,7 +152,7 @@ class ImportReport:
 
     def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
         for file in self.known:
-            yield _other_fields(file.shown, str(Status.UNCHANGED), _KNOWN)
+            yield _other_fields(file.shown, str(ImportStatus.UNCHANGED), _KNOWN)
         for passed in self.passed:
             if everything or passed.file.is_named:
                 yield _other_fields(passed.file.shown, PASSED_OVER, passed.reason)
@@ -160,7 +162,7 @@ class ImportReport:
             yield _other_fields(str(refused.path), UNREADABLE, refused.reason)
 
 
-def _taken_fields(taken: Taken) -> dict[str, object]:
+def _taken_fields(taken: ImportResult) -> dict[str, object]:
     tally, first = taken.tally, taken.found.files[0]
     return {
         "file": str(first.root) if len(taken.found.files) > 1 else first.shown,
@@ -225,7 +227,7 @@ def report_drawn(
     brought = [each for each in imported.taken if each.tally.sessions or each.tally.grown]
     if brought:
         lines += table(list(_rows(brought)), width, right=_FIGURES)
-    same = imported.statuses()[Status.UNCHANGED]
+    same = imported.statuses()[ImportStatus.UNCHANGED]
     if brought and same:
         lines.append((Styled(f"unchanged: {counted(same, 'file')}", "dim"),))
     lines += _left_alone(imported)
@@ -296,7 +298,7 @@ def _shortened(path: str, room: int) -> str:
 
 
 def _why_nothing(imported: ImportReport) -> str:
-    same = imported.statuses()[Status.UNCHANGED]
+    same = imported.statuses()[ImportStatus.UNCHANGED]
     if same:
         # What is damaged in a file was never stored.
         damaged = any(each.tally.problems for each in imported.taken)
@@ -305,7 +307,7 @@ def _why_nothing(imported: ImportReport) -> str:
     return "nothing is said in what was found" if imported.taken else _NONE
 
 
-def _rows(taken: Sequence[Taken]) -> Iterator[Sequence[str]]:
+def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
     made = {id_ for each in taken for id_ in each.tally.sessions}
     grown = {id_ for each in taken for id_ in each.tally.grown} - made
     names = ("files", "sessions", "grown", "messages", "calls", "images", "compactions")
@@ -336,7 +338,7 @@ def _left_alone(imported: ImportReport) -> Iterator[Line]:
 
 
 def _silent(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
-    found = [each for each in imported.taken if each.status is Status.EMPTY]
+    found = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
     named = [(file, each.reason) for each in found for file in each.found.files]
     yield from _left_out("nothing said", "in which nothing is said", named, verbose=verbose)
 

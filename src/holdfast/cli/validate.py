@@ -16,7 +16,7 @@ from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS, detect
-from holdfast.formats.container import find
+from holdfast.formats.documents.container import find_conversation
 from holdfast.transcript import Violation
 from holdfast.views.words import counted
 from holdfast.wire import DIALECTS, Body
@@ -186,7 +186,10 @@ def _body(messages: list[object], system: object) -> Body | None:
 
 
 def _is_conversation(value: object) -> bool:
-    return isinstance(value, dict) and find(cast("Mapping[str, object]", value)) is not None
+    return (
+        isinstance(value, dict)
+        and find_conversation(cast("Mapping[str, object]", value)) is not None
+    )
 
 
 def _is_plain(body: Body) -> bool:

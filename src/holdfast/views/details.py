@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.pulse import flaws_of
+from holdfast.conversation.compactor import flaws_of
 from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
-from holdfast.transfer import elder_of
+from holdfast.transfer import stated_parent
 from holdfast.views.context_map import WindowLimits, context_map
 from holdfast.views.messages import message_fields
 from holdfast.views.sessions import compaction_fields, session_fields
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Session
     from holdfast.tokens import Counter
-    from holdfast.transfer import Elder
+    from holdfast.transfer import StatedParent
     from holdfast.views.context_map import ContextMap
 
 __all__ = ["SessionDetails", "session_details"]
@@ -38,7 +38,7 @@ class SessionDetails:
     limits: WindowLimits
     compactions: tuple[CompactionRecord, ...]
     is_undone: bool
-    elder: Elder | None
+    elder: StatedParent | None
     """What it came from, where its file alone says so."""
     warnings: tuple[str, ...] = ()
     """What is to be said of the compaction whose result the window shows."""
@@ -83,6 +83,6 @@ def session_details(
         limits=WindowLimits(policy.context_length, policy.threshold_tokens),
         compactions=store.compactions(session.id),
         is_undone=window.head.view != store.tip(session.id),
-        elder=elder_of(store, session),
+        elder=stated_parent(store, session),
         warnings=flaws_of(store, session.id, window.head.view).warnings,
     )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
-from holdfast.formats.chronicle import About, Begun
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About, StrandStarted
 from holdfast.ports.history import count_until, said_until, window_entries
 from holdfast.session import Fork, children_of, path_to
 from holdfast.tokens import Scale
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from holdfast.views.context_map import WindowLimits, weigh_window
 from holdfast.views.html.page import SessionLineage, SessionPage, count_timeline, html_pieces
 from holdfast.views.markdown import markdown_pieces
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.compaction import Policy
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.tokens import Counter
@@ -120,14 +120,14 @@ def forked_sessions(store: Store, id_: str, name: str) -> ForkedSessions:
 
 def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
     """Return everything that was said, with compactions, branches and sub-agents, as a file."""
-    return _lines(tell_session(store, id_, family=True), name)
+    return _lines(export_session(store, id_, family=True), name)
 
 
 def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
     """Return what the model sees now as a file, without anything that came before."""
-    first = next(iter(tell_session(store, id_)))
-    about = first.about if isinstance(first, Begun) else About()
-    return _lines(tell_window(transcript, about), name)
+    first = next(iter(export_session(store, id_)))
+    about = first.about if isinstance(first, StrandStarted) else About()
+    return _lines(window_events(transcript, about), name)
 
 
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:

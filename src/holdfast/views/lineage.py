@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.session import latest_leaf
-from holdfast.transfer import early_children, elder_of
+from holdfast.transfer import stated_parent, unlinked_children
 from holdfast.views.sessions import compaction_fields, session_fields
 from holdfast.views.words import iso_time
 
 if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Session, View
-    from holdfast.transfer import Elder
+    from holdfast.transfer import StatedParent
 
 __all__ = ["LineageNode", "LineageTree", "lineage_tree", "parent_words"]
 
@@ -52,7 +52,7 @@ class LineageTree:
     leaf: str
     """The session in which it goes on."""
     nodes: tuple[LineageNode, ...]
-    elder: Elder | None = None
+    elder: StatedParent | None = None
     """What the tree belongs to, where the files alone say so."""
     early: tuple[Session, ...] = ()
     """What belongs to the tree and was imported before it."""
@@ -96,12 +96,12 @@ def lineage_tree(store: Store, session: Session, *, views: bool) -> LineageTree:
             else LineageNode(each)
             for each in lineage
         ),
-        elder=elder_of(store, lineage[0]),
-        early=tuple(early_children(store, lineage[0])),
+        elder=stated_parent(store, lineage[0]),
+        early=tuple(unlinked_children(store, lineage[0])),
     )
 
 
-def parent_words(elder: Elder) -> str:
+def parent_words(elder: StatedParent) -> str:
     """Return in words what a session came from that was imported before it."""
     if elder.session is None:
         return f"{elder.name}, which was not imported (by {elder.fork})"

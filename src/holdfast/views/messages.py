@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.summary.record import HEADINGS
 from holdfast.transcript import (
     Media,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from holdfast.cli.lines import Styled
 from holdfast.cli.screen import screen
-from holdfast.conversation.pulse import GIVEN_UP
+from holdfast.conversation.compactor import GIVEN_UP
 from holdfast.errors import HoldfastError
 from holdfast.views.words import cells, clean, crop
 

@@ -20,13 +20,13 @@ from holdfast.cli.lines import Styled
 from holdfast.cli.screen import Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.compaction.report import feedback
-from holdfast.conversation.turning import up_to
+from holdfast.conversation.lineage import up_to
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
 from holdfast.views.messages import entry_fields
 from holdfast.views.sessions import find_session, session_fields
 from holdfast.views.words import counted
-from holdfast.wiring.live_sessions import live_session_of
+from holdfast.wiring.conversations import stored_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast.cli.lines import Line
     from holdfast.cli.store import OpenStore
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.ports import Store
     from holdfast.session import Entry, Window
 
@@ -74,7 +74,7 @@ def compress_command(opened: OpenStore, name: str, *, focus: str) -> Exit:
     """
     silence_log("holdfast.engines")
     session = find_leaf(opened.store, name)
-    live = live_session_of(opened.settings, opened.store, session)
+    live = stored_conversation(opened.settings, opened.store, session)
     report = live.compress(focus)
     told = feedback(report)
     value = {"session": live.id, "feedback": list(told), **report.as_json()}
@@ -159,13 +159,13 @@ def rewind_command(opened: OpenStore, name: str, *, turns: int, yes: bool) -> Ex
 
 
 def _stepped(
-    opened: OpenStore, name: str, step: Callable[[LiveSession], bool], words: tuple[str, str]
+    opened: OpenStore, name: str, step: Callable[[StoredConversation], bool], words: tuple[str, str]
 ) -> Exit:
     """Take a step in the session where the conversation goes on, and say what it changed."""
     done, nothing = words
     session = find_leaf(opened.store, name)
     before = opened.store.window(session.id)
-    taken = step(live_session_of(opened.settings, opened.store, session))
+    taken = step(stored_conversation(opened.settings, opened.store, session))
     found = _Step(session.id, before, opened.store.window(session.id))
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
@@ -223,12 +223,12 @@ def fork_command(opened: OpenStore, name: str, **options: Unpack[_ForkOptions]) 
     """
     parent = find_session(opened.store, name)
     shown = _shared(opened.store, parent, options["at"])
-    parts = live_session_of(opened.settings, opened.store, parent).parts
+    deps = stored_conversation(opened.settings, opened.store, parent).live.deps
     taken = [each.title for each in opened.store.lineage(parent.id)]
     child = Session(
-        id=parts.unused_id(),
+        id=deps.unused_id(),
         source=parent.source,
-        started=parts.clock.moment(),
+        started=deps.clock.moment(),
         title=options["title"] or next_title(parent.title, taken),
         model=parent.model,
         goal=parent.goal,

@@ -14,7 +14,7 @@ from holdfast.cli.flags import session_argument
 from holdfast.cli.lines import Styled, wrapped
 from holdfast.cli.screen import tell
 from holdfast.cli.store import with_store
-from holdfast.conversation.pulse import warnings_of
+from holdfast.conversation.compactor import warnings_of
 from holdfast.redaction import Redactor
 from holdfast.session import latest_leaf
 from holdfast.transcript import one_line

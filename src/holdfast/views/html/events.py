@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never, cast
 
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.transcript import Summary
 from holdfast.transfer import FOLD
 from holdfast.views.html.parts import part_shown, summary_shown

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.session import Usage, places_of
 from holdfast.transcript import Media, ToolCall, ToolResult
 from holdfast.views.html.events import event_shown, time_shown
