@@ -25,9 +25,8 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Asked Cause Draft File Folded Found Heading Kind Memory Patience Place Plan Raised
-    Reading Record Refused Request Returned Room Said Scope Spoken Standing Terms
-    Thought Told Watch
+    Asked Cause Draft File Folded Found Heading Kind Memory Plan Raised Reading Refused
+    Request Returned Room Said Spoken Standing Terms Thought Told Watch
     """.split()
 )
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.ports import Store
-from holdfast.ports.history import said_until, window_entries
 from holdfast.session import Cause, Change, CompactionRecord, Draft, Session
+from holdfast.session.lineage_reader import said_until, window_entries
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.views.messages import Visibility, full_text, message_fields
 from holdfast.views.timeline import (

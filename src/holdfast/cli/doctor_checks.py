@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -16,19 +17,20 @@ from holdfast.cli.flags import now_ms
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
 from holdfast.errors import ConfigError, HoldfastError, StoreError
+from holdfast.ports import Capability
 from holdfast.providers.model_errors import SERVER_KEY
 from holdfast.tokens import family_of
 from holdfast.views.words import clock_time, counted, crop
 from holdfast.wiring import policy_of
 from holdfast.wiring.models import LOCAL_WINDOW, is_local, known_window, provider_of
-from holdfast.wiring.stores import store_file
+from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holdfast.config import Setting
-    from holdfast.wiring.upkeep import Glance
+    from holdfast.wiring.upkeep import QuickCheck
 
 __all__ = ["CheckState", "checks"]
 
@@ -288,8 +290,11 @@ def _provider_address(name: str, provider: str) -> str:
 def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the store that the settings name."""
     try:
-        file = store_file(settings.store.url, settings.store.profile, environ)
-    except ConfigError as error:
+        file = file_behind(settings.store.url, settings.store.profile, environ)
+        if file is None:
+            yield _elsewhere(settings, environ)
+            return
+    except (ConfigError, StoreError) as error:
         yield Check("store", CheckState.FAIL, str(error), "change store.url or store.profile")
         return
     try:
@@ -300,6 +305,18 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         yield Check("store", CheckState.FAIL, f"{shown} cannot be looked at: {reason}")
         return
     yield from _file_checks(file) if exists else _absent(file)
+
+
+def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Look at a store that is no file: it can be asked, and nothing else."""
+    with closing(store_of(settings, environ)) as store:
+        health = store.check()
+        if health.problems:
+            return Check("store", CheckState.FAIL, f"{store.name}: {'; '.join(health.problems)}")
+        words = [counted(health.sessions, "session"), counted(health.messages, "message")]
+        if Capability.DURABLE not in store.capabilities:
+            words.append("kept until the process ends")
+        return Check("store", CheckState.OK, f"{store.name}: {', '.join(words)}")
 
 
 def sized(count: int) -> str:
@@ -319,10 +336,10 @@ def _absent(file: Path) -> Iterator[Check]:
 
 def _file_checks(file: Path) -> Iterator[Check]:
     # Imported only here: SQLite is loaded when there is something to look at.
-    from holdfast.wiring.upkeep import glance
+    from holdfast.wiring.upkeep import quick_check
 
     try:
-        seen = glance(file)
+        seen = quick_check(file)
     except StoreError as error:
         yield Check("store", CheckState.FAIL, str(error))
         return
@@ -354,7 +371,7 @@ def _space(folder: Path, stored: int) -> Check:
     return Check("store space", CheckState.OK, words)
 
 
-def _leases(seen: Glance) -> Iterator[Check]:
+def _leases(seen: QuickCheck) -> Iterator[Check]:
     now = now_ms()
     for lease in seen.leases:
         if lease.expires > now:

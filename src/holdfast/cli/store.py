@@ -12,7 +12,7 @@ from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, profile_
 from holdfast.cli.screen import Unusable, show_answer, tell
 from holdfast.session import latest_leaf
 from holdfast.views.sessions import find_session
-from holdfast.wiring.stores import profile_names, store_file, store_of
+from holdfast.wiring.stores import file_behind, profile_names, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -68,8 +68,8 @@ def opened_store(settings: Settings, *, as_json: bool) -> Generator[OpenStore]:
     Raises:
         NoSessions: when there is no file yet.
     """
-    file = store_file(settings.store.url, settings.store.profile, os.environ)
-    if not file.exists():
+    file = file_behind(settings.store.url, settings.store.profile, os.environ)
+    if file is not None and not file.exists():
         others = [each for each in profile_names(os.environ) if each != settings.store.profile]
         there = f"; profiles with sessions: {', '.join(others)}" if others else ""
         raise NoSessions(f"there are no sessions yet: {file} does not exist{there}")

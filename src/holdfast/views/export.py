@@ -13,8 +13,8 @@ from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.documents.events import window_events
 from holdfast.formats.events import About, StrandStarted
-from holdfast.ports.history import count_until, said_until, window_entries
 from holdfast.session import Fork, children_of, path_to
+from holdfast.session.lineage_reader import count_until, said_until, window_entries
 from holdfast.tokens import Scale
 from holdfast.transfer import export_session
 from holdfast.views.context_map import WindowLimits, weigh_window

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.recall.sources import agent_of
 from holdfast.recall.trimming import fitted
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session.titles import short_title
 from holdfast.tokens import Estimator
 from holdfast.views.sessions import UNTITLED
@@ -59,7 +59,7 @@ def search_hits(found: Excerpts) -> tuple[SearchHit, ...]:
             speaker=f"summary by {each.focus.summary_by}"
             if each.focus.summary_by
             else f"{each.focus.role} {each.focus.tool}".rstrip(),
-            is_partial=each.rung is Rung.SOME,
+            is_partial=each.tier is MatchTier.SOME,
             snippet=each.snippet,
         )
         for each in found.excerpts

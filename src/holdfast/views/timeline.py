@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.ports.history import logged, way_to, window_entries
-from holdfast.session import Cause, Kind
+from holdfast.session import Cause, Kind, line_to
+from holdfast.session.lineage_reader import read_segment, segments_to, window_entries
 from holdfast.views.messages import Visibility, full_text, message_fields, visibility_of
 from holdfast.views.sessions import compaction_fields, session_fields
 from holdfast.views.words import iso_time
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from holdfast.ports import Store
-    from holdfast.ports.history import Stretch
     from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message
 
 __all__ = [
@@ -114,25 +114,25 @@ def timeline(
     if visibility is None:
         window = window_entries(store, session.id)
         visibility = {id_: seen for each in window for id_, seen in visibility_of(each).items()}
-    for place, stretch in enumerate(way_to(store, session.id)):
+    for place, segment in enumerate(segments_to(store, session.id)):
         if place:
-            yield TimelineFork(store.session(stretch.session))
-        changes = [] if stretch.left else _changes(store, stretch)
+            yield TimelineFork(store.session(segment.session))
+        changes = [] if segment.left else _changes(store, segment)
         summaries: list[Entry] = []
-        for entry in logged(store, stretch):
+        for entry in read_segment(store, segment):
             while changes and changes[0][0] < entry.position:
                 yield _with(changes.pop(0)[1], summaries)
             if entry.message.summary is not None:
                 summaries.append(entry)
             # Of a deleted session even what a compaction wrote is told: nothing else is left of it.
-            if entry.kind is Kind.SAID or stretch.left:
+            if entry.kind is Kind.SAID or segment.left:
                 message = store.whole(entry.id) if entry.shortened else entry.message
                 yield TimelineMessage(entry, message, visibility.get(entry.id, Visibility.GONE))
         for _, change in changes:
             yield _with(change, summaries)
         for entry in summaries:
             # A branch may show what was written in a pass that it shows only in part.
-            if entry.kind is not Kind.SAID and not stretch.left:
+            if entry.kind is not Kind.SAID and not segment.left:
                 yield TimelineMessage(
                     entry, entry.message, visibility.get(entry.id, Visibility.GONE)
                 )
@@ -145,14 +145,15 @@ def window_timeline(store: Store, session: Session) -> Iterator[TimelineEvent]:
 
 
 def _changes(
-    store: Store, stretch: Stretch
+    store: Store, segment: LogSegment
 ) -> list[tuple[int, TimelineCompaction | TimelineRewind]]:
     """Return what happened to the window, each with the position behind which it did."""
-    line = _current_views(store, stretch.session)
-    records = {record.after: record for record in store.compactions(stretch.session)}
+    views = store.views(segment.session)
+    line = {view.id for view in line_to(views, store.head(segment.session).view)}
+    records = {record.after: record for record in store.compactions(segment.session)}
     found: list[tuple[int, TimelineCompaction | TimelineRewind]] = []
-    for view in store.views(stretch.session):
-        if view.cause is Cause.FORK or view.upto > stretch.reach:
+    for view in views:
+        if view.cause is Cause.FORK or view.upto > segment.reach:
             continue
         record = records.get(view.id)
         is_undone = view.id not in line
@@ -178,14 +179,3 @@ def _with(
     record = replace(change.record, summary="") if summaries else change.record
     summaries.clear()
     return replace(change, record=record, summaries=written)
-
-
-def _current_views(store: Store, id_: str) -> set[int]:
-    """Return the views that led to what the session shows now."""
-    parents = {view.id: view.parent for view in store.views(id_)}
-    line: set[int] = set()
-    at = store.head(id_).view
-    while at is not None and at not in line:
-        line.add(at)
-        at = parents.get(at)
-    return line

@@ -11,9 +11,9 @@ from holdfast.cli.context_map import Frame, conversation_strip, legend, window_b
 from holdfast.cli.flags import session_argument, setting_flags
 from holdfast.cli.lines import Styled, table
 from holdfast.cli.store import with_store
-from holdfast.ports.history import said_until
 from holdfast.recall.sources import agent_of
 from holdfast.session import places_of
+from holdfast.session.lineage_reader import said_until
 from holdfast.transcript import one_line
 from holdfast.views.details import session_details
 from holdfast.views.lineage import parent_words

@@ -16,6 +16,7 @@ from holdfast.cli.lines import Styled
 from holdfast.cli.screen import Unusable, screen, tell
 from holdfast.cli.sessions.listing import rows_drawn
 from holdfast.cli.store import with_store
+from holdfast.ports import file_upkeep
 from holdfast.ports.store import Listing
 from holdfast.recall.sources import meant_sources
 from holdfast.views.sessions import (
@@ -262,7 +263,7 @@ def backup_command(opened: OpenStore, file: str, *, yes: bool) -> Exit:
         raise Unusable(f"{target} is a folder; name a file in it")
     if target.is_file() and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
-    opened.store.backup(target)
+    file_upkeep(opened.store, opened.store.name).backup(target)
     size = target.stat().st_size
     words = f"copied {opened.store.name} to {target} ({size:,} bytes)"
     opened.answer({"file": str(target), "bytes": size}, lambda _: [(Styled(words),)])
