@@ -25,8 +25,8 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Asked Block Call Cause Choice Draft Family Folded Found Heading Kind Piece Plan Reading
-    Record Request Room Said Showing Shown Source Span Spoken Standing Thought Told
+    Asked Cause Draft Folded Found Heading Kind Plan Reading Request Room Said Spoken
+    Standing Thought Told
     """.split()
 )
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.commands import examples
+from holdfast.cli.lines import Line, Styled, table
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.config import home
 
@@ -71,7 +71,7 @@ def pulled(*, name: str, as_json: bool) -> None:
         show_json({**_fields(model, found), "fetched": before is None})
         return
     words = "wrote" if before is None else "already here:"
-    lines: list[Line] = [(Span(f"{words} {file}"),) for file in found.files]
+    lines: list[Line] = [(Styled(f"{words} {file}"),) for file in found.files]
     screen().show(lines)
 
 
