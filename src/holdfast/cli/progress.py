@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from rich.progress import Progress
-
 from holdfast.cli.screen import error_text, screen, tell
 from holdfast.views.words import crop
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from rich.progress import ProgressColumn
+    from rich.progress import Progress, ProgressColumn
 
 __all__ = ["ProgressMeter", "megabytes", "meter_for"]
 

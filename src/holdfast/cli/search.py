@@ -15,7 +15,6 @@ from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
 from holdfast.recall.sources import meant_sources
 from holdfast.transcript import Role
-from holdfast.views.search import SearchHit, search_hits
 from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 
 if TYPE_CHECKING:
@@ -178,6 +177,8 @@ def hits_drawn(found: Excerpts, view: OutputScreen, now: int, *, is_within: bool
         now: The time.
         is_within: Whether all of it is from one conversation, which is then named once.
     """
+    from holdfast.views.search import search_hits
+
     lines: list[Line] = []
     for number, hit in enumerate(search_hits(found)):
         lines += [()] if number else []
@@ -237,6 +238,8 @@ def _fitting(word: list[Styled], room: int) -> Iterator[list[Styled]]:
 
 
 def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Styled]:
+    from holdfast.views.search import SearchHit
+
     for part, is_match in SearchHit.pieces(clean(snippet)):
         if is_match:
             yield Styled(part if is_colored else f">>>{part}<<<", _MATCH)

@@ -19,14 +19,10 @@ from holdfast.cli.flags import (
 from holdfast.cli.lines import Styled
 from holdfast.cli.screen import Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
-from holdfast.compaction.report import feedback
-from holdfast.conversation.lineage import up_to
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
-from holdfast.views.messages import entry_fields
 from holdfast.views.sessions import find_session, session_fields
 from holdfast.views.words import counted
-from holdfast.wiring.conversations import stored_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,9 +68,11 @@ def compress_command(opened: OpenStore, name: str, *, focus: str) -> Exit:
     The record is written by the configured model, or without one. sessions diff shows what went,
     sessions undo takes it back. The exit code is 3 when there was nothing to do.
     """
+    from holdfast.compaction.report import feedback
+
     silence_log("holdfast.engines")
     session = find_leaf(opened.store, name)
-    live = stored_conversation(opened.settings, opened.store, session)
+    live = _live(opened, session)
     report = live.compress(focus)
     told = feedback(report)
     value = {"session": live.id, "feedback": list(told), **report.as_json()}
@@ -165,7 +163,7 @@ def _stepped(
     done, nothing = words
     session = find_leaf(opened.store, name)
     before = opened.store.window(session.id)
-    taken = step(stored_conversation(opened.settings, opened.store, session))
+    taken = step(_live(opened, session))
     found = _Step(session.id, before, opened.store.window(session.id))
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
@@ -223,7 +221,7 @@ def fork_command(opened: OpenStore, name: str, **options: Unpack[_ForkOptions]) 
     """
     parent = find_session(opened.store, name)
     shown = _shared(opened.store, parent, options["at"])
-    deps = stored_conversation(opened.settings, opened.store, parent).live.deps
+    deps = _live(opened, parent).live.deps
     taken = [each.title for each in opened.store.lineage(parent.id)]
     child = Session(
         id=deps.unused_id(),
@@ -247,6 +245,8 @@ def fork_command(opened: OpenStore, name: str, **options: Unpack[_ForkOptions]) 
 
 def _shared(store: Store, parent: Session, at: int | None) -> tuple[Entry, ...]:
     """Return what the fork shows: the window, or an older one that still had the message."""
+    from holdfast.conversation.lineage import up_to
+
     window = store.window(parent.id).entries
     if at is None:
         return window
@@ -336,6 +336,8 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
     if not pins and not opened.as_json:
         tell(f"nothing is pinned in session {session.id}")
         return Exit.DONE if message is not None else Exit.NOTHING_TO_DO
+    from holdfast.views.messages import entry_fields
+
     fields = [entry_fields(each) for each in pins]
     opened.answer({"session": session.id, "pins": fields}, lambda view: _pins(pins, view.width))
     return Exit.DONE
@@ -367,3 +369,11 @@ def _pins(pins: list[Entry], width: int) -> list[Line]:
     from holdfast.cli.sessions.show import entries_drawn
 
     return entries_drawn(pins, width)
+
+
+def _live(opened: OpenStore, session: Session) -> StoredConversation:
+    """Return a stored session as a conversation that can be changed."""
+    # Imported only here: a title or a goal is set without an engine.
+    from holdfast.wiring.conversations import stored_conversation
+
+    return stored_conversation(opened.settings, opened.store, session)
