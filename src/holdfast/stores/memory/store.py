@@ -15,7 +15,7 @@ from holdfast.session import Refreshed, Usage, Window
 from holdfast.session.rules import check_generation, ended
 from holdfast.stores.memory import changes
 from holdfast.stores.memory.tables import Tables
-from holdfast.stores.memory.word_lists import FilteredWords, WordLists
+from holdfast.stores.memory.word_lists import FilteredWords, WordLists, shown_of_trash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -311,7 +311,8 @@ class MemoryStore:
     def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
         """Return the best matches, best first."""
         with self._reading() as tables:
-            index = FilteredWords(tables, self._contents.words, filters)
+            words, spans = self._contents.words, shown_of_trash(tables)
+            index = FilteredWords(tables, words, filters, spans)
             return search(index, parse(query), limit=limit, now=now)
 
     def acquire(self, lease: Lease, now: int) -> Lease:

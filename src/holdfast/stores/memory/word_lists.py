@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Span
     from holdfast.stores.memory.tables import SessionRecord, Tables
 
-__all__ = ["FilteredWords", "WordLists"]
+__all__ = ["FilteredWords", "WordLists", "shown_of_trash"]
 
 _TOKEN = re.compile(r"[^\W_]+")
 _MOST_BEGINNING = 2_000
@@ -119,6 +119,8 @@ class FilteredWords:
     tables: Tables
     words: WordLists
     filters: Filters
+    spans: Sequence[Span]
+    """What windows of living sessions show of sessions in the trash."""
     is_strict: bool = False
     """Whether every id is held against filters that leave out sources alone."""
 
@@ -142,12 +144,11 @@ class FilteredWords:
 
     def messages(self, ids: Sequence[int]) -> list[Candidate]:
         """Return the messages with these ids that pass the filters."""
-        spans = self._shown_of_trash()
         found = (self.tables.messages.get(id_) for id_ in ids)
         return [
             candidate
             for each in found
-            if each is not None and (candidate := self._passing(each.entry, spans)) is not None
+            if each is not None and (candidate := self._passing(each.entry)) is not None
         ]
 
     def standing_at(self, places: Sequence[int]) -> list[Candidate]:
@@ -186,12 +187,12 @@ class FilteredWords:
             if each.number in wanted
         }
 
-    def _passing(self, entry: Entry, spans: Sequence[Span]) -> Candidate | None:
+    def _passing(self, entry: Entry) -> Candidate | None:
         stored = self.tables.sessions.get(entry.session)
         if stored is None or stored.is_purged or entry.kind is not Kind.SAID:
             return None
         if stored.session.trashed is not None and not self.filters.include_trashed:
-            here = (each for each in spans if each.session == entry.session)
+            here = (each for each in self.spans if each.session == entry.session)
             if not any(each.first <= entry.position <= each.last for each in here):
                 return None
         if not self._admits(stored) or not self._admits_entry(entry):
@@ -220,14 +221,17 @@ class FilteredWords:
             and (filters.until is None or entry.at <= filters.until)
         )
 
-    def _shown_of_trash(self) -> list[Span]:
-        """Return what the windows of living sessions show of other sessions."""
-        return [
-            span
-            for stored in self.tables.all_sessions()
-            if stored.view is not None and stored.session.trashed is None and not stored.is_purged
-            for view in stored.views
-            if view.id == stored.view
-            for span in view.spans
-            if span.session != stored.session.id
-        ]
+
+def shown_of_trash(tables: Tables) -> list[Span]:
+    """Return what the windows of living sessions show of sessions in the trash."""
+    known = [each for each in tables.all_sessions() if not each.is_purged]
+    trashed = {each.session.id for each in known if each.session.trashed is not None}
+    if not trashed:
+        return []
+    return [
+        span
+        for each in known
+        if each.session.trashed is None and (view := each.shown_by(each.view)) is not None
+        for span in view.spans
+        if span.session in trashed
+    ]
