@@ -18,6 +18,7 @@ from holdfast.conversation.turning import before_turns, shared_until, turned
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
+    WINDOW_KEY,
     Cause,
     EndReason,
     Fork,
@@ -257,7 +258,7 @@ class LiveSession(Talk):
                 )
         engine.update_model(context_length, model=model)
         self.parts = replace(self.parts, options=replace(self.parts.options, model=model))
-        self._amend(Amendment(model=model))
+        self._amend(Amendment(model=model, metadata={WINDOW_KEY: context_length}))
         return report
 
     def _troubles(self, view: int | None) -> tuple[str, ...]:

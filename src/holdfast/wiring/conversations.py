@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 from holdfast.config import load
 from holdfast.conversation import Options, Parts, Strategy, activate
 from holdfast.errors import ConfigError, SessionEnded
+from holdfast.ports import Amendment
 from holdfast.redaction import Redactor
-from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
+from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.compressor import Compressor
 from holdfast.wiring.engines import Hosting, engines_for, truncating
@@ -45,9 +46,11 @@ class Opening(TypedDict, total=False):
     """What a conversation may be opened with; everything has a default."""
 
     model: str
-    """The conversation's model, whose tokenizer family the estimate follows."""
+    """The conversation's model, whose tokenizer family the estimate follows; a stored one keeps
+    its own by default."""
     context_length: int
-    """What the model accepts, in tokens; 200,000 by default."""
+    """What the model accepts, in tokens; what a stored one was opened with by default, or
+    200,000."""
     store: Place
     """A path, `sqlite:///PATH` or an open store; by default the one that is configured."""
     title: str
@@ -114,9 +117,10 @@ class Conversation(HostedSession):
         settings = load(os.environ).settings
         store = store_of(settings, os.environ) if place is None else open_store(place, os.environ)
         try:
-            parts = replace(_parts(store, opening, settings), owns_store=store is not place)
-            begun = _begun(parts, opening.get("title", "")) if id_ is None else None
-            session = begun or _resumed(parts, id_ or "")
+            known = opening if id_ is None else _with_kept(store, id_, opening)
+            parts = replace(_parts(store, known, settings), owns_store=store is not place)
+            begun = _begun(parts, opening) if id_ is None else None
+            session = begun or _resumed(parts, id_ or "", opening)
         except BaseException:
             if store is not place:
                 store.close()
@@ -227,19 +231,34 @@ def _true_window(store: Store, options: Options, context_length: int) -> int:
     return min(int(taught), context_length) if taught else context_length
 
 
-def _begun(parts: Parts, title: str) -> Session:
+def _with_kept(store: Store, id_: str, opening: Opening) -> Opening:
+    """Return how a stored conversation is opened: with the model and the window that it had."""
+    session = latest_leaf(store.lineage(id_), id_)
+    kept: Opening = {"model": session.model} if session.model else {}
+    # The window of another model says nothing of this one.
+    same_model = opening.get("model", session.model) == session.model
+    if session.context_length is not None and same_model:
+        kept["context_length"] = session.context_length
+    return {**kept, **opening}
+
+
+def _begun(parts: Parts, opening: Opening) -> Session:
     session = Session(
         id=parts.unused_id(),
         source=parts.options.source,
         started=parts.clock.moment(),
-        title=title,
+        title=opening.get("title", ""),
         model=parts.options.model,
+        metadata={WINDOW_KEY: opening["context_length"]} if "context_length" in opening else {},
     )
     return parts.store.create(session)
 
 
-def _resumed(parts: Parts, id_: str) -> Session:
-    """Return the session in which a conversation goes on; one that was closed is opened again."""
+def _resumed(parts: Parts, id_: str, opening: Opening) -> Session:
+    """Return the session in which a conversation goes on; one that was closed is opened again.
+
+    It keeps the model and the window that it is opened with.
+    """
     store = parts.store
     leaf = latest_leaf(store.lineage(id_), id_)
     if leaf.trashed is not None:
@@ -254,4 +273,9 @@ def _resumed(parts: Parts, id_: str) -> Session:
             f"session {leaf.id} has ended ({leaf.end_reason}) and goes on nowhere; "
             f"`holdfast sessions {hint}` is a way on"
         )
-    return leaf if leaf.is_live else store.end(leaf.id, None, parts.clock.moment())
+    if not leaf.is_live:
+        leaf = store.end(leaf.id, None, parts.clock.moment())
+    model, window = opening.get("model") or leaf.model, opening.get("context_length")
+    if model == leaf.model and window in (None, leaf.context_length):
+        return leaf
+    return store.amend(leaf.id, Amendment(model=model, metadata={WINDOW_KEY: window}))
