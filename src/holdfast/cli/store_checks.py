@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.cli.check import Check, State
 from holdfast.cli.lines import counted, crop
 from holdfast.cli.times import clock_time, now_ms
+from holdfast.conversation.lease_holders import why_void
 from holdfast.errors import ConfigError, StoreError
 from holdfast.wiring.stores import store_file
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["sized", "store_checks"]
 
 _REPAIR = "holdfast doctor --repair"
+_TAKEN_OVER = "nothing is lost: the next compaction takes the lease over"
 _LONGEST_SHOWN = 200
 _SCARCE = 100 << 20
 """Bytes of free space under which a store is in danger."""
@@ -104,7 +106,10 @@ def _space(folder: Path, stored: int) -> Check:
 def _leases(seen: Glance) -> Iterator[Check]:
     now = now_ms()
     for lease in seen.leases:
-        if lease.expires > now:
+        if lease.expires > now and (reason := why_void(lease, now)):
+            words = f"the lease of {lease.holder} on session {lease.session} is void: {reason}"
+            yield Check("lease", State.WARN, words, _TAKEN_OVER)
+        elif lease.expires > now:
             words = f"session {lease.session} is being compacted by {lease.holder}"
             yield Check("lease", State.OK, words)
         else:
@@ -112,8 +117,7 @@ def _leases(seen: Glance) -> Iterator[Check]:
                 f"{lease.holder} left session {lease.session} in the middle of a compaction, "
                 f"and its lease ran out {clock_time(lease.expires)}"
             )
-            advice = "nothing is lost: the next compaction takes the lease over"
-            yield Check("lease", State.WARN, words, advice)
+            yield Check("lease", State.WARN, words, _TAKEN_OVER)
 
 
 def _trash(seen: Glance) -> Iterator[Check]:

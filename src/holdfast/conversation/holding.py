@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.conversation.lease_holders import lease_holder, why_void
 from holdfast.errors import StoreError
 from holdfast.ports import Lease
 
@@ -48,6 +48,10 @@ def holding(parts: Parts, session: str) -> Generator[Free | Taken]:
     wanted = Lease(session, _holder(parts), _expiry(parts))
     try:
         granted = parts.store.acquire(wanted, parts.clock.moment())
+        if granted.holder != wanted.holder and _is_void(parts, granted):
+            # Another that takes it in between has another name, and keeps it.
+            parts.store.release(granted)
+            granted = parts.store.acquire(wanted, parts.clock.moment())
     except StoreError as error:
         if session not in _warned:
             _warned.add(session)
@@ -71,8 +75,14 @@ def holding(parts: Parts, session: str) -> Generator[Free | Taken]:
 
 
 def _holder(parts: Parts) -> str:
-    thread = threading.current_thread().name.replace(":", "-")
-    return f"{os.getpid()}:{thread}:{parts.options.agent}:{parts.nonce() & 0xFFFFFF:06x}"
+    return lease_holder(threading.current_thread().name, parts.options.agent, parts.nonce())
+
+
+def _is_void(parts: Parts, lease: Lease) -> bool:
+    reason = why_void(lease, parts.clock.moment(), int(parts.options.lease_seconds * 1000))
+    if reason:
+        _log.warning("the lease of %s on %s is taken over: %s", lease.holder, lease.session, reason)
+    return bool(reason)
 
 
 def _expiry(parts: Parts) -> int:

@@ -80,7 +80,7 @@ class Lease:
 
     session: str
     holder: str
-    """`pid:thread:agent:nonce`."""
+    """`pid:thread:agent:nonce:@machine`."""
     expires: int
 
 
