@@ -34,6 +34,7 @@ from holdfast.wire.sharegpt_text import (
     parse_answers,
     parse_call,
     parse_reply,
+    parse_thought,
     render_answers,
     render_call,
     render_reply,
@@ -140,6 +141,9 @@ class _Reader:
             parts = parse_call(value)
         elif value.startswith(OPENINGS):
             parts = _after_summary(plain)
+        elif (thought := parse_thought(value))[1].startswith(OPENINGS):
+            told = compose(role, (Text(thought[1]),))
+            parts = [*thought[0], *(_after_summary(told) or told.parts)]
         else:
             parts = parse_reply(value)
         if parts is None:
