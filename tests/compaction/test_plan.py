@@ -180,3 +180,11 @@ def test_of_other_systems_summaries_the_newest_counts() -> None:
     assert bare.previous is not None
     assert bare.previous.record.goal == ("two",)
     assert bare.fresh == 1
+
+
+def test_pruning_that_makes_a_window_heavier_is_not_enough() -> None:
+    # A line that tells of an output names its command, and that may weigh more than the output.
+    steps = step("c", "读" * 100, "a" * 201)
+    transcript = (system("s"), user("go"), *steps, user("now"), assistant("done"), user("more"))
+    policy = Policy(context_length=4_000, protect_first_n=0, protect_last_n=1)
+    assert isinstance(decide(transcript, policy, MEANS, force=True), Plan)

@@ -308,7 +308,9 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     is_first = plan.bare.previous is None
     if is_first and _may_reach(target, plan.measured, protected, means.scale):
         window = _shortened(plan, means, protected)
-        if window.counts.any and means.scale.total(window.transcript) <= target:
+        # A line that tells of an output is shorter than it, and may weigh more all the same.
+        most = min(target, plan.weight - 1)
+        if window.counts.any and means.scale.total(window.transcript) <= most:
             return Enough(_least_shortened(plan, window, policy, means))
     return replace(plan, window=_window(plan, means, protected=protected))
 
