@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
-from holdfast.session import Cause, Kind, path_to
+from holdfast.session import Cause, Fork, Kind, path_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +128,13 @@ def _before(store: Store, id_: str) -> list[Stretch]:
     """Return the parts of logs that a session goes on from, the newest first.
 
     Between it and the session that spoke last there may be others in which nothing was said,
-    and of which it shows what a compaction wrote.
+    and of which it shows what a compaction wrote. Where a compaction ended a session, all of it
+    comes before: turns that were taken out of its window were said in it too.
     """
+    session = store.session(id_)
+    if session.fork is Fork.COMPRESSION and session.parent is not None:
+        size = store.head(session.parent).size
+        return [Stretch(session.parent, size, size)]
     forked = _forked(store, id_)
     last = _inherited(store, forked)
     if forked is None or last is None:
