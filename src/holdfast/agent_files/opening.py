@@ -24,7 +24,7 @@ from holdfast.formats.listening import listen, listen_to_documents
 from holdfast.formats.reading import detect_source
 from holdfast.formats.sessions import HEAD, SESSIONS
 from holdfast.formats.source import Record, Source
-from holdfast.formats.stream import stream_records
+from holdfast.formats.stream import is_too_long, stream_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -202,9 +202,11 @@ def _guess(records: tuple[Record, ...], reading: Reading) -> Guess:
 
 
 def _nothing(blocks: Blocks) -> str:
-    """Return why a file holds no value: it is an empty list, or damaged throughout."""
-    is_bare = next(_records(blocks), None) is None
-    return "it is an empty list" if is_bare else "no line of it is JSON"
+    """Return why a file holds no value: it is an empty list, too long, or damaged throughout."""
+    first = next(_records(blocks), None)
+    if isinstance(first, Problem) and is_too_long(first):
+        return first.reason
+    return "it is an empty list" if first is None else "no line of it is JSON"
 
 
 def _about(records: tuple[Record, ...], format_name: str) -> About:

@@ -5,6 +5,7 @@ A file with a value a line is read line by line. Any other is one JSON document 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, cast
@@ -17,11 +18,14 @@ from holdfast.formats.source import Record, parse, values_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["LONGEST_DOCUMENT", "LONGEST_LINE", "stream_records"]
+__all__ = ["LONGEST_DOCUMENT", "LONGEST_LINE", "is_too_long", "stream_records"]
 
 LONGEST_LINE = 64 << 20
 """A longer line is passed over: one picture is a few megabytes, and memory is finite."""
 LONGEST_DOCUMENT = 512 << 20
+"""The first line of a file may be as long: it may be a document on a line."""
+_TOO_LONG = "the line is longer than"
+_EMPTY_LINES = re.compile(rb"\n+")
 _HEAD = 256 << 10
 _MARK = b"\xef\xbb\xbf"
 _LOOKED_AT = 4
@@ -123,7 +127,11 @@ def _lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
         while (end := chunk.find(b"\n", start)) >= 0:
             piece, start = chunk[start:end], end + 1
             # Most lines are whole and well-formed: these take the short way.
-            if size or len(piece) > LONGEST_LINE:
+            if not piece and not size:
+                # Empty lines are counted at once: there may be millions of them.
+                if run := _EMPTY_LINES.match(chunk, start):
+                    number, start = number + run.end() - start, run.end()
+            elif size or len(piece) > LONGEST_LINE:
                 yield from _placed(_line([*kept, piece], size + len(piece), number), file)
                 kept, size = [], 0
             else:
@@ -135,11 +143,20 @@ def _lines(chunks: Iterable[bytes], file: str) -> Iterator[Record | Problem]:
                     yield Record(number, value, file)
             number += 1
         size += len(chunk) - start
-        if size <= LONGEST_LINE:
+        if size <= _longest(number):
             kept.append(chunk[start:])
         else:
             kept = []  # it will be reported by its size alone
     yield from _placed(_line(kept, size, number), file)
+
+
+def _longest(number: int) -> int:
+    return LONGEST_DOCUMENT if number == 1 else LONGEST_LINE
+
+
+def is_too_long(problem: Problem) -> bool:
+    """Say whether a line was passed over for its length alone."""
+    return problem.reason.startswith(_TOO_LONG)
 
 
 def _placed(found: Iterable[Record | Problem], file: str) -> Iterator[Record | Problem]:
@@ -152,8 +169,8 @@ def _placed(found: Iterable[Record | Problem], file: str) -> Iterator[Record | P
 
 
 def _line(pieces: list[bytes], size: int, number: int) -> Iterator[Record | Problem]:
-    if size > LONGEST_LINE:
-        yield Problem(number, f"the line is longer than {LONGEST_LINE >> 20} MiB")
+    if size > _longest(number):
+        yield Problem(number, f"{_TOO_LONG} {_longest(number) >> 20} MiB")
         return
     line = b"".join(pieces)
     if line and not line.isspace():
