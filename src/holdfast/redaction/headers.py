@@ -28,6 +28,7 @@ _AUTHORIZATION = re.compile(
 _DIGEST = re.compile(rb"\b(?:response|cnonce)=\\{0,3}\"?([0-9a-f]{16,128})", re.IGNORECASE)
 _DIGEST_REACH = 1024
 _BEARER = re.compile(rb"bearer(?:[ \t]|%20|\+){1,4}([\w.~+/=-]{16,4096})")
+_FIRST_LOOK = 256
 _SHORTEST = 8
 _SHORTEST_BASIC = 6
 
@@ -39,14 +40,17 @@ def authorization_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
     for site in sites:
         if site.kind is not Kind.AUTH:
             continue
-        found = _AUTHORIZATION.match(raw, site.value)
+        # A line of such words is one value after the other, each as long as the rest of the line.
+        found = _AUTHORIZATION.match(raw, site.value, site.value + _FIRST_LOOK)
         if found is None:
             continue
         scheme = (found.group(1) or b"").lower()
         if scheme == b"digest":
             spans.extend(_digest(raw, found.start(2)))
-        elif _is_credential(scheme, found.group(2)):
-            spans.append(Span(found.start(2), found.end(2)))
+        elif b"://" not in found.group(2):
+            whole = _AUTHORIZATION.match(raw, site.value) or found
+            if _is_credential(scheme, whole.group(2)):
+                spans.append(Span(whole.start(2), whole.end(2)))
     return spans
 
 
