@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.checkpointing import LEAST, Summarized, Told, compose
 from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
 from holdfast.compaction.prune import truncate
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
@@ -135,7 +135,7 @@ def _build(frame: _Frame, told: Told, means: Means, goal: int) -> _Built:
     scale, shares = means.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
-    note = scale.text(SYSTEM_NOTE) if frame.head else 0
+    note = note_weight(frame.head, scale) if frame.head else 0
     fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
     floor = 0 if shares.strict else LEAST
     wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
