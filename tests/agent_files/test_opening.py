@@ -11,10 +11,9 @@ import pytest
 
 from holdfast.agent_files.files import Unreadable
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
-from holdfast.formats import stream
-from holdfast.formats.chronicle import Event, Told
-from holdfast.formats.document import Problem
-from holdfast.formats.sessions import HEAD
+from holdfast.formats import source
+from holdfast.formats.catalog import HEAD
+from holdfast.formats.events import Event, MessageEvent, Problem
 from tests.agent_files.agent_files import file_at, pi_lines, write_pi
 from tests.formats.samples import FORMAT_OF, SESSIONS
 
@@ -22,7 +21,7 @@ CHAT = {"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "
 
 
 def texts(events: Iterator[Event]) -> list[str]:
-    return [event.message.text for event in events if isinstance(event, Told)]
+    return [event.message.text for event in events if isinstance(event, MessageEvent)]
 
 
 def problems(events: Iterator[Event]) -> list[Problem]:
@@ -38,13 +37,13 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
         look = examine(file_at(path), Reading())
         assert isinstance(look, Found)
         assert look.guess.format == FORMAT_OF[name]
-        assert any(isinstance(event, Told) for event in look.tell())
+        assert any(isinstance(event, MessageEvent) for event in look.tell())
 
 
 def test_a_line_that_is_too_long_is_said_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "LONGEST_DOCUMENT", 4 << 20)
+    monkeypatch.setattr(source, "LONGEST_DOCUMENT", 4 << 20)
     path = tmp_path / "file"
     path.write_bytes(b'{"a": "' + b"x" * (5 << 20) + b'"}')
     look = examine(file_at(path), Reading())

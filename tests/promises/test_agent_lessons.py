@@ -25,57 +25,57 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
 
 
-def opened(tmp_path: Path) -> Conversation:
-    return Conversation.open(
-        store=tmp_path / "chat.db", model="claude-x", context_length=8_000, active=False
-    )
+def opened(place: str) -> Conversation:
+    return Conversation.open(store=place, model="claude-x", context_length=8_000, active=False)
 
 
 def grown(chat: Conversation, turns: range) -> None:
     for number in turns:
         for message in turn(number):
-            chat.record(message)
+            chat.add_response(message)
 
 
-def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(tmp_path: Path) -> None:
+def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(
+    tmp_path: Path, place: str
+) -> None:
     (tmp_path / "AGENTS.md").write_text(RULES, "utf-8")
     memory = Federation(MemoryFiles(tmp_path / "memories", project=tmp_path))
-    with opened(tmp_path) as chat:
-        chat.system(f"You are careful.\n\n{memory.system_block()}")
+    with opened(place) as chat:
+        chat.set_system(f"You are careful.\n\n{memory.system_block()}")
         for number in range(5):
             grown(chat, range(number * 8, number * 8 + 8))
             assert chat.compress().outcome == "folded"
-        prompt = chat.window()[0]
+        prompt = chat.messages()[0]
         assert prompt["role"] == "system"
         assert RULES.partition("\n\n")[2] in str(prompt["content"])
     memory.close()
 
 
-def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(tmp_path: Path) -> None:
+def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(place: str) -> None:
     items = [
         {"content": "Move the retry policy", "status": "completed"},
         {"content": "Delete the old client", "status": "in_progress"},
     ]
     model = ScriptedModel([calls(call("p1", "plan", items=items)), words("I go on.")])
-    with opened(tmp_path) as chat:
+    with opened(place) as chat:
         list(Agent(chat, model, Toolbox([Plan()])).turn("Plan the move"))
         for number in range(3):
             grown(chat, range(number * 8, number * 8 + 8))
             chat.compress()
-        shown = str(chat.window())
+        shown = str(chat.messages())
         assert "[completed] Move the retry policy" in shown
         assert "[in_progress] Delete the old client" in shown
 
 
-def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(tmp_path: Path) -> None:
-    with opened(tmp_path) as chat:
+def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(place: str) -> None:
+    with opened(place) as chat:
         grown(chat, range(10))
         seen: list[str] = []
 
         def tools(child: object) -> Toolbox:
             del child
             chat.compress()
-            seen.append(str(chat.window()))
+            seen.append(str(chat.messages()))
             return Toolbox()
 
         model = ScriptedModel([words("It is done.")])
@@ -83,7 +83,7 @@ def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(tmp_
         assert delegate.run({"task": "Count the stations", "title": "station counter"})
         assert "- Running sub-agent: station counter" in seen[0]
         chat.compress()
-        assert "Running sub-agent" not in chat.compactions[-1].summary
+        assert "Running sub-agent" not in chat.compactions()[-1].summary
 
 
 class Poisoned(MemoryProvider):
@@ -102,10 +102,12 @@ class Poisoned(MemoryProvider):
         )
 
 
-def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(tmp_path: Path) -> None:
+def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(
+    tmp_path: Path, place: str
+) -> None:
     memory = Federation(MemoryFiles(tmp_path / "memories"), Poisoned())
     model = ScriptedModel([words("8443.")])
-    with opened(tmp_path) as chat:
+    with opened(place) as chat:
         list(Agent(chat, model, memory=memory).turn("Which port?"))
         (sent,) = model.prompts[0].body.messages
         content = str(sent["content"])
@@ -119,7 +121,7 @@ def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(tmp_p
     memory.close()
 
 
-def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_path: Path) -> None:
+def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(place: str) -> None:
     prices = GivenPrices(
         {
             "claude-*": Price(
@@ -130,9 +132,9 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_
     answers = [words("One."), words("Two."), words("Three.")]
     model = ScriptedModel(answers, name="claude-x", dialect="anthropic")
     ledger = Ledger(model, FixedClock(1_000.0), prices=prices)
-    with opened(tmp_path) as chat:
-        chat.parts = replace(chat.parts, bill=ledger.bill)
-        chat.system("You are careful. " * 400)
+    with opened(place) as chat:
+        chat.live.deps = replace(chat.live.deps, bill=ledger.bill)
+        chat.set_system("You are careful. " * 400)
         grown(chat, range(10))
         agent = Agent(chat, model, caching=ledger)
         list(agent.turn("First"))
@@ -141,7 +143,7 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_
         assert before is not None
         assert isinstance(before.expected.link, Extended)
         chat.compress()
-        record = chat.compactions[-1]
+        record = chat.compactions()[-1]
         assert record.cost == 0.0
         assert record.cache_cost > 0
         assert "break_even" in record.report

@@ -60,14 +60,14 @@ def pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def rotating(path: Path, *listeners: Callable[[Switch], None]) -> Generator[Conversation]:
+def rotating(place: str, *listeners: Callable[[Switch], None]) -> Generator[Conversation]:
     with Conversation.open(
-        store=path, strategy="rotation", context_length=WINDOW, listeners=listeners
+        store=place, strategy="rotation", context_length=WINDOW, listeners=listeners, active=True
     ) as chat:
-        chat.system("Be careful.")
+        chat.set_system("Be careful.")
         for number in range(8):
             for message in turn(number):
-                chat.record(message)
+                chat.add_response(message)
         chat.pin(chat.log[1].id)
         for listener in listeners:
             if isinstance(listener, Memory):
@@ -78,21 +78,21 @@ def rotating(path: Path, *listeners: Callable[[Switch], None]) -> Generator[Conv
 @contextmanager
 def failing(chat: Conversation, memory: Memory) -> Generator[None]:
     """Check that what happens inside leaves everything as it is, and that the next pass works."""
-    parent, before = chat.id, chat.window()
+    parent, before = chat.id, chat.messages()
     yield
-    store = chat.parts.store
+    store = chat.store
     assert chat.id == parent
     assert [session.id for session in store.lineage(parent)] == [parent]
     assert store.session(parent).is_live
     assert pointed_at(memory) == {parent}
-    assert chat.window() == before
+    assert chat.messages() == before
     assert store.check().problems == ()
     assert chat.compress().outcome == "folded"
     assert chat.id != parent
     assert store.session(parent).end_reason is EndReason.COMPRESSION
     assert pointed_at(memory) == {chat.id}
-    chat.user("Go on.")
-    assert chat.window()[-1] == {"role": "user", "content": "Go on."}
+    chat.add_user("Go on.")
+    assert chat.messages()[-1] == {"role": "user", "content": "Go on."}
 
 
 def pointed_at(memory: Memory) -> set[str | None]:
@@ -106,7 +106,7 @@ def pointed_at(memory: Memory) -> set[str | None]:
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_in_the_store_fails(tmp_path: Path, pointers: None, step: str) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat, failing(chat, memory):
+    with rotating(str(path), memory) as chat, failing(chat, memory):
         with injected(path, STEPS[step]), pytest.raises(StoreError) as raised:
             chat.compress()
         assert "broken on purpose" in str(raised.value.__cause__)
@@ -114,10 +114,10 @@ def test_a_step_in_the_store_fails(tmp_path: Path, pointers: None, step: str) ->
 
 
 @pytest.mark.parametrize("first_fails", [True, False])
-def test_a_listener_refuses(tmp_path: Path, pointers: None, first_fails: bool) -> None:
+def test_a_listener_refuses(place: str, pointers: None, first_fails: bool) -> None:
     willing, refusing = Memory(), Memory(fails=1)
     listeners = (refusing, willing) if first_fails else (willing, refusing)
-    with rotating(tmp_path / "store.db", *listeners) as chat, failing(chat, refusing):
+    with rotating(place, *listeners) as chat, failing(chat, refusing):
         with pytest.raises(HoldfastError, match="ValueError: the memory is closed") as raised:
             chat.compress()
         assert isinstance(raised.value.__cause__, ValueError)
@@ -128,10 +128,10 @@ def test_a_listener_refuses(tmp_path: Path, pointers: None, first_fails: bool) -
 
 
 def test_a_listener_that_cannot_go_back_does_not_hide_why(
-    tmp_path: Path, pointers: None, caplog: pytest.LogCaptureFixture
+    place: str, pointers: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     willing, refusing = Memory(), Memory(fails=2)
-    with rotating(tmp_path / "store.db", willing, refusing) as chat:
+    with rotating(place, willing, refusing) as chat:
         refusing.session = parent = chat.id
         with pytest.raises(HoldfastError, match="was refused: ValueError"):
             chat.compress()
@@ -141,14 +141,14 @@ def test_a_listener_that_cannot_go_back_does_not_hide_why(
 
 
 def test_the_environment_cannot_be_changed(
-    tmp_path: Path, pointers: None, monkeypatch: pytest.MonkeyPatch
+    place: str, pointers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Fixed(dict[str, str]):
         def __setitem__(self, key: str, value: str) -> NoReturn:
             raise OSError(f"{key} cannot be set")
 
     memory = Memory()
-    with rotating(tmp_path / "store.db", memory) as chat, failing(chat, memory):
+    with rotating(place, memory) as chat, failing(chat, memory):
         with monkeypatch.context() as patch:
             patch.setattr(os, "environ", Fixed(os.environ))
             with pytest.raises(HoldfastError, match="OSError: HOLDFAST_SESSION_ID"):
@@ -159,8 +159,8 @@ def test_the_environment_cannot_be_changed(
 
 def test_the_commit_cannot_be_written(tmp_path: Path, pointers: None) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat, failing(chat, memory):
-        chat.window()
+    with rotating(str(path), memory) as chat, failing(chat, memory):
+        chat.messages()
         with no_larger_files(path), pytest.raises(StoreError, match=r"store\.db"):
             chat.compress()
         assert memory.heard == ["compression", "rollback"]
@@ -168,28 +168,33 @@ def test_the_commit_cannot_be_written(tmp_path: Path, pointers: None) -> None:
 
 def test_the_disk_is_full(tmp_path: Path, pointers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat:
+    with rotating(str(path), memory) as chat:
         id_ = chat.id
     with monkeypatch.context() as patch:
         patch.setattr(opening, "connect", never_growing(opening.connect))
         chat = Conversation.open(
-            id_, store=path, strategy="rotation", context_length=WINDOW, listeners=(memory,)
+            id_,
+            store=path,
+            strategy="rotation",
+            context_length=WINDOW,
+            listeners=(memory,),
+            active=True,
         )
-        before = chat.window()
+        before = chat.messages()
         with pytest.raises(StoreError, match="no space left"):
             until_full(chat)
-        leaf, window = chat.id, chat.window()
+        leaf, window = chat.id, chat.messages()
         chat.close()
     with Conversation.open(leaf, store=path, active=False) as again:
         assert again.id == leaf
-        assert again.window() == window != before
-        assert len([each for each in again.parts.store.lineage(id_) if each.is_live]) == 1
-        assert again.parts.store.check().problems == ()
+        assert again.messages() == window != before
+        assert len([each for each in again.store.lineage(id_) if each.is_live]) == 1
+        assert again.store.check().problems == ()
 
 
 def until_full(chat: Conversation) -> None:
     for _ in range(20):
-        chat.user("more " * 300)
+        chat.add_user("more " * 300)
         chat.compress()
 
 
@@ -219,11 +224,11 @@ def no_larger_files(path: Path) -> Generator[None]:
 
 
 def never_growing(
-    connect: Callable[[str, opening.Patience], sqlite3.Connection],
-) -> Callable[[str, opening.Patience], sqlite3.Connection]:
+    connect: Callable[[str, opening.LockPatience], sqlite3.Connection],
+) -> Callable[[str, opening.LockPatience], sqlite3.Connection]:
     """Return a way to open files that finds a full disk as soon as they would grow by much."""
 
-    def connected(address: str, patience: opening.Patience) -> sqlite3.Connection:
+    def connected(address: str, patience: opening.LockPatience) -> sqlite3.Connection:
         connection = connect(address, patience)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 4}")

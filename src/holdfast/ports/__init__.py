@@ -4,7 +4,8 @@ The counter is a port too; it lives with the arithmetic that uses it, in `holdfa
 """
 
 from holdfast.ports.clock import Clock
-from holdfast.ports.engine import WindowEngine
+from holdfast.ports.driving import arun, run
+from holdfast.ports.engine import Blocking, EnginePass, WindowEngine
 from holdfast.ports.memory import MemoryProvider
 from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
 from holdfast.ports.store import (
@@ -17,13 +18,18 @@ from holdfast.ports.store import (
     Store,
 )
 from holdfast.ports.summarizer import Summarizer
-from holdfast.ports.upkeep import Health, Upkeep
+from holdfast.ports.upkeep import REQUIRED, Capability, FileUpkeep, Health, Trash, file_upkeep
 
 __all__ = [
+    "REQUIRED",
     "Amendment",
+    "Blocking",
+    "Capability",
     "ChatModel",
     "Clock",
     "Delta",
+    "EnginePass",
+    "FileUpkeep",
     "Finished",
     "Health",
     "Index",
@@ -37,6 +43,9 @@ __all__ = [
     "Store",
     "Summarizer",
     "Thought",
-    "Upkeep",
+    "Trash",
     "WindowEngine",
+    "arun",
+    "file_upkeep",
+    "run",
 ]

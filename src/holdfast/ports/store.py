@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.ports.upkeep import Upkeep
-from holdfast.session import Usage
+from holdfast.ports.upkeep import Trash
+from holdfast.session import Usage, is_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from holdfast.ports.upkeep import Capability, Health
     from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
         Entry,
         Fork,
         Head,
+        Refreshed,
         Session,
+        SessionState,
         Spawn,
         View,
         Window,
@@ -54,6 +57,18 @@ class Listing:
     limit: int | None = 50
     offset: int = 0
 
+    def admits(self, session: Session) -> bool:
+        """Say whether a session is wanted, limit and offset aside."""
+        return (
+            (session.trashed is not None) == self.trashed
+            and (not self.sources or is_among(session.source, self.sources))
+            and not is_among(session.source, self.exclude_sources)
+            and (self.since is None or session.touched >= self.since)
+            and (self.until is None or session.touched <= self.until)
+            and self.title.casefold() in session.title.casefold()
+            and (self.live is None or (session.ended is None) == self.live)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amendment:
@@ -62,6 +77,8 @@ class Amendment:
     title: str | None = None
     goal: str | None = None
     model: str | None = None
+    key: str | None = None
+    """What the caller calls the conversation; an empty text takes its key away."""
     metadata: Mapping[str, object] | None = None
     """Keys to set; a value of None takes the key away."""
     parent: str | None = None
@@ -88,11 +105,30 @@ class SessionLog(Protocol):
     """Sessions, their logs and the views of them."""
 
     def create(self, session: Session) -> Session:
-        """Add a session without a parent; `Conflict` when its id is taken."""
+        """Add a session without a parent; `Conflict` when its id or its key is taken."""
         ...
 
     def session(self, id_: str) -> Session:
         """Return a session; one that is not there raises `UnknownSession`."""
+        ...
+
+    def keyed(self, key: str) -> Session | None:
+        """Return the session outside the trash that the caller gave a key, if there is one."""
+        ...
+
+    def state(self, id_: str) -> SessionState:
+        """Return everything about a session but its messages, in one read."""
+        ...
+
+    def refresh(self, id_: str, known: Head | None) -> Refreshed:
+        """Return the state of a session, and what its window shows that a reader does not have.
+
+        It is one read: entries and state are of the same moment.
+
+        Args:
+            id_: The session.
+            known: Where the session stood when the reader looked last; None if never.
+        """
         ...
 
     def sessions(self, wanted: Listing) -> tuple[Session, ...]:
@@ -106,8 +142,8 @@ class SessionLog(Protocol):
     def amend(self, id_: str, amendment: Amendment) -> Session:
         """Change what may change about a session, in one step.
 
-        `Conflict` when it was changed by another, or is given a parent though it has one or the
-        parent came from it.
+        `Conflict` when it was changed by another, is given a key that another has, or is given a
+        parent though it has one or the parent came from it.
         """
         ...
 
@@ -205,6 +241,8 @@ class SessionLog(Protocol):
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step.
 
+        A parent that ends hands its key over, unless the child has one of its own.
+
         Args:
             spawn: The child, with the parent's id in it.
             before_commit: Called when everything is written and nothing is final yet; if it
@@ -249,12 +287,21 @@ class Leases(Protocol):
         ...
 
 
-class Store(SessionLog, Index, Leases, Upkeep, Protocol):
-    """Everything that outlives a process."""
+class Store(SessionLog, Index, Leases, Trash, Protocol):
+    """A place for sessions; most outlive a process."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Return what it can do: at least what is `REQUIRED`."""
+        ...
 
     @property
     def name(self) -> str:
         """Return where it is, for messages to people."""
+        ...
+
+    def check(self) -> Health:
+        """Return what is wrong with the store, if anything."""
         ...
 
     def close(self) -> None:

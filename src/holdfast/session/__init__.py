@@ -4,7 +4,18 @@ Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout
 `squeezing`, `packing`.
 """
 
-from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
+from holdfast.session.entries import (
+    MESSAGE_ID_MARK,
+    Draft,
+    Entry,
+    Head,
+    Kind,
+    Refreshed,
+    SessionState,
+    Window,
+    names_itself,
+    with_own_id,
+)
 from holdfast.session.lineage import (
     children_of,
     latest_leaf,
@@ -27,6 +38,7 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
+    is_among,
     session_id,
 )
 from holdfast.session.squeezing import squeeze, unsqueeze
@@ -40,8 +52,12 @@ from holdfast.session.views import (
     Span,
     Spawn,
     View,
+    fork_view,
+    line_to,
+    merge_spans,
     redo_target,
     undo_target,
+    with_originals,
 )
 
 __all__ = [
@@ -60,7 +76,9 @@ __all__ = [
     "Kind",
     "Packer",
     "Piece",
+    "Refreshed",
     "Session",
+    "SessionState",
     "Span",
     "Spawn",
     "Usage",
@@ -68,8 +86,13 @@ __all__ = [
     "Window",
     "blob_hashes",
     "children_of",
+    "fork_view",
+    "is_among",
     "latest_leaf",
     "likely_hashes",
+    "line_to",
+    "merge_spans",
+    "names_itself",
     "next_title",
     "path_to",
     "places_of",
@@ -82,4 +105,6 @@ __all__ = [
     "undo_target",
     "unpack",
     "unsqueeze",
+    "with_originals",
+    "with_own_id",
 ]

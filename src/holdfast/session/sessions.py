@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["CLOSABLE", "WINDOW_KEY", "EndReason", "Fork", "Session", "Usage", "session_id"]
+__all__ = [
+    "CLOSABLE",
+    "WINDOW_KEY",
+    "EndReason",
+    "Fork",
+    "Session",
+    "Usage",
+    "is_among",
+    "session_id",
+]
 
 WINDOW_KEY = "context_length"
 """Where a session's metadata keep the window of its model."""
@@ -103,6 +112,9 @@ class Session:
     """How many messages its log holds, derived ones included: the newest position."""
     generation: int = 0
     """How often its window was changed by anything but an append."""
+    key: str | None = None
+    """What the caller calls the conversation; of the sessions outside the trash, one has it.
+    A session that ends for its child hands the key over to it."""
     usage: Usage = field(default_factory=Usage)
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -116,6 +128,13 @@ class Session:
     def is_live(self) -> bool:
         """Say whether messages may still be appended."""
         return self.ended is None and self.trashed is None
+
+
+def is_among(source: str, sources: Sequence[str]) -> bool:
+    """Say whether a source is one of some; `import:` stands for all that begin so."""
+    return any(
+        source.startswith(each) if each.endswith(":") else source == each for each in sources
+    )
 
 
 def session_id(moment: str, nonce: int) -> str:

@@ -16,13 +16,14 @@ from holdfast.session import EndReason, Fork, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
+from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation
 from holdfast.wiring.federations import federation_of
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
 from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
-from holdfast.wiring.resuming import ASSUMED_WINDOW, LOCAL, resumption
+from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
 from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
     from holdfast.caching import Payoff
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
     from holdfast.memory_runtime import Federation
     from holdfast.ports import ChatModel
     from holdfast.session import Session
-    from holdfast.wiring.conversations import Opening
+    from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.resuming import Resumption
     from holdfast.wiring.summarizers import Writer
 
@@ -186,10 +187,10 @@ class Chats:
         if self.memory is not None:
             self.memory.begin_session(chat.id, Fork.RESET)
             block = fitted(self.memory.system_block(), self.window)
-        chat.system("\n\n".join(filter(None, (prompt or PROMPT, block))))
+        chat.set_system("\n\n".join(filter(None, (prompt or PROMPT, block))))
         return chat
 
-    def agent(self, chat: LiveSession) -> Agent:
+    def agent(self, chat: StoredConversation) -> Agent:
         """Return who answers in a conversation; a model on this machine knows no tools."""
         toolbox = Toolbox()
         if self._wishes.tools and not isinstance(self.model, LocalModel):
@@ -213,7 +214,7 @@ class Chats:
     def forecast(self, chat: Conversation) -> Payoff | None:
         """Return about what a compaction would cost now; None where no price is known."""
         tokens = chat.status().tokens
-        shares = chat.parts.engine.policy.shares(fixed=0, rest=tokens)
+        shares = chat.live.deps.engine.policy.shares(fixed=0, rest=tokens)
         after = min(shares.tail + shares.record, tokens)
         asked = self.settings.auxiliary.compression.model is not None
         return self.ledger.forecast(
@@ -273,9 +274,9 @@ class Chats:
         self._seated = model, Ledger(model, SystemClock(), ttl=ttl, prices=price_book())
         return self._seated
 
-    def _opening(self, model: ChatModel) -> Opening:
+    def _opening(self, model: ChatModel) -> ConversationOptions:
         compression = self.settings.compression
-        opening: Opening = {
+        opening: ConversationOptions = {
             "store": self.store,
             "model": model.name,
             "context_length": _window_of(model),
@@ -360,7 +361,7 @@ def _stop(model: ChatModel) -> None:
 
 def _window_of(model: ChatModel) -> int:
     """Return what a model takes, in tokens: as configured, listed, or assumed."""
-    return model.context_length or known_window(model.name) or ASSUMED_WINDOW
+    return model.context_length or known_window(model.name) or WINDOW
 
 
 def _too_large(chosen: Resumption) -> str:

@@ -18,7 +18,7 @@ from holdfast.caching import (
     support_of,
 )
 from holdfast.compaction import Folded, Pruned
-from holdfast.conversation.parts import Bill
+from holdfast.conversation.dependencies import Bill
 
 if TYPE_CHECKING:
     from holdfast.caching import Payoff, Support, Tally
@@ -85,7 +85,7 @@ class Ledger:
             body=body,
             tools=prompt.tools,
             endpoint=self._model.endpoint,
-            strand=prompt.body.strand,
+            prefix=prompt.body.prefix,
         )
         self._accountant.expect(sent, self._clock.moment(), self._because)
         self._because = None

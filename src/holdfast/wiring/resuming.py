@@ -9,21 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.wiring.configured import policy_of
+from holdfast.wiring.assembly import WINDOW, policy_of
 from holdfast.wiring.models import known_window, provider_of
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.session import Session
 
-__all__ = ["ASSUMED_WINDOW", "LOCAL", "Resumption", "resumption"]
+__all__ = ["LOCAL", "Resumption", "resumption"]
 
 LOCAL = "local"
 """The model of a conversation where nobody names one."""
-ASSUMED_WINDOW = 200_000
-"""Tokens that a model is taken to accept where nobody says otherwise."""
 _LARGER_WINDOW = 1_000_000
-"""The same for a model that has been given more than that."""
+"""Tokens that a model is taken to accept that has been given more than is usually assumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +62,9 @@ def resumption(
         held = known_window(session.model) or _assumed(tokens)
     stated = settings.model.context_length if names_window or model == configured else None
     if keeps and not names_window:
-        window = session.context_length or stated or held or ASSUMED_WINDOW
+        window = session.context_length or stated or held or WINDOW
     else:
-        window = stated or known_window(model) or ASSUMED_WINDOW
+        window = stated or known_window(model) or WINDOW
     due = replace(settings, model=replace(settings.model, context_length=window))
     is_smaller = held is None or window < held
     folds = is_smaller and tokens >= policy_of(due).threshold_tokens
@@ -75,4 +73,4 @@ def resumption(
 
 def _assumed(tokens: int) -> int:
     """Return the window of a model that nothing is known of but what it has been given."""
-    return ASSUMED_WINDOW if tokens <= ASSUMED_WINDOW else max(_LARGER_WINDOW, tokens)
+    return WINDOW if tokens <= WINDOW else max(_LARGER_WINDOW, tokens)

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.stores.sqlite.blobs import fetcher, references
-from holdfast.stores.sqlite.gleaning import DISTINCT, glean
+from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows
+from holdfast.stores.sqlite.rows import fetcher, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Copied", "copy_tables", "tolerant"]
 
-_NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "set_aside")
+_NUMBERED = (
+    "sessions",
+    "messages",
+    "views",
+    "compactions",
+    "leases",
+    "caller_keys",
+    "set_aside",
+)
 _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
 _NEAR = 2_000
 """Rows that are tried one by one after a damaged one; a page holds fewer."""
@@ -57,7 +65,7 @@ def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Pa
     wanted = {table for table in DISTINCT if gaps[table]}
     if _missing(target):
         wanted.add("messages")
-    found = glean(file, target, wanted)
+    found = add_found_rows(file, target, wanted)
     _fetch_missing(source, target)
     done = [
         f"read {counts[table] + found.get(table, 0)} rows of {table}"
