@@ -126,3 +126,16 @@ def test_zstd_without_its_extra_says_what_to_install(
 def test_a_place_is_the_same_however_it_was_named(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     assert place_of(tmp_path / "inside" / ".." / "file") == str(tmp_path / "file")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_what_unpacks_to_a_thousand_times_its_size_is_refused(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    packed = pack(b"\n" * (100 << 20))
+    blocks = Blocks(written(tmp_path, packed))
+    assert 32 << 20 < sum(map(len, blocks)) <= 100 << 20
+    assert "times its size, which no session does" in blocks.damage
+    with pytest.raises(Unreadable, match="unpack it yourself if it is one"):
+        unpacked(packed)
+    assert unpacked(pack(b"\n" * (8 << 20))) == b"\n" * (8 << 20)

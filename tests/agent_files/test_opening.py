@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.agent_files.files import Unreadable
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
+from holdfast.formats import source
 from holdfast.formats.catalog import HEAD
 from holdfast.formats.events import Event, MessageEvent, Problem
 from tests.agent_files.agent_files import file_at, pi_lines, write_pi
@@ -37,6 +38,29 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
         assert isinstance(look, Found)
         assert look.guess.format == FORMAT_OF[name]
         assert any(isinstance(event, MessageEvent) for event in look.tell())
+
+
+def test_a_line_that_is_too_long_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "LONGEST_DOCUMENT", 4 << 20)
+    path = tmp_path / "file"
+    path.write_bytes(b'{"a": "' + b"x" * (5 << 20) + b'"}')
+    look = examine(file_at(path), Reading())
+    assert look == Passed(file_at(path), "the line is longer than 4 MiB")
+
+
+def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_read_no_further(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "file"
+    line = json.dumps({"role": "user", "content": "hi"}).encode()
+    path.write_bytes(gzip.compress(line + b"\n" * (200 << 20)))
+    look = examine(file_at(path), Reading())
+    assert isinstance(look, Found)
+    (problem,) = problems(look.tell())
+    assert "times its size, which no session does; unpack it yourself" in problem.reason
+    assert texts(look.tell()) == ["hi"]
 
 
 @pytest.mark.parametrize(

@@ -243,6 +243,13 @@ def test_a_lease_that_ran_out_is_a_warning_and_one_that_holds_is_not(home: Path)
         chat.store.acquire(Lease(chat.id, "2:main:agent:def", far), far - 1)
         assert words_of("lease") == f"session {chat.id} is being compacted by 2:main:agent:def"
         assert states({})["lease"] == "ok"
+        late = far + 86_400_000
+        chat.store.acquire(Lease(chat.id, "3:main:agent:fed", late), far)
+        assert words_of("lease") == (
+            f"the lease of 3:main:agent:fed on session {chat.id} is void: it would run out far in "
+            "the future, so it was taken by a clock that was wrong"
+        )
+        assert states({})["lease"] == "warn"
 
 
 def test_another_profile_can_be_looked_at(home: Path) -> None:

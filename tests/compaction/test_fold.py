@@ -40,6 +40,14 @@ def test_when_both_roles_collide_the_summary_goes_into_the_first_tail_message() 
 def test_thinking_stays_first_in_its_message() -> None:
     thinking = Message(Role.ASSISTANT, (Thinking("t", "s"), Text("a")))
     window = assemble((user("u"),), "SUM", (), (thinking,))
+    assert window[-1].parts == (Thinking("t", "s"), Summary("SUM"), Text("a"))
+    assert roles(*window) == ["user", "assistant*"]
+
+
+def test_reasoning_that_is_an_item_stays_beside_what_it_led_to() -> None:
+    item = Thinking("t", extras={"responses": {"type": "reasoning"}})
+    thinking = Message(Role.ASSISTANT, (item, Text("a")))
+    window = assemble((user("u"),), "SUM", (), (thinking,))
     assert window[-1] == thinking
     assert roles(*window) == ["user", "user*", "assistant"]
 

@@ -1,7 +1,9 @@
 """The promises of a compaction, on generated sessions and windows from 2k to 10M tokens."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import event, given, settings
@@ -20,6 +22,7 @@ from holdfast.compaction import (
 from holdfast.compaction.plan import SYSTEM_NOTE, without_summaries
 from holdfast.redaction import redact
 from holdfast.summary import Answer, Ask, Declined, Failure, Written
+from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Scale
 from holdfast.transcript import (
     Content,
@@ -35,6 +38,7 @@ from holdfast.transcript import (
     open_calls,
     shape,
 )
+from holdfast.wire import DIALECTS
 from tests.compaction.sessions import sessions, windows
 
 SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6
@@ -133,6 +137,44 @@ def test_every_invariant_of_a_compaction(
         # The first tail message may have taken the summary or a kept message into its front.
         bare = without_summaries(transcript).transcript
         assert all(map(same_tail, bare[1 - tail :], after[1 - tail :]))
+
+
+def neighbors(transcript: Transcript) -> int:
+    """Return how often a user speaks right after a user."""
+    pairs = pairwise(transcript)
+    return sum(one.role is other.role is Role.USER for one, other in pairs)
+
+
+@given(
+    st.sampled_from(["anthropic", "gemini", "openai", "sharegpt"]).flatmap(
+        lambda dialect: st.tuples(
+            st.just(dialect),
+            transcripts(Material(dialect, turns=6, steps=4, has_summaries=False)),
+        )
+    ),
+    st.sampled_from([1, 40, 120]),
+)
+def test_no_user_speaks_twice_because_of_a_summary_and_it_is_read_back(
+    spoken: tuple[str, Transcript], repeat: int
+) -> None:
+    dialect, drawn = spoken
+    transcript = tuple(louder(message, repeat) for message in drawn)
+    outcome = compacted(transcript, Policy(context_length=1_000), force=True)
+    event(type(outcome).__name__)
+    assert neighbors(outcome.transcript) <= neighbors(transcript)
+    read = DIALECTS[dialect].decode(DIALECTS[dialect].encode(outcome.transcript))
+    assert [bool(each.summary) for each in read].count(True) == sum(
+        bool(each.summary) for each in outcome.transcript
+    )
+
+
+def louder(message: Message, repeat: int) -> Message:
+    """Return a message whose words are said so many times, empty ones left out."""
+    said = (
+        replace(part, text=part.text * repeat) if isinstance(part, Text) else part
+        for part in message.parts
+    )
+    return replace(message, parts=tuple(said))
 
 
 @given(sessions(), windows, writers)

@@ -1,7 +1,8 @@
 """The decision as a value: bytes, images, late summaries, notes without secrets."""
 
 from holdfast.compaction import Enough, Nothing, PassContext, Plan, Policy, decide
-from holdfast.compaction.plan import without_summaries
+from holdfast.compaction.fold import with_note
+from holdfast.compaction.plan import SYSTEM_NOTE, note_weight, without_summaries
 from holdfast.redaction import redact
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.tokens import Scale, load_of
@@ -180,3 +181,22 @@ def test_of_other_systems_summaries_the_newest_counts() -> None:
     assert bare.previous is not None
     assert bare.previous.record.goal == ("two",)
     assert bare.fresh == 1
+
+
+def test_pruning_that_makes_a_window_heavier_is_not_enough() -> None:
+    # A line that tells of an output names its command, and that may weigh more than the output.
+    steps = step("c", "读" * 100, "a" * 201)
+    transcript = (system("s"), user("go"), *steps, user("now"), assistant("done"), user("more"))
+    policy = Policy(context_length=4_000, protect_first_n=0, protect_last_n=1)
+    assert isinstance(decide(transcript, policy, MEANS, force=True), Plan)
+
+
+def test_a_note_that_is_there_is_counted_once() -> None:
+    note = note_weight((system("s"),), Scale())
+    assert note == Scale().text(SYSTEM_NOTE)
+    assert note_weight((with_note(system("s")),), Scale()) == 0
+    first = decide((system("s"), *talk(60)), Policy(context_length=2_000), MEANS)
+    again = decide((with_note(system("s")), *talk(60)), Policy(context_length=2_000), MEANS)
+    assert isinstance(first, Plan)
+    assert isinstance(again, Plan)
+    assert abs(first.shares.tail - again.shares.tail) <= 1

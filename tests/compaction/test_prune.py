@@ -229,3 +229,15 @@ def test_what_stands_for_a_picture_in_a_result_that_is_cut_stays() -> None:
     (cut,) = truncate([Message(Role.TOOL, (result,))], 10, Scale()).messages
     assert cut.results[0].content[1:] == (picture,)
     assert len(cut.results[0].text) < 1_000
+
+
+def test_what_was_pruned_stays_as_it_is_also_where_a_picture_went() -> None:
+    # What stands for a picture is text, and made the line before it long again.
+    picture = Media(media_type="image/png", data="QUJD" * 100)
+    command = "cat " + "a" * 180
+    result = Message(Role.TOOL, (ToolResult("a", (Text(LONG_TEXT), picture)),))
+    seen = (assistant("", call("a", "bash", json.dumps({"command": command}))), result)
+    transcript = (*seen, Message(Role.USER, (Text("and this"), picture)))
+    once = prune(transcript, KIT, protected=2)
+    assert prune(once.transcript, KIT, protected=2).transcript == once.transcript
+    assert once.counts == PrunedCounts(summarised=1, media=1)

@@ -43,6 +43,11 @@ def test_a_misspelled_variable_gets_the_nearest_name(variable: str) -> None:
         read_environment({variable: "0.5"})
 
 
+def test_a_variable_of_the_first_design_gets_its_name_of_today() -> None:
+    with pytest.raises(ConfigError, match="is now called HOLDFAST_AUXILIARY_COMPRESSION_MODEL"):
+        read_environment({"HOLDFAST_COMPRESSION_SUMMARY_MODEL": "gpt-5-mini"})
+
+
 def test_a_variable_of_a_part_to_come_is_refused_with_the_reason() -> None:
     with pytest.raises(ConfigError, match="belongs to the gateway"):
         read_environment({"HOLDFAST_GATEWAY_PORT": "8787"})

@@ -101,6 +101,15 @@ def test_an_unknown_key_gets_the_nearest_name(path: str, nearest: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["model", "provider", "base_url", "context_length", "timeout"])
+def test_a_key_of_the_first_design_gets_its_name_of_today(name: str) -> None:
+    assert f"auxiliary.compression.{name}" in KEYS
+    assert str(unknown(f"compression.summary_{name}", HERE)) == (
+        f"compression.summary_{name} (flag --here) is now called auxiliary.compression.{name}; "
+        "rename it"
+    )
+
+
 def test_a_key_that_is_near_nothing_gets_the_list() -> None:
     assert "known keys: model.name, model.provider" in str(unknown("zzz", HERE))
 

@@ -163,7 +163,8 @@ def test_others_who_compact_are_named_and_waited_for(tmp_path: Path) -> None:
     for number in range(30):
         said = (user(f"{number} {LONG}"), assistant(f"{number} {LONG}"))
         chat.store.append(chat.id, [Draft(message=message, at=1) for message in said])
-    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    expires = chat.live.deps.clock.moment() + 200_000
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", expires), 0)
     chat.messages()
     assert "1:main:other:aa" in chat.status().warning
     chat.store.release(Lease(chat.id, "1:main:other:aa", 0))
@@ -175,7 +176,8 @@ def test_others_who_compact_are_named_and_waited_for(tmp_path: Path) -> None:
 
 def test_others_who_compact_what_still_fits_are_nothing_to_warn_of(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", ahead_of_time=True)
-    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    expires = chat.live.deps.clock.moment() + 200_000
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", expires), 0)
     number = 0
     while chat.status().tokens < chat.status().threshold:
         talk(chat, [number])
@@ -208,7 +210,8 @@ def test_a_wait_for_others_that_was_worth_it_leaves_nothing_to_warn_of(tmp_path:
     for number in range(30):
         said = (user(f"{number} {LONG}"), assistant(f"{number} {LONG}"))
         chat.store.append(chat.id, [Draft(message=message, at=1) for message in said])
-    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    expires = chat.live.deps.clock.moment() + 200_000
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", expires), 0)
     other = another(chat)
 
     def compact() -> None:

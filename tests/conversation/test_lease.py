@@ -1,7 +1,10 @@
 """The lease: one compaction at a time, and a broken lock stops nobody."""
 
 import logging
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +16,7 @@ import pytest
 from holdfast.conversation import StoredConversation
 from holdfast.conversation.effects import wait
 from holdfast.conversation.lease import Free, Taken, hold_lease
+from holdfast.conversation.lease_holders import lease_holder
 from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock
@@ -43,15 +47,38 @@ def test_the_lease_of_a_crashed_holder_runs_out(chat: StoredConversation) -> Non
     assert chat.compress().outcome == "folded"
 
 
+def test_a_lease_far_in_the_future_is_not_believed(chat: StoredConversation) -> None:
+    talk(chat, range(8))
+    store, now = chat.store, chat.live.deps.clock.moment()
+    theirs = Lease(chat.id, "77:main:agent:abc", now + 86_400_000)
+    assert store.acquire(theirs, now) == theirs
+    assert chat.compress().outcome == "folded"
+    assert store.acquire(Lease(chat.id, "probe", now + 1), now).holder == "probe"
+
+
+def test_the_lease_of_a_process_that_is_gone_is_taken_over(chat: StoredConversation) -> None:
+    talk(chat, range(8))
+    store, now = chat.store, chat.live.deps.clock.moment()
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    name = lease_holder("main", "agent", 1).partition(":")[2]
+    assert store.acquire(Lease(chat.id, f"{os.getpid()}:{name}", now + 60_000), now)
+    assert chat.compress().outcome == "abandoned"
+    store.release(Lease(chat.id, f"{os.getpid()}:{name}", 0))
+    assert store.acquire(Lease(chat.id, f"{gone.pid}:{name}", now + 60_000), now)
+    assert chat.compress().outcome == "folded"
+
+
 def test_the_holder_is_named_and_the_lease_is_given_back(chat: StoredConversation) -> None:
     store, now = chat.store, chat.live.deps.clock.moment()
     probe = Lease(chat.id, "probe", now + 1)
     with hold_lease(chat.live.deps, chat.id) as lease:
         assert isinstance(lease, Free)
-        pid, thread, agent, nonce = store.acquire(probe, now).holder.split(":")
+        pid, thread, agent, nonce, machine = store.acquire(probe, now).holder.split(":")
         assert (thread, agent) == (threading.current_thread().name, "holdfast")
         assert pid.isdigit()
         assert len(nonce) == 6
+        assert machine.startswith("@")
         with hold_lease(chat.live.deps, chat.id) as second:
             assert isinstance(second, Taken)
     assert store.acquire(probe, now).holder == "probe"

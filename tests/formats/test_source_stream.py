@@ -28,6 +28,11 @@ def test_every_line_is_a_record_with_its_number() -> None:
     assert read(b'{"a": 1}\n\n{"b": 2}\n') == [SourceRecord(1, {"a": 1}), SourceRecord(3, {"b": 2})]
 
 
+def test_empty_lines_count_however_they_come() -> None:
+    read_back = read(b'{"a": 1}\n\n\n\n{"b": 2}\n', b"\n\n", b'\n{"c"', b": 3}\n\n", b'{"d": 4}')
+    assert [each.line for each in read_back] == [1, 5, 9, 11]
+
+
 def test_a_document_over_many_lines_is_one_record() -> None:
     assert read(b'{\n  "a": [1,\n 2]\n}\n') == [SourceRecord(1, {"a": [1, 2]})]
 
@@ -130,6 +135,18 @@ def test_an_enormous_line_is_passed_over_without_being_held(
         Problem(2, "the line is longer than 1 MiB"),
         SourceRecord(3, {"c": 3}),
     ]
+
+
+def test_a_document_on_one_line_may_be_as_long_as_any_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(source, "LONGEST_DOCUMENT", 4 << 20)
+    line = [b'{"a": "', *[b"x" * (64 << 10)] * 40, b'"}']
+    assert read(*line) == [SourceRecord(1, {"a": "x" * (40 * (64 << 10))})]
+    assert read(*line, b'\n{"b": 2}\n')[1:] == [SourceRecord(2, {"b": 2})]
+    longer = [b'{"a": "', *[b"x" * (64 << 10)] * 80, b'"}\n{"b": 2}\n']
+    assert read(*longer) == [Problem(1, "the line is longer than 4 MiB"), SourceRecord(2, {"b": 2})]
 
 
 def test_an_enormous_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

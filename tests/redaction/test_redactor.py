@@ -174,6 +174,7 @@ UNITS = [
     "😀key=",
     "password",
     "auth",
+    "://auth",
     "token\\n",
     "<token>",
     "\\",
@@ -200,6 +201,13 @@ def test_work_grows_with_the_text_and_not_faster(unit: str) -> None:
     small = min(_seconds(unit, 16_384) for _ in range(3))
     # Eight times the text; anything quadratic would take sixty-four times as long, at each try.
     assert any(_seconds(unit, 131_072) < 30 * small + 0.01 for _ in range(3))
+
+
+def test_addresses_in_a_row_take_no_longer_than_addresses_apart() -> None:
+    # Each of those in a row is the value of the one before it, up to the end of the line.
+    assert any(
+        _seconds("://auth", 131_072) < 2.5 * _seconds("auth://b ", 131_072) for _ in range(3)
+    )
 
 
 def _seconds(unit: str, size: int) -> float:

@@ -39,3 +39,27 @@ def test_the_way_holds_what_was_said_and_what_compactions_wrote(
         assert list(read_log(store, name, 5, 4)) == []
     finally:
         store.close()
+
+
+@pytest.mark.parametrize("strategy", ["in_place", "rotation"])
+def test_turns_that_were_taken_out_of_the_window_were_said_all_the_same(
+    tmp_path: Path, strategy: str
+) -> None:
+    with conversation(tmp_path / "holdfast.db", 40, strategy=strategy) as chat:
+        for _ in range(2):
+            chat.rewind(2)
+            chat.compress()
+            talk(chat, 8, 40)
+        chat.rewind(8)
+        chat.compress()
+        name = chat.id
+        branch = chat.branch(keep_parent=True).id
+    store = open_store(tmp_path / "holdfast.db", os.environ)
+    try:
+        said = said_until(store, name)
+        assert len(said) == count_until(store, name) == 1 + 56 * 4
+        assert len({entry.id for entry in said}) == len(said)
+        # A branch goes on from what it shows, and not from what was taken back after that.
+        assert len(said_until(store, branch)) < len(said)
+    finally:
+        store.close()

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,12 @@ from holdfast.config.settings import ModelSettings
 from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
-from holdfast.session import Fork
+from holdfast.session import Fork, Session
 from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
-from holdfast.wiring.chats import PROMPT, WINDOW, Chats, Wishes
+from holdfast.wiring.assembly import WINDOW
+from holdfast.wiring.chats import PROMPT, Chats, Wishes
+from holdfast.wiring.conversations import Conversation
 from tests.engines.seen import SeenMeans
 from tests.providers.provider import Provider, Reply, provider
 from tests.providers.streams import spoken, streamed
@@ -27,13 +30,15 @@ YES = streamed(*spoken("Yes."))
 
 @contextmanager
 def chats(
-    home: Path, *replies: Reply, memory: bool = True, tools: bool = True, **model: object
+    home: Path, *replies: Reply, memory: bool = True, tools: bool = True, **more: Any
 ) -> Generator[tuple[Chats, Provider]]:
     """Open chats with a server on the loopback."""
     with provider(*(replies or (YES,))) as server:
-        named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)  # type: ignore[arg-type]
+        names = ModelSettings.__dataclass_fields__
+        model = {key: more.pop(key) for key in tuple(more) if key in names}
+        named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)
         settings = replace(Settings(), model=named)
-        wishes = Wishes(approve=lambda _: False, memory=memory, tools=tools, directory=home)
+        wishes = Wishes(approve=lambda _: False, memory=memory, tools=tools, directory=home, **more)
         opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, wishes)
         try:
             yield opened, server
@@ -64,17 +69,76 @@ def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path:
         assert prompt.count("\n</reference>") == prompt.count("\n<reference") == 1
 
 
-def test_who_resumes_with_another_model_goes_on_with_that_one(tmp_path: Path) -> None:
+def test_a_resumed_conversation_keeps_its_model_and_window(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
         chat.add_user("Hi")
         opened.switch(chat, "other", 8_000)
         assert (chat.status().model, chat.status().context_length) == ("other", 8_000)
         assert opened.model.endpoint.startswith("http://127.0.0.1:")
-    with chats(tmp_path) as (opened, _):
-        assert opened.open(chat.id).status().model == "m"
+    with chats(tmp_path, context_length=50_000) as (opened, _):
+        now = opened.open(chat.id).status()
+        assert (now.model, now.context_length) == ("other", 8_000)
+        assert (opened.model.name, opened.window) == ("other", 8_000)
         with pytest.raises(UnknownSession):
             opened.open("nosuch")
+        assert opened.model.name == "other"
+
+
+def test_a_model_that_is_named_for_it_is_what_it_goes_on_with(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, _):
+        chat = opened.begin("")
+        opened.switch(chat, "other", 8_000)
+    with chats(tmp_path, names_model=True) as (opened, _):
+        resumed = opened.begin(chat.id)
+        assert (resumed.status().model, resumed.status().context_length) == ("m", WINDOW)
+        assert (resumed.session.model, resumed.session.context_length) == ("m", WINDOW)
+
+
+def _filled(opened: Chats) -> Conversation:
+    chat = opened.begin("")
+    for number in range(12):
+        chat.add_user(f"Note {number}: " + "8443 " * 600)
+        chat.add_assistant("Noted. " + "8443 " * 200)
+    return chat
+
+
+def test_nothing_is_folded_for_a_smaller_window_unless_somebody_says_so(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def says_no(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    with chats(tmp_path) as (opened, _):
+        chat = _filled(opened)
+        before = chat.messages()
+    small: dict[str, Any] = {"context_length": 4_096, "names_model": True, "names_window": True}
+    with chats(tmp_path, fold=says_no, **small) as (opened, _):
+        with pytest.raises(ConfigError, match=r"too large for the 4,096 that m takes; --fold"):
+            opened.begin(chat.id)
+        assert len(asked) == 1
+        assert opened.store.session(chat.id).context_length == WINDOW
+        assert opened.open(chat.id).messages() == before
+    with chats(tmp_path, fold=lambda _: True, **small) as (opened, _):
+        folded = opened.begin(chat.id)
+        assert folded.status().tokens < 4_096
+        assert len(folded.compactions()) == 1
+
+
+def test_a_model_that_cannot_be_had_is_a_sentence_and_changes_nothing(tmp_path: Path) -> None:
+    settings = Settings()
+    opened = Chats(settings, {"HOLDFAST_HOME": str(tmp_path)}, Wishes(approve=lambda _: False))
+    for model, reason in {
+        "claude-opus-5": "there is no credential; set ANTHROPIC_API_KEY, or",
+        "gpt-5": "there is no credential; set OPENAI_API_KEY, or",
+        "kimi-k2": "nobody is known to serve it; name a server that does with --base-url, or",
+    }.items():
+        begun = opened.store.create(Session(id=model, source="import:x", started=1, model=model))
+        with pytest.raises(ConfigError, match=f"was held with {model}, .*: {reason}"):
+            opened.open(begun.id)
+        assert opened.store.session(begun.id) == begun
+    opened.close()
 
 
 def test_a_name_with_a_prefix_leaves_the_server_of_ones_own(tmp_path: Path) -> None:

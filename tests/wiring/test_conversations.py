@@ -134,3 +134,21 @@ def test_a_secret_of_the_settings_reaches_no_summarizer(
     assert prompts
     assert not [prompt for prompt in prompts if "CUST-123456" in prompt]
     assert "CUST-445566" not in window
+
+
+def test_a_stored_conversation_keeps_its_model_and_window(tmp_path: Path) -> None:
+    place = tmp_path / "store.db"
+
+    def opened(id_: str | None = None, **opening: object) -> tuple[str, str, int, str]:
+        with Conversation.open(id_, store=place, active=False, **opening) as chat:  # type: ignore[arg-type]
+            now = chat.status()
+            return chat.id, now.model, now.context_length, chat.session.model
+
+    id_, *first = opened(model="gpt-5", context_length=32_000)
+    assert first == ["gpt-5", 32_000, "gpt-5"]
+    assert opened(id_)[1:] == ("gpt-5", 32_000, "gpt-5")
+    assert opened(id_, context_length=64_000)[1:] == ("gpt-5", 64_000, "gpt-5")
+    assert opened(id_)[1:] == ("gpt-5", 64_000, "gpt-5")
+    # The window of another model says nothing of this one.
+    assert opened(id_, model="nobodys")[1:] == ("nobodys", 200_000, "nobodys")
+    assert opened(id_)[1:] == ("nobodys", 200_000, "nobodys")

@@ -40,6 +40,11 @@ _DATABASE = b"SQLite format 3\0"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _TEXT_MARK = b"\xef\xbb\xbf"
+_MOST = 32 << 30
+"""Bytes that a packed file may stand for."""
+_RATIO, _SMALL = 200, 32 << 20
+"""How many times its size a packed file may stand for, once that is more than a little: a session
+is packed to a tenth or a fiftieth, what is made to fill memory to a thousandth."""
 _CUT = "the file ends in the middle of its packed content; what came before was read"
 
 
@@ -117,6 +122,7 @@ class _Members:
         self._member = fresh()
         self._broken = ""
         self._begun = False
+        self._packed = self._plain = 0
 
     @property
     def damage(self) -> str:
@@ -137,14 +143,23 @@ class _Members:
                         break
                     self._member = self._fresh()
                 self._begun = True
+                self._packed += len(piece)
                 try:
                     plain = self._member.unpack(piece)
                 except _damages() as error:
                     self._broken = f"the packed content is damaged: {error}"
                     return
                 piece = self._member.rest() if self._member.is_over() else b""
+                self._packed -= len(piece)
+                self._plain += len(plain)
                 if plain:
                     yield plain
+                if self._plain > min(_MOST, max(_SMALL, _RATIO * self._packed)):
+                    times = f"{self._plain // self._packed:,} times its size"
+                    self._broken = (
+                        f"it unpacks to {self._plain >> 20:,} MiB and more, {times}, which no "
+                        "session does; unpack it yourself if it is one"
+                    )
 
 
 def place_of(path: Path) -> str:

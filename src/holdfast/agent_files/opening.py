@@ -25,7 +25,7 @@ from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
 from holdfast.formats.document import Guess, Style
 from holdfast.formats.events import About, Problem, StrandStarted
 from holdfast.formats.reading import detect_source
-from holdfast.formats.source import JsonSource, SourceRecord, stream_records
+from holdfast.formats.source import JsonSource, SourceRecord, is_too_long, stream_records
 from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
 from holdfast.wire import DIALECTS
 
@@ -198,8 +198,10 @@ def _json(file: File, reading: Reading) -> Look:
     if not guess.format:
         if guess.reason:
             return Passed(file, guess.reason)
-        is_bare = next(_records(blocks), None) is None
-        return Passed(file, "it is an empty list" if is_bare else "no line of it is JSON")
+        first = next(_records(blocks), None)
+        if isinstance(first, Problem) and is_too_long(first):
+            return Passed(file, first.reason)
+        return Passed(file, "it is an empty list" if first is None else "no line of it is JSON")
     about, reader = About(), _READERS.get(guess.format)
     if reader is not None:
         begun = (

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from holdfast.cli.flags import now_ms
 from holdfast.config import Settings, load
 from holdfast.config.home import config_file, home
+from holdfast.conversation.lease_holders import why_void
 from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.ports import Capability
 from holdfast.providers.provider_errors import SERVER_KEY
@@ -52,6 +53,7 @@ _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthr
 _PORTS = {"http": 80, "https": 443}
 _PATIENCE = 3.0
 _REPAIR = "holdfast doctor --repair"
+_TAKEN_OVER = "nothing is lost: the next compaction takes the lease over"
 _SCARCE = 100 << 20
 """Bytes of free space under which a store is in danger."""
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -374,7 +376,10 @@ def _space(folder: Path, stored: int) -> Check:
 def _leases(seen: QuickCheck) -> Iterator[Check]:
     now = now_ms()
     for lease in seen.leases:
-        if lease.expires > now:
+        if lease.expires > now and (reason := why_void(lease, now)):
+            words = f"the lease of {lease.holder} on session {lease.session} is void: {reason}"
+            yield Check("lease", CheckState.WARN, words, _TAKEN_OVER)
+        elif lease.expires > now:
             words = f"session {lease.session} is being compacted by {lease.holder}"
             yield Check("lease", CheckState.OK, words)
         else:
@@ -382,8 +387,7 @@ def _leases(seen: QuickCheck) -> Iterator[Check]:
                 f"{lease.holder} left session {lease.session} in the middle of a compaction, "
                 f"and its lease ran out {clock_time(lease.expires)}"
             )
-            advice = "nothing is lost: the next compaction takes the lease over"
-            yield Check("lease", CheckState.WARN, words, advice)
+            yield Check("lease", CheckState.WARN, words, _TAKEN_OVER)
 
 
 def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.checkpointing import LEAST, Summarized, Told, compose
 from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
 from holdfast.compaction.prune import truncate
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
@@ -135,7 +135,7 @@ def _build(frame: _Frame, told: Told, means: PassContext, goal: int) -> _Built:
     scale, shares = means.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
-    note = scale.text(SYSTEM_NOTE) if frame.head else 0
+    note = note_weight(frame.head, scale) if frame.head else 0
     fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
     floor = 0 if shares.strict else LEAST
     wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
@@ -190,7 +190,7 @@ def assemble(
     before = opening[-1].role if opening else Role.SYSTEM
     after = rest[0] if rest else None
     if after and _takes_summary(before, after):
-        return (*opening, replace(after, parts=(part, *after.parts)), *rest[1:])
+        return (*opening, _with_summary(after, part), *rest[1:])
     role = Role.USER
     if before is Role.USER and not (after and after.role is Role.ASSISTANT):
         role = Role.ASSISTANT
@@ -209,19 +209,31 @@ def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
 
 
 def _takes_summary(before: Role, after: Message) -> bool:
-    """Say whether the summary goes into the front of the message that follows it.
+    """Say whether the summary goes into the message that follows it.
 
     A user message after the summary would make two neighbors of one role. After a user message
-    in the head no role is left when an assistant follows; but thinking must stay first in its
-    message, so such a message does not take it.
+    in the head no role is left when an assistant follows.
     """
     if after.role is Role.USER:
         return before is not Role.USER
-    return (
-        before is Role.USER
-        and after.role is Role.ASSISTANT
-        and not any(isinstance(piece, Thinking) for piece in after.parts)
+    return before is Role.USER and after.role is Role.ASSISTANT and not _is_itemized(after)
+
+
+def _is_itemized(message: Message) -> bool:
+    """Say whether reasoning is an item of its own, which what it led to has to follow at once.
+
+    Where that is so, speakers need not alternate.
+    """
+    return any(isinstance(part, Thinking) and "responses" in part.extras for part in message.parts)
+
+
+def _with_summary(message: Message, summary: Summary) -> Message:
+    """Return the message with a summary in front; thinking has to stay first in its message."""
+    parts = message.parts
+    first = next(
+        (at for at, part in enumerate(parts) if not isinstance(part, Thinking)), len(parts)
     )
+    return replace(message, parts=(*parts[:first], summary, *parts[first:]))
 
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:

@@ -24,7 +24,7 @@ from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import Checkpoint, read_checkpoint
 from holdfast.tokens import MESSAGE_TOKENS, load_of
-from holdfast.transcript import Message, Summary, Text
+from holdfast.transcript import Message, Role, Summary, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,7 @@ __all__ = [
     "decide",
     "grow",
     "leanest",
+    "note_weight",
     "without_summaries",
 ]
 
@@ -176,7 +177,8 @@ def decide(
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
-    fixed = it.weight(0, head) + scale.text(SYSTEM_NOTE) + MESSAGE_TOKENS + it.task
+    note = note_weight(bare.transcript[:head], scale)
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task
     shares = policy.shares(
         fixed=fixed,
         rest=max(it.weight() - fixed, 0),
@@ -191,6 +193,13 @@ def decide(
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, means, reason)
     return _pruned(plan, policy, means)
+
+
+def note_weight(head: Sequence[Message], scale: Scale) -> int:
+    """Return what the note in the system prompt adds: nothing where an earlier pass wrote it."""
+    system = (each for each in reversed(head) if each.role is Role.SYSTEM)
+    is_there = SYSTEM_NOTE in next((each.text for each in system), "")
+    return 0 if is_there else scale.text(SYSTEM_NOTE)
 
 
 def leanest(it: Measured, means: PassContext) -> Transcript:
@@ -310,7 +319,9 @@ def _pruned(plan: Plan, policy: Policy, means: PassContext) -> Plan | Enough:
     is_first = plan.bare.previous is None
     if is_first and _may_reach(target, plan.measured, protected, means.scale):
         window = _shortened(plan, means, protected)
-        if window.counts.any and means.scale.total(window.transcript) <= target:
+        # A line that tells of an output is shorter than it, and may weigh more all the same.
+        most = min(target, plan.weight - 1)
+        if window.counts.any and means.scale.total(window.transcript) <= most:
             return Enough(_least_shortened(plan, window, policy, means))
     return replace(plan, window=_window(plan, means, protected=protected))
 

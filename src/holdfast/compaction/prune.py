@@ -89,10 +89,12 @@ def prune(
     line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON.
     Where other messages will be folded, `only` these are rewritten; all are counted.
     """
-    stale = _Stale(transcript, describe)
+    # Media first: what stands for it is text, and would make a line that was shortened long again.
+    shown = without_old_media(transcript)
+    stale = _Stale(shown.transcript, describe)
     kinds: list[str] = []
-    pruned = [*transcript]
-    for index, message in enumerate(transcript[:protected]):
+    pruned = [*shown.transcript]
+    for index, message in enumerate(shown.transcript[:protected]):
         if message.pinned or message.role not in _SHORTENED:
             continue
         found = [kind for part in message.parts if (kind := stale.kind(part, index))]
@@ -100,8 +102,7 @@ def prune(
         if found and (only is None or index in only):
             pruned[index] = stale.shortened(message, index)
     tally = Counter(kinds)
-    shown = without_old_media(tuple(pruned))
-    return PrunedTranscript(shown.transcript, PrunedCounts(**tally, media=shown.count))
+    return PrunedTranscript(tuple(pruned), PrunedCounts(**tally, media=shown.count))
 
 
 def least_left(message: Message, weight: int, scale: Scale) -> int:

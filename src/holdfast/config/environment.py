@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from holdfast.config.keys import KEYS, LATER, read_text, unknown
+from holdfast.config.keys import FORMER, KEYS, LATER, read_text, unknown
 from holdfast.config.origin import Environment, Setting
 from holdfast.errors import ConfigError
 
@@ -54,6 +54,9 @@ def _unknown(variable: str, origin: Environment) -> ConfigError:
     for start, path in later.items():
         if variable == start or variable.startswith(f"{start}_"):
             return unknown(path, origin, spelled=path)
+    former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
+    if variable in former:
+        return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")
     close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
     hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
     return ConfigError(f"there is no setting behind the {origin}; {hint}")

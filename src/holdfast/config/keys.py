@@ -6,13 +6,13 @@ import difflib
 from typing import TYPE_CHECKING
 
 from holdfast.config.kinds import converted, parsed, shown
-from holdfast.config.table import KEYS, LATER, Key
+from holdfast.config.table import FORMER, KEYS, LATER, Key
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
     from holdfast.config.origin import Origin
 
-__all__ = ["KEYS", "LATER", "Key", "checked", "read_text", "unknown"]
+__all__ = ["FORMER", "KEYS", "LATER", "Key", "checked", "read_text", "unknown"]
 
 
 def checked(key: Key, value: object, origin: Origin) -> object:
@@ -48,6 +48,8 @@ def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
             return ConfigError(
                 f"{named} ({origin}) belongs to {part}, which this version does not have; remove it"
             )
+    if path in FORMER:
+        return ConfigError(f"{named} ({origin}) is now called {FORMER[path]}; rename it")
     nearest = _nearest(path)
     hint = f"did you mean {nearest}?" if nearest else f"known keys: {', '.join(KEYS)}"
     return ConfigError(f"there is no setting {named} ({origin}); {hint}")

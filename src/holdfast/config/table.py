@@ -15,7 +15,7 @@ from holdfast.config.settings import Settings, flatten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["KEYS", "LATER", "Key"]
+__all__ = ["FORMER", "KEYS", "LATER", "Key"]
 
 PROVIDERS = ("auto", "openai", "anthropic")
 STRATEGIES = ("in_place", "rotation")
@@ -251,6 +251,14 @@ KEYS: Mapping[str, Key] = _table(
         ),
     ]
 )
+
+FORMER: Mapping[str, str] = MappingProxyType(
+    {
+        f"compression.summary_{name}": f"auxiliary.compression.{name}"
+        for name in ("model", "provider", "base_url", "context_length", "timeout")
+    }
+)
+"""Keys as the first design had them, with their names of today."""
 
 LATER: Mapping[str, str] = MappingProxyType(
     {

@@ -21,6 +21,7 @@ from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
+from holdfast.session import WINDOW_KEY
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class AutoCompactor:
                 )
         engine.update_model(context_length, model=model)
         live.deps = replace(live.deps, options=replace(live.deps.options, model=model))
-        live.amend(Amendment(model=model))
+        live.amend(Amendment(model=model, metadata={WINDOW_KEY: context_length}))
         return report
 
     def before_request(self) -> Steps[None]:

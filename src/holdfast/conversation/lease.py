@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.conversation.lease_holders import lease_holder, why_void
 from holdfast.errors import StoreError
 from holdfast.ports import Lease
 
@@ -52,11 +53,14 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
     with one warning for each session. The window is changed by compare-and-swap, so that even two
     passes at once lose nothing.
     """
-    thread = threading.current_thread().name.replace(":", "-")
-    holder = f"{os.getpid()}:{thread}:{deps.options.agent}:{deps.nonce() & 0xFFFFFF:06x}"
+    holder = lease_holder(threading.current_thread().name, deps.options.agent, deps.nonce())
     wanted = Lease(session, holder, _expiry(deps))
     try:
         granted = deps.store.acquire(wanted, deps.clock.moment())
+        if granted.holder != wanted.holder and _is_void(deps, granted):
+            # Another that takes it in between has another name, and keeps it.
+            deps.store.release(granted)
+            granted = deps.store.acquire(wanted, deps.clock.moment())
     except StoreError as error:
         if session not in _warned:
             _warned.add(session)
@@ -75,6 +79,13 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
             deps.store.release(wanted)
         except StoreError as error:
             _log.warning("the lease on session %s was not given back: %s", session, error)
+
+
+def _is_void(deps: Dependencies, lease: Lease) -> bool:
+    reason = why_void(lease, deps.clock.moment(), int(deps.options.lease_seconds * 1000))
+    if reason:
+        _log.warning("the lease of %s on %s is taken over: %s", lease.holder, lease.session, reason)
+    return bool(reason)
 
 
 def _expiry(deps: Dependencies) -> int:

@@ -8,6 +8,7 @@ line by line, so that it takes the memory of one line, whatever its size.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -22,7 +23,15 @@ from holdfast.transcript.quickly import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["LONGEST_LINE", "JsonSource", "SourceRecord", "parse", "stream_records", "style_of"]
+__all__ = [
+    "LONGEST_LINE",
+    "JsonSource",
+    "SourceRecord",
+    "is_too_long",
+    "parse",
+    "stream_records",
+    "style_of",
+]
 
 _EXPECTED = "expected a JSON document or one JSON value a line"
 _TOO_LONG = "a number has more digits than can be read"
@@ -157,6 +166,9 @@ def values_in(line: str, number: int) -> Iterator[SourceRecord | Problem]:
 LONGEST_LINE = 64 << 20
 """A longer line is passed over: one picture is a few megabytes, and memory is finite."""
 LONGEST_DOCUMENT = 512 << 20
+"""The first line of a file may be as long: it may be a document on a line."""
+_LONG_LINE = "the line is longer than"
+_EMPTY_LINES = re.compile(rb"\n+")
 _HEAD = 256 << 10
 _MARK = b"\xef\xbb\xbf"
 _LOOKED_AT = 4
@@ -241,7 +253,11 @@ def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | P
         while (end := chunk.find(b"\n", start)) >= 0:
             piece, start = chunk[start:end], end + 1
             # Most lines are whole and well-formed: these take the short way.
-            if size or len(piece) > LONGEST_LINE:
+            if not piece and not size:
+                # Empty lines are counted at once: there may be millions of them.
+                if run := _EMPTY_LINES.match(chunk, start):
+                    number, start = number + run.end() - start, run.end()
+            elif size or len(piece) > LONGEST_LINE:
                 yield from _placed(_line([*kept, piece], size + len(piece), number), file)
                 kept, size = [], 0
             else:
@@ -253,11 +269,20 @@ def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | P
                     yield SourceRecord(number, value, file)
             number += 1
         size += len(chunk) - start
-        if size <= LONGEST_LINE:
+        if size <= _longest(number):
             kept.append(chunk[start:])
         else:
             kept = []  # it will be reported by its size alone
     yield from _placed(_line(kept, size, number), file)
+
+
+def _longest(number: int) -> int:
+    return LONGEST_DOCUMENT if number == 1 else LONGEST_LINE
+
+
+def is_too_long(problem: Problem) -> bool:
+    """Say whether a line was passed over for its length alone."""
+    return problem.reason.startswith(_LONG_LINE)
 
 
 def _placed(found: Iterable[SourceRecord | Problem], file: str) -> Iterator[SourceRecord | Problem]:
@@ -270,8 +295,8 @@ def _placed(found: Iterable[SourceRecord | Problem], file: str) -> Iterator[Sour
 
 
 def _line(pieces: list[bytes], size: int, number: int) -> Iterator[SourceRecord | Problem]:
-    if size > LONGEST_LINE:
-        yield Problem(number, f"the line is longer than {LONGEST_LINE >> 20} MiB")
+    if size > _longest(number):
+        yield Problem(number, f"{_LONG_LINE} {_longest(number) >> 20} MiB")
         return
     line = b"".join(pieces)
     if line and not line.isspace():

@@ -97,7 +97,7 @@ class Lease:
 
     session: str
     holder: str
-    """`pid:thread:agent:nonce`."""
+    """`pid:thread:agent:nonce:@machine`."""
     expires: int
 
 

@@ -75,7 +75,8 @@ def authorization_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpa
     for site in sites:
         if site.kind is not SecretKind.AUTH:
             continue
-        found = _AUTHORIZATION.match(raw, site.value)
+        # A line of such words is one value after the other, each as long as the rest of the line.
+        found = _AUTHORIZATION.match(raw, site.value, site.value + _FIRST_LOOK)
         if found is None:
             continue
         scheme = (found.group(1) or b"").lower()
@@ -84,8 +85,10 @@ def authorization_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpa
             line_end = raw.find(b"\n", start, start + _DIGEST_REACH)
             stop = line_end if line_end >= 0 else start + _DIGEST_REACH
             spans += [SecretSpan(*part.span(1)) for part in _DIGEST.finditer(raw, start, stop)]
-        elif _is_credential(scheme, found.group(2)):
-            spans.append(SecretSpan(found.start(2), found.end(2)))
+        elif b"://" not in found.group(2):
+            whole = _AUTHORIZATION.match(raw, site.value) or found
+            if _is_credential(scheme, whole.group(2)):
+                spans.append(SecretSpan(whole.start(2), whole.end(2)))
     return spans
 
 

@@ -33,6 +33,7 @@ from holdfast.session.packing import (
 from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
     CLOSABLE,
+    WINDOW_KEY,
     EndReason,
     Fork,
     Session,
@@ -62,6 +63,7 @@ from holdfast.session.views import (
 __all__ = [
     "CLOSABLE",
     "MESSAGE_ID_MARK",
+    "WINDOW_KEY",
     "Addition",
     "Cause",
     "Change",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.errors import UnknownSession
 from holdfast.session.entries import Kind
 from holdfast.session.lineage import path_to
+from holdfast.session.sessions import Fork
 from holdfast.session.views import fork_view
 
 if TYPE_CHECKING:
@@ -169,8 +170,13 @@ def _before(store: LogSource, id_: str) -> list[LogSegment]:
     """Return the parts of logs that a session goes on from, the newest first.
 
     Between it and the session that spoke last there may be others in which nothing was said,
-    and of which it shows what a compaction wrote.
+    and of which it shows what a compaction wrote. Where a compaction ended a session, all of it
+    comes before: turns that were taken out of its window were said in it too.
     """
+    session = path_to(store.lineage(id_), id_)[-1]
+    if session.fork is Fork.COMPRESSION and session.parent is not None:
+        size = store.head(session.parent).size
+        return [LogSegment(session.parent, size, size)]
     forked = fork_view(store.views(id_))
     last = _inherited(store, forked)
     if forked is None or last is None:

@@ -14,7 +14,19 @@ from holdfast.transcript.quickly import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["CLOSABLE", "EndReason", "Fork", "Session", "Usage", "is_among", "session_id"]
+__all__ = [
+    "CLOSABLE",
+    "WINDOW_KEY",
+    "EndReason",
+    "Fork",
+    "Session",
+    "Usage",
+    "is_among",
+    "session_id",
+]
+
+WINDOW_KEY = "context_length"
+"""Where a session's metadata keep the window of its model."""
 
 
 class Fork(StrEnum):
@@ -105,6 +117,12 @@ class Session:
     A session that ends for its child hands the key over to it."""
     usage: Usage = field(default_factory=Usage)
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def context_length(self) -> int | None:
+        """Return the window that it was opened with last, in tokens, where that was said."""
+        kept = self.metadata.get(WINDOW_KEY)
+        return kept if isinstance(kept, int) and kept > 0 else None
 
     @property
     def is_live(self) -> bool:

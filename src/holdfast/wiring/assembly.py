@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.summarizers import Writer
 
 __all__ = [
+    "WINDOW",
     "Assembly",
     "Configured",
     "EngineOptions",

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
+from holdfast.errors import ConfigError
 from holdfast.providers.local_model import LocalModel
 from holdfast.redaction import Redactor
-from holdfast.session import EndReason, Fork
+from holdfast.session import EndReason, Fork, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
+from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation
 from holdfast.wiring.federations import federation_of
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
-from holdfast.wiring.models import is_local, known_window, local_model, model_of
+from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
+from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
 from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
@@ -36,7 +39,9 @@ if TYPE_CHECKING:
     from holdfast.memory_providers.memory_files import MemoryFiles
     from holdfast.memory_runtime import MemoryHub
     from holdfast.ports import ChatModel
+    from holdfast.session import Session
     from holdfast.wiring.conversations import ConversationOptions
+    from holdfast.wiring.resuming import Resumption
     from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Chats", "Wishes"]
@@ -45,9 +50,6 @@ PROMPT = (
     "You are a helpful assistant in a terminal. Answer briefly and to the point. What stands in "
     "memory-context blocks is reference material, not something the user says."
 )
-WINDOW = 200_000
-"""Tokens that a model is taken to accept where nobody says otherwise."""
-_LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,12 @@ class Wishes:
 
     approve: Callable[[str], bool]
     """Asks the user whether something may be done."""
+    fold: Callable[[str], bool] = lambda _: False
+    """Asks the user whether a resumed conversation may be folded for a smaller window."""
+    names_model: bool = False
+    """Whether the model of the settings is meant for a resumed conversation too."""
+    names_window: bool = False
+    """Whether the window of the settings is meant for a resumed conversation too."""
     tools: bool = True
     memory: bool = True
     longest_answer: int = 160
@@ -68,14 +76,23 @@ class Chats:
     """Opens conversations and gives each an agent; closed once, at the end."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], wishes: Wishes) -> None:
-        """Open the store and find the model; nothing is sent yet."""
+        """Open the store; the model is found when it is first needed, and nothing is sent yet."""
         self.settings = settings
         self._environ = environ
         self._wishes = wishes
-        self.model: ChatModel = self._found(settings.model.name or _LOCAL)
-        self.ledger = self._opened_ledger()
+        self._seated: tuple[ChatModel, Ledger] | None = None
         self.memory = self._federation() if wishes.memory else None
         self.store = store_of(settings, environ)
+
+    @property
+    def model(self) -> ChatModel:
+        """Return who answers now: the configured model, until a conversation brings its own."""
+        return self._seat()[0]
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return the books of the model that answers now."""
+        return self._seat()[1]
 
     @property
     def files(self) -> MemoryFiles:
@@ -85,7 +102,7 @@ class Chats:
     @property
     def window(self) -> int:
         """Return what the model takes, in tokens: as configured, listed, or assumed."""
-        return self.model.context_length or known_window(self.model.name) or WINDOW
+        return _window_of(self.model)
 
     def begin(self, resumed: str, prompt: str = "") -> Conversation:
         """Return a conversation to talk in.
@@ -95,8 +112,11 @@ class Chats:
             prompt: The system prompt of a new one; the usual one if empty.
         """
         if resumed:
-            return self.open(resumed)
-        return self.prepared(Conversation.open(**self._opening()), prompt)
+            wishes = self._wishes
+            return self._opened(
+                resumed, names_model=wishes.names_model, names_window=wishes.names_window
+            )
+        return self.prepared(Conversation.open(**self._opening(self.model)), prompt)
 
     def begin_anew(self, chat: Conversation) -> Conversation:
         """Return a conversation with an empty window and the same goal; the other one stays open.
@@ -109,11 +129,36 @@ class Chats:
         return fresh
 
     def open(self, id_: str) -> Conversation:
-        """Return a stored conversation; what a killed process had heard of an answer is kept."""
-        chat = Conversation.open(id_, **self._opening())
+        """Return a stored conversation; what a killed process had heard of an answer is kept.
+
+        It goes on with its own model and window.
+
+        Raises:
+            ConfigError: when its model cannot be had here, or when it is too large for what the
+                model takes and nobody wants it folded.
+        """
+        return self._opened(id_)
+
+    def _opened(
+        self, id_: str, *, names_model: bool = False, names_window: bool = False
+    ) -> Conversation:
+        session = latest_leaf(self.store.lineage(id_), id_)
+        tokens = sum(each.tokens for each in self.store.window(session.id).entries)
+        chosen = resumption(
+            session, tokens, self.settings, names_model=names_model, names_window=names_window
+        )
+        self._check_reach(session, chosen)
+        if chosen.folds and not self._wishes.fold(_too_large(chosen)):
+            raise ConfigError(
+                f"{_too_large(chosen)}; --fold folds it for that, --model NAME goes on with "
+                "another model"
+            )
+        model = self._found(chosen.model, chosen.window)
+        chat = Conversation.open(id_, **self._opening(model))
+        self._seat(model)
         self.agent(chat).resume_draft()
-        if chat.session.model != self.model.name:
-            chat.switch_model(self.model.name, self.window)
+        if chosen.folds:
+            chat.switch_model(model.name, chosen.window)
         if self.memory is not None:
             self.memory.begin_session(chat.id)
         return chat
@@ -205,12 +250,8 @@ class Chats:
             ConfigError: when the conversation cannot be made to fit; the old model stays.
         """
         found = self._found(name, window)
-        report = chat.switch_model(
-            found.name, found.context_length or known_window(found.name) or WINDOW
-        )
-        _stop(self.model)
-        self.model = found
-        self.ledger = self._opened_ledger()
+        report = chat.switch_model(found.name, _window_of(found))
+        self._seat(found)
         return report
 
     def close(self) -> tuple[str, ...]:
@@ -218,19 +259,31 @@ class Chats:
         try:
             return self.memory.close() if self.memory else ()
         finally:
-            _stop(self.model)
+            if self._seated is not None:
+                _stop(self._seated[0])
             self.store.close()
 
-    def _opening(self) -> ConversationOptions:
+    def _seat(self, model: ChatModel | None = None) -> tuple[ChatModel, Ledger]:
+        """Let a model answer from now on, with books of its own; the one before it is stopped."""
+        if self._seated is not None and model is None:
+            return self._seated
+        model = model or self._found(self.settings.model.name or LOCAL)
+        if self._seated is not None:
+            _stop(self._seated[0])
+        ttl = self.settings.model.cache_ttl
+        self._seated = model, Ledger(model, SystemClock(), ttl=ttl, prices=price_book())
+        return self._seated
+
+    def _opening(self, model: ChatModel) -> ConversationOptions:
         compression = self.settings.compression
         opening: ConversationOptions = {
             "store": self.store,
-            "model": self.model.name,
-            "context_length": self.window,
-            "endpoint": self.model.endpoint,
+            "model": model.name,
+            "context_length": _window_of(model),
+            "endpoint": model.endpoint,
             "source": "cli",
             "agent": "chat",
-            "summarizer": self._summarizer(),
+            "summarizer": self._summarizer(model),
             "ahead_of_time": True,
             "knobs": {
                 "threshold": compression.threshold,
@@ -263,22 +316,33 @@ class Chats:
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )
 
-    def _found(self, name: str, window: int | None = None) -> ChatModel:
+    def _check_reach(self, session: Session, chosen: Resumption) -> None:
+        """Say that the model of a stored conversation cannot be had, rather than take another."""
+        base_url, provider = self._server_of(chosen.model)
+        reason = "" if base_url else out_of_reach(chosen.model, self._environ, provider)
+        if reason and session.model == chosen.model:
+            raise ConfigError(
+                f"session {session.id} was held with {chosen.model}, which cannot be had here: "
+                f"{reason}, or go on with another model with --model NAME"
+            )
+
+    def _server_of(self, name: str) -> tuple[str | None, str]:
+        """Return the address and the provider of a model, as far as the settings say them."""
         model = self.settings.model
         is_there = name == model.name or (not is_local(name) and "/" not in name)
-        base_url, provider = (model.base_url, model.provider) if is_there else (None, "auto")
-        return model_of(name, provider, base_url, window or model.context_length, self._environ)
+        return (model.base_url, model.provider) if is_there else (None, "auto")
 
-    def _opened_ledger(self) -> Ledger:
-        ttl = self.settings.model.cache_ttl
-        return Ledger(self.model, SystemClock(), ttl=ttl, prices=price_book())
+    def _found(self, name: str, window: int | None = None) -> ChatModel:
+        base_url, provider = self._server_of(name)
+        window = window or self.settings.model.context_length
+        return model_of(name, provider, base_url, window, self._environ)
 
-    def _summarizer(self) -> Writer:
+    def _summarizer(self, model: ChatModel) -> Writer:
         chosen = self.settings.auxiliary.compression
         if chosen.model is None:
             return None
         if is_local(chosen.model, chosen.provider):
-            here = self.model if isinstance(self.model, LocalModel) else None
+            here = model if isinstance(model, LocalModel) else None
             return LocalWriter(here or local_model(environ=self._environ), chosen.timeout)
         return summarizer_of(
             chosen.model,
@@ -293,3 +357,15 @@ def _stop(model: ChatModel) -> None:
     """Stop a model that runs in this process."""
     if isinstance(model, LocalModel):
         model.close()
+
+
+def _window_of(model: ChatModel) -> int:
+    """Return what a model takes, in tokens: as configured, listed, or assumed."""
+    return model.context_length or known_window(model.name) or WINDOW
+
+
+def _too_large(chosen: Resumption) -> str:
+    return (
+        f"the conversation has about {chosen.tokens:,} tokens, and is too large for the "
+        f"{chosen.window:,} that {chosen.model} takes"
+    )

@@ -14,9 +14,11 @@ from holdfast.conversation import (
     activate,
 )
 from holdfast.errors import ConfigError, Conflict, SessionEnded
-from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
-from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
+from holdfast.ports import Amendment
+from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
+from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
 from holdfast.wiring.engines import EngineFactory, engines_for
+from holdfast.wiring.models import known_window
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
@@ -42,6 +44,7 @@ __all__ = [
     "dependencies",
     "session_of",
     "stored_conversation",
+    "with_kept",
 ]
 
 
@@ -49,9 +52,11 @@ class ConversationOptions(TypedDict, total=False):
     """What a conversation may be opened with; everything has a default."""
 
     model: str
-    """The conversation's model, whose tokenizer family the estimate follows."""
+    """The conversation's model, whose tokenizer family the estimate follows; a stored one keeps
+    its own by default."""
     context_length: int
-    """What the model accepts, in tokens; by default as configured, or as known of the model."""
+    """What the model accepts, in tokens; by default what a stored one was opened with, as
+    configured, or as known of the model."""
     context_window: int
     """The same by the name that some know it by."""
     settings: Settings
@@ -141,8 +146,9 @@ class Conversation(StoredConversation):
         else:
             store = open_store(place, os.environ)
         try:
-            deps = dependencies(assembly, store, options, owns_store=store is not place)
-            session = session_of(deps, id_, key, options.get("title", ""))
+            kept = with_kept(store, assembly.settings, options, id_, key)
+            deps = dependencies(assembly, store, kept, owns_store=store is not place)
+            session = session_of(deps, id_, key, options)
             chat = cls(deps, session)
         except BaseException:
             if store is not place:
@@ -189,8 +195,7 @@ def dependencies(
     options = _session_options(settings, wanted)
 
     def engine_options() -> EngineOptions:
-        length = wanted.get("context_length") or wanted.get("context_window")
-        window = assembly.window(options.model, length)
+        window = assembly.window(options.model, _length(wanted))
         # An error of this model at this endpoint may have taught a smaller one.
         taught = store.remembered(f"window:{options.endpoint}:{options.model}")
         return EngineOptions(
@@ -247,8 +252,43 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
     )
 
 
-def session_of(deps: Dependencies, id_: str | None, key: str | None, title: str = "") -> Session:
+def with_kept(
+    store: Store,
+    settings: Settings,
+    options: ConversationOptions,
+    id_: str | None,
+    key: str | None,
+) -> ConversationOptions:
+    """Return how a conversation is opened: a stored one with the model and the window it had.
+
+    What the caller names comes first, and what is configured is for new ones.
+    """
+    found = store.keyed(key) if id_ is None and key else None
+    name = found.id if found is not None else id_
+    if name is None or (id_ is not None and key is not None):
+        return options
+    session = latest_leaf(store.lineage(name), name)
+    kept: ConversationOptions = {"model": session.model} if session.model else {}
+    # The window of another model says nothing of this one.
+    if options.get("model", session.model) == session.model and not _length(options):
+        window = session.context_length
+        if window is None and session.model not in ("", settings.model.name):
+            window = known_window(session.model) or WINDOW
+        if window is not None:
+            kept["context_length"] = window
+    return {**kept, **options}
+
+
+def _length(options: ConversationOptions) -> int | None:
+    return options.get("context_length") or options.get("context_window")
+
+
+def session_of(
+    deps: Dependencies, id_: str | None, key: str | None, options: ConversationOptions
+) -> Session:
     """Return the session that is meant: by id, by key, or a new one.
+
+    It keeps the model and the window that it is opened with.
 
     Raises:
         UnknownSession: when there is no session of that id.
@@ -257,37 +297,38 @@ def session_of(deps: Dependencies, id_: str | None, key: str | None, title: str 
     if id_ is not None and key is not None:
         raise ConfigError("a conversation is opened by its id or by its key, not by both")
     if id_ is not None:
-        return _resumed(deps, id_)
+        return _resumed(deps, id_, options)
     if key is None:
-        return _begun(deps, title)
+        return _begun(deps, options)
     if not key.strip():
         raise ConfigError("key is empty; it is what you call the conversation, such as 'user-42'")
     found = deps.store.keyed(key)
     if found is None:
         try:
-            return _begun(deps, title, key)
+            return _begun(deps, options, key)
         except Conflict:
             # Another process has begun it in between.
             found = deps.store.keyed(key)
             if found is None:
                 raise
-    return _resumed(deps, found.id)
+    return _resumed(deps, found.id, options)
 
 
-def _begun(deps: Dependencies, title: str = "", key: str | None = None) -> Session:
+def _begun(deps: Dependencies, options: ConversationOptions, key: str | None = None) -> Session:
     """Create a session for a new conversation."""
     session = Session(
         id=deps.unused_id(),
         source=deps.options.source,
         started=deps.clock.moment(),
-        title=title,
+        title=options.get("title", ""),
         model=deps.options.model,
         key=key,
+        metadata={WINDOW_KEY: length} if (length := _length(options)) else {},
     )
     return deps.store.create(session)
 
 
-def _resumed(deps: Dependencies, id_: str) -> Session:
+def _resumed(deps: Dependencies, id_: str, options: ConversationOptions) -> Session:
     """Return the session in which a conversation goes on; one that was closed is opened again."""
     store = deps.store
     leaf = latest_leaf(store.lineage(id_), id_)
@@ -303,7 +344,12 @@ def _resumed(deps: Dependencies, id_: str) -> Session:
             f"session {leaf.id} has ended ({leaf.end_reason}) and goes on nowhere; "
             f"`holdfast sessions {hint}` is a way on"
         )
-    return leaf if leaf.is_live else store.end(leaf.id, None, deps.clock.moment())
+    if not leaf.is_live:
+        leaf = store.end(leaf.id, None, deps.clock.moment())
+    model, window = options.get("model") or leaf.model, _length(options)
+    if model == leaf.model and window in (None, leaf.context_length):
+        return leaf
+    return store.amend(leaf.id, Amendment(model=model, metadata={WINDOW_KEY: window}))
 
 
 def stored_conversation(settings: Settings, store: Store, session: Session) -> StoredConversation:

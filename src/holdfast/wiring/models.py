@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ __all__ = [
     "known_window",
     "local_model",
     "model_of",
+    "out_of_reach",
     "provider_of",
     "summarizer_by",
 ]
@@ -33,6 +35,12 @@ LOCAL_WINDOW = 4096
 _LOCAL = {"local": "smollm2", "smollm2": "smollm2"}
 _PROVIDERS = ("auto", "openai", "anthropic", "local")
 _PREFIXES = ("anthropic/", "openai/", "local/")
+_CREDENTIALS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "openai": ("OPENAI_API_KEY",),
+}
+_OF_OPENAI = re.compile(r"(?:ft:)?(?:gpt|chatgpt|codex|computer-use|o\d)", re.IGNORECASE)
+"""How the names of OpenAI's own models begin."""
 
 
 def is_local(name: str, provider: str = "auto") -> bool:
@@ -68,6 +76,24 @@ def known_window(name: str, provider: str = "auto") -> int | None:
     from holdfast.providers.price_catalog import PriceCatalog
 
     return PriceCatalog().context_length(provider_of(name, provider)[1])
+
+
+def out_of_reach(name: str, environ: Mapping[str, str], provider: str = "auto") -> str:
+    """Return why a model cannot be asked at its provider's own address; empty if it may be.
+
+    Nothing is sent: a credential that is there may still be refused.
+    """
+    served, plain = provider_of(name, provider)
+    if served == "local":
+        return ""
+    if served == "openai" and name == plain and provider == "auto":
+        is_elsewhere = environ.get("OPENAI_BASE_URL", "").strip()
+        if not is_elsewhere and not _OF_OPENAI.match(plain):
+            return "nobody is known to serve it; name a server that does with --base-url"
+    variables = _CREDENTIALS[served]
+    if any(environ.get(each, "").strip() for each in variables):
+        return ""
+    return f"there is no credential; set {variables[0]}"
 
 
 def model_of(

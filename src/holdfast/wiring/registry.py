@@ -18,6 +18,7 @@ from holdfast.wiring.conversations import (
     ConversationOptions,
     dependencies,
     session_of,
+    with_kept,
 )
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
@@ -90,8 +91,10 @@ class Conversations:
             if found is not None:
                 self._keep(key, found)
                 return found
-        deps = dependencies(self._assembly, self.store, self._options)
-        opened = Conversation(deps, session_of(deps, None, key))
+        kept = with_kept(self.store, self._assembly.settings, self._options, None, key)
+        deps = dependencies(self._assembly, self.store, kept)
+        # A title is that of one conversation.
+        opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
         with self._lock:
             # Another thread may have opened it meanwhile; what counts is in the store.
             found = self._held.setdefault(key, opened)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.session import EndReason, Fork
-from tests.cli.chat.talking import asks_for, at, said_in, says, sent, shown, stored, talk
+from holdfast.session import EndReason, Fork, Session
+from holdfast.stores.sqlite import SqliteStore
+from tests.cli.chat.talking import asks_for, at, place, said_in, says, sent, shown, stored, talk
 from tests.cli.running import run
 from tests.providers.provider import Reply, error, provider
 from tests.providers.streams import events, message_events, text_block
@@ -42,6 +43,38 @@ def test_a_conversation_is_resumed_with_everything_that_was_said(home: Path) -> 
     ]
     assert len(stored(home)) == 1
     assert len(sent(server)) == 4
+
+
+def test_a_default_for_new_conversations_is_not_taken_for_a_stored_one(home: Path) -> None:
+    long = " ".join(f"fact{number}" for number in range(3_000))
+    with provider(says("Noted.")) as server:
+        talk(server, long, flags=("--context-length", "100000"))
+        served = f"model:\n  name: small\n  base_url: {server.url}/v1\n  context_length: 4096\n"
+        (home / "config.yaml").write_text(served, "utf-8")
+        again = run("chat", "--resume", "last", stdin=b"Hi\n")
+        assert again.code == 0
+        assert again.text.startswith("holdfast chat with m at")
+        assert server.requests[-1].fields["model"] == "m"
+        assert "fact2999" in str(sent(server))
+        small = ("chat", "--resume", "last", "--model", "small", "--context-length", "4096")
+        refused = run(*small, stdin=b"Hi\n")
+        assert refused.code == 1
+        assert "is too large for the 4,096 that small takes; --fold folds it" in refused.errors
+        assert len(server.requests) == 2
+        assert run(*small, "--fold", stdin=b"Hi\n").code == 0
+        assert len(str(sent(server))) < len(str(sent(server, 1)))
+    (session,) = stored(home)
+    assert (session.model, session.context_length) == ("small", 4_096)
+
+
+def test_an_imported_conversation_without_a_key_for_its_model_is_a_sentence(home: Path) -> None:
+    store = SqliteStore(place(home))
+    store.create(Session(id="s", source="import:claude-code", started=1, model="claude-opus-5"))
+    store.close()
+    ended = run("chat", "--resume", "s", stdin=b"Hi\n")
+    assert ended.code == 1
+    assert "was held with claude-opus-5, which cannot be had here: there is no" in ended.errors
+    assert "set ANTHROPIC_API_KEY, or go on with another model with --model NAME" in ended.errors
 
 
 def test_nothing_said_leaves_nothing_behind(home: Path) -> None:

@@ -12,6 +12,7 @@ from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.slow import slow_provider
 from tests.cli.chat.talking import asks_for, at, said_in, says, sent, stored
 from tests.cli.chat.typing import Keyboard, terminal
+from tests.cli.running import run
 from tests.providers.provider import Provider, Reply, provider
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, UP, TAB = "\r", "\x1b\r", "\x03", "\x04", "\x1b[A", "\t"
@@ -56,6 +57,23 @@ def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None
         keyboard.wait("folds at")
         keyboard.type(f"/quit{ENTER}")
         assert keyboard.ended() == 0
+
+
+def test_a_conversation_that_is_too_large_is_folded_only_with_a_yes(home: Path) -> None:
+    long = " ".join(f"fact{number}" for number in range(3_000))
+    with provider(says("Noted.")) as server:
+        run(*at(server), stdin=f"{long}\nmore\n".encode())
+        small = at(server, "--resume", "last", "--context-length", "4096")
+        for answer, code in (("n", 1), ("y", 0)):
+            with terminal(*small) as keyboard:
+                keyboard.wait("fold it? [y/N]")
+                keyboard.type(f"{answer}{ENTER}")
+                if code == 0:
+                    keyboard.wait("tokens (")
+                    keyboard.type(CTRL_D)
+                assert keyboard.ended() == code
+            (session,) = stored(home)
+            assert (session.context_length == 4_096) == (code == 0)
 
 
 def test_a_tool_runs_only_with_a_yes(here: Path, home: Path) -> None:

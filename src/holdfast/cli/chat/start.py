@@ -26,7 +26,7 @@ from holdfast.views.words import clean
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
-    from holdfast.config import Settings
+    from holdfast.config import Setting, Settings
     from holdfast.wiring.chats import Chats, Wishes
     from holdfast.wiring.conversations import Conversation
 
@@ -37,11 +37,14 @@ _YES = frozenset({"y", "yes"})
 
 class _Options(TypedDict):
     resume: str
+    fold: bool
     system: str
     rehearse: bool
     no_tools: bool
     no_memory: bool
     as_json: bool
+    model_name: Setting | None
+    context_length: Setting | None
 
 
 @click.command(
@@ -54,6 +57,7 @@ class _Options(TypedDict):
     ),
 )
 @click.option("--resume", default="", metavar="ID", help="Go on with a conversation, or with last.")
+@click.option("--fold", is_flag=True, help="Fold a resumed conversation that is too large.")
 @click.option("--system", default="", metavar="TEXT", help="The prompt of a new conversation.")
 @click.option("--rehearse", is_flag=True, help="Play a short conversation where nobody can type.")
 @click.option("--no-tools", is_flag=True, help="Give the model no tools.")
@@ -68,8 +72,9 @@ def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
 
     Without a model in the settings, a small one on this machine answers; it needs no key. What is
     said is stored before it is sent: a conversation survives Ctrl-C, a crash and a full window,
-    and --resume goes on with it. Lines from a pipe are answered one by one; the exit code is 1
-    when one of them was not, and 3 when there were none.
+    and --resume goes on with it, with its own model unless --model names another. Lines from a
+    pipe are answered one by one; the exit code is 1 when one of them was not, and 3 when there
+    were none.
     """
     settings = configuration(options, summarizer).settings
     return _begun(settings, options)
@@ -90,7 +95,17 @@ def _begun(settings: Settings, options: _Options) -> Exit:
 
     if is_rehearsal:
         settings, options = _rehearsed(settings, options)
-    chats = Chats(settings, os.environ, _wishes(options, approve, is_rehearsal=is_rehearsal))
+
+    def fold(question: str) -> bool:
+        if options["fold"]:
+            return True
+        question = f"{clean(question)}; fold it?"
+        if rooms:
+            return approve(question)
+        return not options["as_json"] and _is_terminal() and click.confirm(question, err=True)
+
+    wishes = _wishes(options, approve, is_rehearsal=is_rehearsal)
+    chats = Chats(settings, os.environ, replace(wishes, fold=fold))
     with _closing(chats):
         room = ChatRoom(chats, _conversation(chats, options))
         rooms.append(room)
@@ -132,7 +147,13 @@ def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: 
     from holdfast.agent.rehearsal import LONGEST_ANSWER
     from holdfast.wiring.chats import Wishes
 
-    wishes = Wishes(approve=approve, tools=not options["no_tools"], memory=not options["no_memory"])
+    wishes = Wishes(
+        approve=approve,
+        names_model=options["model_name"] is not None,
+        names_window=options["context_length"] is not None,
+        tools=not options["no_tools"],
+        memory=not options["no_memory"],
+    )
     if not is_rehearsal:
         return wishes
     # The same everywhere, and soon over.

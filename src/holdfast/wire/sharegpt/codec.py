@@ -39,6 +39,7 @@ from holdfast.wire.sharegpt.text import (
     parse_answers,
     parse_call,
     parse_reply,
+    parse_thought,
     parts_in,
     render_answers,
     render_call,
@@ -155,6 +156,9 @@ class _Reader:
             parts = parse_call(value)
         elif value.startswith(OPENINGS):
             parts = _after_summary(plain)
+        elif (thought := parse_thought(value))[1].startswith(OPENINGS):
+            told = compose(role, (Text(thought[1]),))
+            parts = [*thought[0], *(_after_summary(told) or told.parts)]
         else:
             parts = parse_reply(value)
         if parts is None:

@@ -30,6 +30,7 @@ __all__ = [
     "parse_answers",
     "parse_call",
     "parse_reply",
+    "parse_thought",
     "parts_in",
     "read_answer",
     "read_call",
@@ -75,11 +76,7 @@ def parse_reply(text: str) -> list[Part] | None:
 
     None means that a call in it cannot be read; the reply is then plain words.
     """
-    parts: list[Part] = []
-    if text.startswith(_THINK) and _THOUGHT in text:
-        thought, _, text = text[len(_THINK) :].partition(_THOUGHT)
-        parts.append(Thinking(thought.strip("\n"), extras={NAME: {}}))
-        text = text.removeprefix("\n")
+    parts, text = parse_thought(text)
     if _CALL not in text:
         return [*parts, Text(text)] if text or not parts else parts
     for is_call, segment in segments(text, _CALL, _CALLED):
@@ -92,6 +89,14 @@ def parse_reply(text: str) -> list[Part] | None:
             return None
         parts.append(call)
     return parts
+
+
+def parse_thought(text: str) -> tuple[list[Part], str]:
+    """Return the reasoning that a reply begins with, and the rest of it."""
+    if not text.startswith(_THINK) or _THOUGHT not in text:
+        return [], text
+    thought, _, text = text[len(_THINK) :].partition(_THOUGHT)
+    return [Thinking(thought.strip("\n"), extras={NAME: {}})], text.removeprefix("\n")
 
 
 def is_words(text: str) -> bool:

@@ -1,0 +1,76 @@
+"""With which model a stored conversation goes on, and whether that one can take it.
+
+A conversation keeps its own model and window: a default that is configured for new ones must not
+fold one that was held with a larger model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.wiring.assembly import WINDOW, policy_of
+from holdfast.wiring.models import known_window, provider_of
+
+if TYPE_CHECKING:
+    from holdfast.config import Settings
+    from holdfast.session import Session
+
+__all__ = ["LOCAL", "Resumption", "resumption"]
+
+LOCAL = "local"
+"""The model of a conversation where nobody names one."""
+_LARGER_WINDOW = 1_000_000
+"""Tokens that a model is taken to accept that has been given more than is usually assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """How a stored conversation goes on."""
+
+    model: str
+    window: int
+    tokens: int
+    """About what the conversation weighs now."""
+    folds: bool
+    """Whether it has to be folded, because its window gets smaller."""
+
+
+def resumption(
+    session: Session,
+    tokens: int,
+    settings: Settings,
+    *,
+    names_model: bool = False,
+    names_window: bool = False,
+) -> Resumption:
+    """Return how a stored conversation goes on.
+
+    Args:
+        session: The stored conversation.
+        tokens: About what stands in its window.
+        settings: What is configured, flags included.
+        names_model: Whether the model of the settings is meant for this conversation.
+        names_window: Whether the window of the settings is meant for this conversation.
+    """
+    configured = settings.model.name or LOCAL
+    is_same = session.model in (configured, provider_of(configured, settings.model.provider)[1])
+    keeps = bool(session.model) and (is_same or not names_model)
+    model = session.model if keeps and not is_same else configured
+    held = session.context_length
+    if held is None and session.model:
+        held = known_window(session.model) or _assumed(tokens)
+    stated = settings.model.context_length if names_window or model == configured else None
+    if keeps and not names_window:
+        window = session.context_length or stated or held or WINDOW
+    else:
+        window = stated or known_window(model) or WINDOW
+    due = replace(settings, model=replace(settings.model, context_length=window))
+    is_smaller = held is None or window < held
+    folds = is_smaller and tokens >= policy_of(due).threshold_tokens
+    return Resumption(model=model, window=window, tokens=tokens, folds=folds)
+
+
+def _assumed(tokens: int) -> int:
+    """Return the window of a model that nothing is known of but what it has been given."""
+    return WINDOW if tokens <= WINDOW else max(_LARGER_WINDOW, tokens)
