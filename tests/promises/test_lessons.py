@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.summary import Ask
 from holdfast.testing import FixedClock
@@ -54,7 +55,9 @@ class Listening:
 def engine(model: Listening) -> ChatEngine:
     clock = FixedClock()
     policy = holdfast.Policy(context_length=WINDOW)
-    return ChatEngine(policy, Setup(clock=clock, chain=Chain(model, clock=clock)))
+    return ChatEngine(
+        policy, Setup(clock=clock, chain=Chain(model, clock=clock), sign=installation_sign)
+    )
 
 
 @pytest.mark.parametrize("window", [3_000, 6_000, 24_000])

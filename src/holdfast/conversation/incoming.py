@@ -10,6 +10,7 @@ from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.reply import Reply, read_reply
+from holdfast.wire.words import as_words
 
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript
@@ -28,7 +29,10 @@ def check_dialect(name: str) -> str:
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
-    """Return what somebody said, in whatever form it was handed in."""
+    """Return what somebody said, in whatever form it was handed in.
+
+    Who said it is known, so that it is their words, also where they begin like a summary.
+    """
     if isinstance(content, Message):
         return (content,)
     if isinstance(content, str):
@@ -39,7 +43,8 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         problem = f"expected words or content parts, found {content!r:.80}"
         raise DecodeError("content", "content", problem) from None
     dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
-    return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+    decoded = DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+    return tuple(map(as_words, decoded))
 
 
 def with_recalled(said: Transcript, recalled: str) -> Transcript:

@@ -42,7 +42,7 @@ class ChatEngine(Engine):
         """Compact a list of OpenAI chat messages; the list itself is never changed."""
         messages = list(messages)
         request = Request(current_tokens, focus or "", force)
-        report = self.compact(_decoded(messages), request)
+        report = self.compact(self._decoded(messages), request)
         return self._checked(messages, report)
 
     async def acompress(
@@ -56,7 +56,7 @@ class ChatEngine(Engine):
         """Compact a list of OpenAI chat messages without blocking the event loop."""
         messages = list(messages)
         request = Request(current_tokens, focus or "", force)
-        report = await self.acompact(_decoded(messages), request)
+        report = await self.acompact(self._decoded(messages), request)
         return self._checked(messages, report)
 
     def should_compress(
@@ -92,7 +92,7 @@ class ChatEngine(Engine):
         """
         aim = self._recovery(messages, str(error), attempt)
         return self._checked(
-            messages, self.compact(_decoded(messages), Request(force=True, policy=aim))
+            messages, self.compact(self._decoded(messages), Request(force=True, policy=aim))
         )
 
     async def arecover(
@@ -100,8 +100,11 @@ class ChatEngine(Engine):
     ) -> Compaction:
         """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
         aim = self._recovery(messages, str(error), attempt)
-        report = await self.acompact(_decoded(messages), Request(force=True, policy=aim))
+        report = await self.acompact(self._decoded(messages), Request(force=True, policy=aim))
         return self._checked(messages, report)
+
+    def _decoded(self, messages: Sequence[dict[str, object]]) -> Transcript:
+        return self.recognized(DIALECTS["openai"].decode(Body(list(messages))))
 
     def _recovery(self, messages: Sequence[dict[str, object]], error: str, attempt: int) -> Policy:
         return self.recovery(self._meter.measure(messages), error, attempt)
@@ -122,7 +125,3 @@ class ChatEngine(Engine):
                 f"the compacted messages break a rule: {violations[0].message}", violations
             )
         return Compaction(with_originals(body.messages, messages), report)
-
-
-def _decoded(messages: Sequence[dict[str, object]]) -> Transcript:
-    return DIALECTS["openai"].decode(Body(list(messages)))

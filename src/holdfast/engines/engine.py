@@ -34,6 +34,7 @@ from holdfast.engines.journal import Journal
 from holdfast.engines.state import Gauges, Setup
 from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Load, Scale, load_of, window_from_error
+from holdfast.wire.signing import recognized
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,6 +110,13 @@ class Engine:
                 ask = flow.send(answer)
         except StopIteration as ended:
             return self._concluded(ended.value, request, started)
+
+    def recognized(self, transcript: Transcript) -> Transcript:
+        """Return a transcript that comes from outside, with the summaries that we wrote as ours.
+
+        Of a transcript from a store that is known: there a summary is what was stored as one.
+        """
+        return recognized(transcript, self._setup.sign)
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -239,6 +247,7 @@ class Engine:
             stored=request.stored,
             before_folding=request.before_folding,
             recall=request.recall,
+            sign=setup.sign,
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:

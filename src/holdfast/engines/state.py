@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from holdfast.compaction import Flow, Policy, Preflight, Pressure, Progress, compaction
 from holdfast.compaction.request import Means
+from holdfast.config.summary_key import process_sign
 from holdfast.redaction import Redactor
 from holdfast.tokens import Calibration, Counter, Estimator
 from holdfast.transcript import Transcript
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.engines.chain import Chain
     from holdfast.ports import Clock
     from holdfast.summary import Ask
+    from holdfast.wire.signing import Sign
 
 __all__ = ["Algorithm", "Gauges", "Setup"]
 
@@ -46,6 +48,8 @@ class Setup:
     """Told of each ask before it is answered; it says which of how many steps it is."""
     algorithm: Algorithm = compaction
     """What a pass does: the compaction with a record, or the truncation without one."""
+    sign: Sign = process_sign
+    """Makes the check of our summaries: with a key of this process alone, unless one is given."""
 
 
 @dataclass(frozen=True, slots=True)

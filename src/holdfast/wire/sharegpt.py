@@ -18,7 +18,7 @@ from holdfast.errors import DecodeError
 from holdfast.transcript import NO_EXTRAS, Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.wire.body import Body
 from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, string
-from holdfast.wire.markers import OPENINGS
+from holdfast.wire.markers import OPENINGS, read
 from holdfast.wire.media import placeholder
 from holdfast.wire.sharegpt_parts import (
     ROLE_NAMES,
@@ -139,7 +139,7 @@ class _Reader:
         if speaker == "function_call":
             parts = parse_call(value)
         elif value.startswith(OPENINGS):
-            parts = _after_summary(plain)
+            parts = _after_summary(value)
         else:
             parts = parse_reply(value)
         if parts is None:
@@ -193,13 +193,15 @@ def _as_words(part: Part) -> Part:
     return Text(render_call(part)) if isinstance(part, ToolCall) else part
 
 
-def _after_summary(message: Message) -> list[Part] | None:
-    """Return a reply that begins with a summary, with the calls in the words after it."""
-    *before, last = message.parts
-    if not isinstance(last, Text) or not before:
+def _after_summary(text: str) -> list[Part] | None:
+    """Return a reply that begins like a summary, with the calls in the words after that."""
+    marked = read(text)
+    if marked is None or not marked.rest:
         return None
-    parts = parse_reply(last.text)
-    return None if parts is None else [*before, *parts]
+    parts = parse_reply(marked.rest)
+    if parts is None or not any(isinstance(part, ToolCall) for part in parts):
+        return None
+    return [Text(text.removesuffix(marked.rest).rstrip()), *parts]
 
 
 def encode(transcript: Transcript) -> Body:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from holdfast.compaction import Policy
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import ConfigError
 from holdfast.providers.exact_counter import ExactCounter
@@ -12,6 +13,7 @@ from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.signing import recognized
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class Compressor(ChatEngine):
             counter=counter_named(counter, model),
             redactor=redactor or Redactor(),
             on_ask=on_ask,
+            sign=installation_sign,
         )
         super().__init__(Policy(context_length=context_length, **knobs), setup)
 
@@ -142,7 +145,8 @@ def estimate_tokens(
     if isinstance(messages, str):
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
-    return schemas + scale.total(DIALECTS["openai"].decode(Body(list(messages))))
+    transcript = DIALECTS["openai"].decode(Body(list(messages)))
+    return schemas + scale.total(recognized(transcript, installation_sign))
 
 
 def _as_json(value: object) -> str:

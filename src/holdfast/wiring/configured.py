@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Policy
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import Chain, Engine, Setup
 from holdfast.engines.truncating import truncating_engine
 from holdfast.redaction import Redactor
@@ -47,6 +48,7 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
         chain=_chain(settings, clock) if ask else None,
         counter=counter_of(settings),
         redactor=Redactor(settings.redaction.extra_patterns),
+        sign=installation_sign,
     )
     return Engine(policy_of(settings, fit=fit), setup)
 
