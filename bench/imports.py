@@ -28,9 +28,9 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading, examine
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
-from holdfast.formats.chronicle import About
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale
 from holdfast.transfer import Importer, Origin
@@ -99,7 +99,7 @@ def _written(path: Path, agent: str, messages: int) -> Path:
     writer = next(each.write for each in SESSIONS if each.format.name == agent)
     assert writer is not None
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in writer(tell_window(said, about)))
+        file.writelines(f"{line}\n" for line in writer(window_events(said, about)))
     return path
 
 

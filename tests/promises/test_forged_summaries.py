@@ -200,27 +200,27 @@ def test_a_summary_of_ours_with_other_words_is_not_ours() -> None:
 
 
 @every_forgery
-@pytest.mark.parametrize("by", ["record", "assistant", "extend", "parts"])
+@pytest.mark.parametrize("by", ["response", "assistant", "list", "parts"])
 def test_a_conversation_stores_a_reply_as_a_reply(tmp_path: Path, forged: str, by: str) -> None:
     with holdfast.Conversation.open(store=tmp_path / "s.db", context_length=WINDOW) as talk:
-        talk.user("Look at the importer.")
+        talk.add_user("Look at the importer.")
         match by:
-            case "record":
-                talk.record({"role": "assistant", "content": forged})
+            case "response":
+                talk.add_response({"role": "assistant", "content": forged})
             case "assistant":
-                talk.assistant(forged)
-            case "extend":
-                talk.extend([{"role": "assistant", "content": forged}])
+                talk.add_assistant(forged)
+            case "list":
+                talk.add([{"role": "assistant", "content": forged}])
             case _:
-                talk.assistant([{"type": "text", "text": forged}])
-        window = talk.parts.store.window(talk.id).transcript
+                talk.add_assistant([{"type": "text", "text": forged}])
+        window = talk.store.window(talk.id).transcript
         assert window[-1].text == forged
         assert not any(message.summary for message in window)
         for number in range(40):
-            talk.user(f"Question {number}: {'word ' * 60}")
-            talk.assistant(f"Answer {number}: {'word ' * 60}")
-        talk.compress()
-        window = talk.parts.store.window(talk.id).transcript
+            talk.add_user(f"Question {number}: {'word ' * 60}")
+            talk.add_assistant(f"Answer {number}: {'word ' * 60}")
+        talk.compact()
+        window = talk.store.window(talk.id).transcript
         (summary,) = [message.summary for message in window if message.summary]
         assert summary.is_ours
         assert_not_the_users(summary.text)
@@ -229,24 +229,24 @@ def test_a_conversation_stores_a_reply_as_a_reply(tmp_path: Path, forged: str, b
 @every_forgery
 def test_what_a_tool_answers_in_parts_is_kept_whole(tmp_path: Path, forged: str) -> None:
     with holdfast.Conversation.open(store=tmp_path / "s.db", context_length=WINDOW) as talk:
-        talk.user("Look at the importer.")
+        talk.add_user("Look at the importer.")
         call = {"id": "c", "type": "function", "function": {"name": "cat", "arguments": "{}"}}
-        talk.record({"role": "assistant", "content": None, "tool_calls": [call]})
-        talk.tool("c", [{"type": "text", "text": forged}])
-        (result,) = talk.parts.store.window(talk.id).transcript[-1].results
+        talk.add_response({"role": "assistant", "content": None, "tool_calls": [call]})
+        talk.add_tool_result("c", [{"type": "text", "text": forged}])
+        (result,) = talk.store.window(talk.id).transcript[-1].results
         assert result.text == forged
 
 
 @every_forgery
 def test_a_users_role_in_a_stored_list_is_no_record_of_ours(tmp_path: Path, forged: str) -> None:
     with holdfast.Conversation.open(store=tmp_path / "s.db", context_length=WINDOW) as talk:
-        talk.user("Look at the importer.")
-        talk.extend([assistant("Let me look."), user(forged), assistant("I see.")])
+        talk.add_user("Look at the importer.")
+        talk.add([assistant("Let me look."), user(forged), assistant("I see.")])
         for number in range(40):
-            talk.user(f"Question {number}: {'word ' * 60}")
-            talk.assistant(f"Answer {number}: {'word ' * 60}")
-        talk.compress()
-        window = talk.parts.store.window(talk.id).transcript
+            talk.add_user(f"Question {number}: {'word ' * 60}")
+            talk.add_assistant(f"Answer {number}: {'word ' * 60}")
+        talk.compact()
+        window = talk.store.window(talk.id).transcript
         (summary,) = [each for message in window if (each := message.summary) and each.is_ours]
         assert_not_the_users(summary.text)
 

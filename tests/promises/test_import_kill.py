@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from holdfast.formats.chronicle import Event, Told
+from holdfast.formats.events import Event, MessageEvent
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transfer import tell_session
 from tests.promises.import_worker import story
@@ -73,4 +73,4 @@ def undisturbed(events: Sequence[Event]) -> list[Event]:
 
 
 def told(events: Sequence[Event]) -> int:
-    return sum(isinstance(each, Told) for each in events)
+    return sum(isinstance(each, MessageEvent) for each in events)

@@ -17,10 +17,10 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
-from holdfast.formats.chronicle import Told
-from holdfast.formats.listening import listen
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.stream import stream_records
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.events import MessageEvent
+from holdfast.formats.source import stream_records
+from holdfast.formats.tolerant_stream import read_tolerantly
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -34,14 +34,14 @@ from holdfast.transcript import (
 )
 from holdfast.transfer import Origin, tell_session
 from holdfast.wire import DIALECTS
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.transfer.taking import importer, opened, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions.reader import SessionReader
+    from holdfast.formats.events import Event
+    from holdfast.formats.reader import SessionReader
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Part
@@ -85,7 +85,7 @@ def take_file(store: Store, reader: SessionReader, content: bytes, name: str) ->
     """Import a file that was written, and see that nothing in it is a problem."""
 
     def tell() -> Iterator[Event]:
-        return listen(reader, stream_records([content]))
+        return read_tolerantly(reader, stream_records([content]))
 
     tally = importer(store).take(Origin(reader.format.name, name), tell)
     assert tally.problems == ()
@@ -103,7 +103,7 @@ def telling(store: Store) -> tuple[list[list[Event]], Usage]:
 
 
 def _costless(event: Event) -> Event:
-    if isinstance(event, Told):
+    if isinstance(event, MessageEvent):
         return replace(event, native=replace(event.native, usage=None))
     return event
 
@@ -115,7 +115,7 @@ def test_a_generated_session_comes_back_from_the_file_of_each_agent(
     name: str, data: st.DataObject
 ) -> None:
     reader = WRITABLE[name]
-    events = data.draw(chronicles(SAYABLE[name]))
+    events = data.draw(event_streams(SAYABLE[name]))
     with opened() as store, opened() as other:
         take_file(store, reader, written(reader, events), "/first")
         (root,) = [each.id for each in sessions(store) if each.parent is None]

@@ -7,8 +7,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Native, Told
-from holdfast.formats.sessions.reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.ports import Listing
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, user
@@ -18,7 +25,7 @@ from holdfast.transfer import Importer, Origin, Tally
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Message
@@ -50,22 +57,24 @@ def take(store: Store, events: Sequence[Event], origin: Origin = ORIGIN) -> Tall
     return importer(store).take(origin, lambda: iter(events))
 
 
-def begun(id_: str = "native-1", **about: object) -> Begun:
+def begun(id_: str = "native-1", **about: object) -> StrandStarted:
     fields = {"id": id_, "title": "The harbor", "started": START, **about}
-    return Begun(strand=MAIN, line=1, about=About(**fields))  # type: ignore[arg-type]
+    return StrandStarted(strand=MAIN, line=1, about=About(**fields))  # type: ignore[arg-type]
 
 
-def told(key: str, message: Message | None = None, strand: str = MAIN) -> Told:
+def told(key: str, message: Message | None = None, strand: str = MAIN) -> MessageEvent:
     """Tell a message; one whose key begins with `a` is the model's."""
     said = message or (assistant if key.startswith("a") else user)(f"words of {key}")
     at = START + 1_000 * sum(map(ord, key))
-    return Told(strand=strand, line=1, key=key, message=said, native=Native(id=key, at=at))
+    return MessageEvent(
+        strand=strand, line=1, key=key, message=said, native=SourceMetadata(id=key, at=at)
+    )
 
 
 def folded(summary: str, *kept: str) -> list[Event]:
     """Tell a compaction that leaves some messages after its summary."""
     message = summarized(f"the gist before {summary}", "claude-code")
-    fold = Folded(strand=MAIN, line=1, id=f"fold-{summary}", shows=(summary, *kept))
+    fold = CompactionEvent(strand=MAIN, line=1, id=f"fold-{summary}", shows=(summary, *kept))
     return [told(summary, message), fold]
 
 

@@ -14,25 +14,25 @@ from hypothesis import strategies as st
 
 from holdfast.compaction.repair import repair
 from holdfast.errors import DecodeError, StoreError
-from holdfast.formats.chronicle import (
+from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
-    Folded,
-    Native,
-    Noted,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
     native_of,
 )
-from holdfast.formats.document import Problem
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.transcript import Media, Message, Role, Text, check
 from holdfast.transfer import Count, Origin, Skipped, Tally, imported_of, tell_session
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.transfer.taking import (
     NOW,
     ORIGIN,
@@ -51,7 +51,7 @@ from tests.transfer.taking import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord
 
@@ -67,15 +67,15 @@ def telling(store: Store) -> list[list[Event]]:
     ]
 
 
-@given(chronicles(EVERYTHING))
+@given(event_streams(EVERYTHING))
 def test_what_was_taken_is_told_again_as_it_was(events: list[Event]) -> None:
     with opened() as store:
         tally = take(store, events)
-        assert tally.count.messages == sum(isinstance(each, Told) for each in events)
+        assert tally.count.messages == sum(isinstance(each, MessageEvent) for each in events)
         assert telling(store) == [comparable(events)]
 
 
-@given(chronicles(EVERYTHING), st.data())
+@given(event_streams(EVERYTHING), st.data())
 def test_a_file_that_grows_is_stored_as_if_it_had_been_whole(
     events: list[Event], data: st.DataObject
 ) -> None:
@@ -111,11 +111,11 @@ def test_a_tally_says_what_was_new_and_what_was_there() -> None:
 
 def test_a_session_says_where_it_comes_from() -> None:
     usage = Usage(1, 10, 5)
-    native = Native(id="a1", model="opus", usage=usage, at=START + 5)
-    answer = Told(strand=MAIN, line=3, key="a1", message=assistant("aye"), native=native)
+    native = SourceMetadata(id="a1", model="opus", usage=usage, at=START + 5)
+    answer = MessageEvent(strand=MAIN, line=3, key="a1", message=assistant("aye"), native=native)
     about = About(cwd="/srv/port", git_branch="main", version="2.1")
     with opened() as store:
-        take(store, [begun(), Noted(strand=MAIN, about=about), told("u1"), answer])
+        take(store, [begun(), MetadataUpdated(strand=MAIN, about=about), told("u1"), answer])
         (session,) = sessions(store)
         imported = imported_of(session)
         assert imported is not None
@@ -140,16 +140,16 @@ def test_a_title_is_made_of_the_first_words_and_gives_way_to_a_better_one() -> N
         (session,) = sessions(store)
         assert session.title == "Paint the lighthouse red"
         events = [begun(title=""), told("u1", user("Paint the lighthouse red"))]
-        take(store, [*events, Noted(strand=MAIN, about=About(title="Lighthouse"))])
+        take(store, [*events, MetadataUpdated(strand=MAIN, about=About(title="Lighthouse"))])
         assert store.session(session.id).title == "Lighthouse"
         store.amend(session.id, Amendment(title="Mine"))
-        take(store, [*events, Noted(strand=MAIN, about=About(title="Other"))])
+        take(store, [*events, MetadataUpdated(strand=MAIN, about=About(title="Other"))])
         assert store.session(session.id).title == "Mine"
 
 
 def test_a_message_without_a_time_has_the_last_one_that_is_known() -> None:
-    timeless = replace(told("u2"), native=Native(id="u2"))
-    absurd = replace(told("u3"), native=Native(id="u3", at=1 << 80))
+    timeless = replace(told("u2"), native=SourceMetadata(id="u2"))
+    absurd = replace(told("u3"), native=SourceMetadata(id="u3", at=1 << 80))
     with opened() as store:
         take(store, [begun(), told("u1"), timeless, absurd])
         (session,) = sessions(store)
@@ -165,7 +165,7 @@ def test_a_message_without_a_time_has_the_last_one_that_is_known() -> None:
 def test_a_total_that_the_file_states_is_counted_once_and_grows_with_it() -> None:
     def events(calls: int, *keys: str) -> list[Event]:
         total = About(usage=Usage(calls, 10 * calls, calls))
-        return [*talk(*keys), Noted(strand=MAIN, about=total)]
+        return [*talk(*keys), MetadataUpdated(strand=MAIN, about=total)]
 
     with opened() as store:
         for _ in range(2):
@@ -177,11 +177,16 @@ def test_a_total_that_the_file_states_is_counted_once_and_grows_with_it() -> Non
 
 
 def test_a_stated_total_is_not_added_to_what_its_messages_cost() -> None:
-    native = Native(id="a1", usage=Usage(1, 10, 1))
-    answer = Told(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
+    native = SourceMetadata(id="a1", usage=Usage(1, 10, 1))
+    answer = MessageEvent(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
     for events in (
         [begun(usage=Usage(3, 30, 3)), told("u1"), answer],
-        [begun(), told("u1"), answer, Noted(strand=MAIN, about=About(usage=Usage(3, 30, 3)))],
+        [
+            begun(),
+            told("u1"),
+            answer,
+            MetadataUpdated(strand=MAIN, about=About(usage=Usage(3, 30, 3))),
+        ],
     ):
         with opened() as store:
             for _ in range(2):
@@ -190,8 +195,8 @@ def test_a_stated_total_is_not_added_to_what_its_messages_cost() -> None:
 
 
 def test_usage_that_no_provider_counts_is_left_out() -> None:
-    native = Native(id="a1", usage=Usage(1, 1 << 70, 1))
-    absurd = Told(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
+    native = SourceMetadata(id="a1", usage=Usage(1, 1 << 70, 1))
+    absurd = MessageEvent(strand=MAIN, line=1, key="a1", message=assistant("x"), native=native)
     with opened() as store:
         take(store, [begun(), absurd])
         assert sessions(store)[0].usage == Usage()
@@ -205,8 +210,8 @@ def test_files_without_ids_are_told_apart_by_their_path() -> None:
 
 
 def test_an_id_that_is_told_after_the_first_message_makes_no_other_session() -> None:
-    late = Noted(strand=MAIN, about=About(id="native-1", cwd="/srv/harbor"))
-    branch = Begun(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    late = MetadataUpdated(strand=MAIN, about=About(id="native-1", cwd="/srv/harbor"))
+    branch = StrandStarted(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
     events = [begun(""), told("u1"), late, told("a1"), branch, told("a2", strand="b")]
     with opened() as store:
         first = take(store, events)
@@ -219,7 +224,7 @@ def test_an_id_that_is_told_after_the_first_message_makes_no_other_session() -> 
 
 
 def test_two_conversations_of_one_file_are_two_sessions() -> None:
-    second = Begun(strand="1", line=2, about=About(id="native-2", started=START))
+    second = StrandStarted(strand="1", line=2, about=About(id="native-2", started=START))
     with opened() as store:
         take(store, [begun(), second, told("u1"), told("u2", strand="1")])
         assert [words(store, each.id) for each in sessions(store)] in (
@@ -334,7 +339,7 @@ def test_a_session_in_the_trash_is_left_alone() -> None:
 
 
 def test_the_strands_of_a_session_in_the_trash_are_left_alone_too() -> None:
-    side = Begun(strand="side", line=2, about=About(), of=MAIN, fork=Fork.DELEGATION)
+    side = StrandStarted(strand="side", line=2, about=About(), of=MAIN, fork=Fork.DELEGATION)
     with opened() as store:
         take(store, talk("u1"))
         store.trash([sessions(store)[0].id], NOW)
@@ -391,7 +396,7 @@ def test_a_child_in_another_file_is_the_child_of_its_session() -> None:
 
 def test_a_child_in_the_same_file_is_the_child_of_its_session() -> None:
     about = About(id="native-2", parent="native-1", fork=Fork.DELEGATION, started=START)
-    child = Begun(strand="1", line=2, about=about)
+    child = StrandStarted(strand="1", line=2, about=about)
     events = [*talk("u1"), child, told("u2", strand="1")]
     with opened() as store:
         take(store, events)
@@ -401,7 +406,7 @@ def test_a_child_in_the_same_file_is_the_child_of_its_session() -> None:
 
 
 def test_a_branch_shares_what_its_parent_showed() -> None:
-    branch = Begun(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="a1")
+    branch = StrandStarted(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="a1")
     events = [*talk("u1", "a1", "u2", "a2"), branch, told("u3", strand="b")]
     with opened() as store:
         tally = take(store, events)
@@ -414,7 +419,7 @@ def test_a_branch_shares_what_its_parent_showed() -> None:
 
 
 def test_a_branch_that_leaves_before_a_compaction_shows_what_was_seen_then() -> None:
-    branch = Begun(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="a1")
+    branch = StrandStarted(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="a1")
     events = [*talk("u1", "a1", "u2"), *folded("s1"), branch, told("u3", strand="b")]
     with opened() as store:
         take(store, events)
@@ -423,7 +428,7 @@ def test_a_branch_that_leaves_before_a_compaction_shows_what_was_seen_then() -> 
 
 
 def test_a_rewind_that_is_told_again_is_not_made_again() -> None:
-    back = Rewound(strand=MAIN, line=3, shows=("u1",))
+    back = RewindEvent(strand=MAIN, line=3, shows=("u1",))
     events = [*talk("u1", "a1"), back]
     with opened() as store:
         assert take(store, events).count == Count(messages=2, rewinds=1)
@@ -440,7 +445,7 @@ def test_events_before_any_beginning_begin_a_conversation() -> None:
 
 
 def test_an_unknown_key_is_passed_over_in_a_window() -> None:
-    fold = Folded(strand=MAIN, line=1, id="f", shows=("ghost", "a1"))
+    fold = CompactionEvent(strand=MAIN, line=1, id="f", shows=("ghost", "a1"))
     with opened() as store:
         take(store, [*talk("u1", "a1"), fold])
         assert words(store, sessions(store)[0].id) == ["words of a1"]
@@ -500,20 +505,20 @@ class Failing:
 
 
 def _rich() -> list[Event]:
-    branch = Begun(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="u3")
-    side = Begun(strand="side", line=9, about=About(), of=MAIN, fork=Fork.DELEGATION)
+    branch = StrandStarted(strand="b", line=9, about=About(), of=MAIN, fork=Fork.BRANCH, after="u3")
+    side = StrandStarted(strand="side", line=9, about=About(), of=MAIN, fork=Fork.DELEGATION)
     return [
         *talk("u1", "a1"),
         side,
         told("u2", strand="side"),
         *folded("s1", "a1"),
         told("u3"),
-        Rewound(strand=MAIN, line=1, shows=("s1",), at=START),
+        RewindEvent(strand=MAIN, line=1, shows=("s1",), at=START),
         *folded("s2"),
         told("a4"),
         branch,
         told("u5", strand="b"),
-        Noted(strand=MAIN, about=About(title="At last", usage=Usage(4, 40, 4))),
+        MetadataUpdated(strand=MAIN, about=About(title="At last", usage=Usage(4, 40, 4))),
     ]
 
 
@@ -530,7 +535,7 @@ class Noticing(SqliteStore):
 def test_the_changes_of_a_window_are_not_read_again_for_each_of_them(tmp_path: Path) -> None:
     folds = [event for number in range(30) for event in folded(f"s{number}")]
     rewinds = [
-        Rewound(strand=MAIN, line=1, shows=(f"s{number}",), at=START) for number in range(30)
+        RewindEvent(strand=MAIN, line=1, shows=(f"s{number}",), at=START) for number in range(30)
     ]
     events = [*talk("u1"), *folds, *rewinds]
     with closing(Noticing(tmp_path / "holdfast.db")) as store:
@@ -576,4 +581,4 @@ def test_several_who_import_the_same_file_at_once_store_it_once(tmp_path: Path) 
         made = [id_ for tally in tallies for id_ in tally.sessions]
         assert sorted(made) == sorted(each.id for each in sessions(store))
         total = sum(tally.count.messages for tally in tallies)
-        assert total == sum(isinstance(each, Told) for each in events)
+        assert total == sum(isinstance(each, MessageEvent) for each in events)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About
+from holdfast.formats.events import About
 from holdfast.session import Fork, Session, Usage
 from holdfast.transfer.identity import Identity, Imported, imported_of, proposed_ids
 from tests.transfer.taking import START, begun, opened, sessions, take, told, words

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.formats.chronicle import MAIN, About, Begun
+from holdfast.formats.events import MAIN, About, StrandStarted
 from holdfast.session import Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transfer import Origin, early_children, elder_of, story_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event, Told
+    from holdfast.formats.events import Event, MessageEvent
     from holdfast.ports import Amendment, Store
     from holdfast.session import Entry, Session
 
@@ -58,7 +58,7 @@ class Stopping(SqliteStore):
         return super().amend(id_, amendment)
 
 
-def paid(key: str, **native: object) -> Told:
+def paid(key: str, **native: object) -> MessageEvent:
     """Tell a reply that cost something."""
     event = told(key)
     fields = {"reply": f"msg-{key}", "usage": PAID, **native}
@@ -242,7 +242,7 @@ def test_a_sub_agent_that_was_given_the_whole_conversation_pays_for_its_own_part
 
 
 def test_what_the_user_took_back_is_copied_and_paid_once_too() -> None:
-    left = Begun(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    left = StrandStarted(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
     other = replace(paid("a5"), strand="b")
     parent = [*PARENT, left, other]
     again = replace(other, key="a6", native=replace(other.native, id="a6"))
@@ -258,7 +258,7 @@ def test_what_the_user_took_back_is_copied_and_paid_once_too() -> None:
 
 
 def test_a_branch_that_grows_in_the_file_of_a_parent_pays_for_what_was_copied() -> None:
-    left = Begun(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    left = StrandStarted(strand="b", line=1, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
     parent = [*PARENT, left, told("u5", strand="b"), replace(paid("a5"), strand="b")]
     fork = file("fork", *PARENT[1:], told("u5"), paid("a5"), parent="parent")
     with opened() as store:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Rewound, Told
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.replay import replay
 from holdfast.session import (
     Cause,
@@ -61,11 +68,11 @@ def texts_of(store: Store, id_: str, *, family: bool = False) -> list[str]:
     found: list[str] = []
     for event in tell_session(store, id_, family=family):
         match event:
-            case Told(message=message):
+            case MessageEvent(message=message):
                 found.append(message.text or "summary")
-            case Begun(strand=strand, after=after):
+            case StrandStarted(strand=strand, after=after):
                 found.append(f"begun {strand} {after}".strip())
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 found.append(f"{type(event).__name__} {len(event.shows)}")
             case _:
                 raise AssertionError(event)
@@ -76,10 +83,10 @@ def test_a_session_of_ours_is_told_with_its_own_id_times_and_model() -> None:
     with opened() as store:
         started(store, "hello there", "aye")
         begun, asked, answered = tell_session(store, "own")
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, StrandStarted)
     assert (begun.about.id, begun.about.title, begun.about.model) == ("own", "Mine", "opus")
-    assert isinstance(asked, Told)
-    assert isinstance(answered, Told)
+    assert isinstance(asked, MessageEvent)
+    assert isinstance(answered, MessageEvent)
     assert (asked.message, asked.native.at, asked.native.model) == (user("hello there"), 0, "")
     assert answered.native.model == "opus"
 
@@ -91,7 +98,7 @@ def test_a_compaction_of_ours_is_told_as_one_of_an_agent() -> None:
         store.append("own", [Draft(message=user("five"), at=9)])
         events = list(tell_session(store, "own"))
         window = store.window("own").transcript
-    (fold,) = (each for each in events if isinstance(each, Folded))
+    (fold,) = (each for each in events if isinstance(each, CompactionEvent))
     assert (fold.at, fold.trigger, fold.tokens_before, fold.tokens_after) == (7, "manual", 9, 3)
     (replayed,) = replay(events)
     assert [each.text for each in replayed.window] == [each.text for each in window]
@@ -112,7 +119,7 @@ def test_what_was_shortened_is_told_whole() -> None:
             "begun",
             "short",
             "a very long answer",
-            "Rewound 1",
+            "RewindEvent 1",
         ]
 
 
@@ -141,7 +148,7 @@ def test_a_compaction_that_was_taken_back_leaves_what_shows_now() -> None:
         compacted(store, entries[1:])
         store.move("own", None, store.head("own").generation)
         told = texts_of(store, "own")
-    assert told == ["begun", "one", "two", "summary", "Folded 2", "Rewound 2"]
+    assert told == ["begun", "one", "two", "summary", "CompactionEvent 2", "RewindEvent 2"]
 
 
 def test_a_rotated_session_is_told_from_its_first_word() -> None:
@@ -161,7 +168,7 @@ def test_a_rotated_session_is_told_from_its_first_word() -> None:
         store.spawn(Spawn(child=child, shows=entries, parent_end=end, change=change))
         store.append("next", [Draft(message=user("three"), at=6)])
         told = texts_of(store, "next")
-    assert told == ["begun", "one", "two", "summary", "Folded 2", "three"]
+    assert told == ["begun", "one", "two", "summary", "CompactionEvent 2", "three"]
 
 
 def test_branches_and_sub_agents_are_told_where_they_began() -> None:
@@ -208,14 +215,14 @@ def test_what_is_told_can_be_taken_by_another_store() -> None:
         (session,) = sessions(store)
         store.pin(session.id, store.window(session.id).entries[0].id, pinned=True)
         events = list(tell_session(store, session.id))
-        assert isinstance(events[0], Begun)
+        assert isinstance(events[0], StrandStarted)
         assert events[0].strand == MAIN
         take(other, events)
         assert list(tell_session(other, session.id)) == events
 
 
 def test_a_branch_that_is_told_alone_has_the_name_and_the_folder_of_what_it_left() -> None:
-    branch = Begun(strand="b", line=4, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
+    branch = StrandStarted(strand="b", line=4, about=About(), of=MAIN, fork=Fork.BRANCH, after="u1")
     events = (
         begun(cwd="/srv/shop", git_branch="main", version="2.0", usage=Usage(3, 30)),
         told("u1"),
@@ -227,7 +234,7 @@ def test_a_branch_that_is_told_alone_has_the_name_and_the_folder_of_what_it_left
         take(store, events)
         child = next(each for each in sessions(store) if each.fork is Fork.BRANCH)
         first = next(iter(tell_session(store, child.id)))
-        assert isinstance(first, Begun)
+        assert isinstance(first, StrandStarted)
         assert first.about == About(
             id="native-1",
             title=child.title,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import Native
+from holdfast.formats.events import SourceMetadata
 from holdfast.session import Usage
 from holdfast.testing.strategies import words
 from holdfast.transcript import (
@@ -61,12 +61,12 @@ def test_texts_are_not_confused_by_how_they_are_divided(one: list[str], two: lis
 @pytest.mark.parametrize(
     "native",
     [
-        Native(id="k", model="opus"),
-        Native(id="k", usage=Usage(1, 2, 3)),
-        Native(id="k", at=5, more={"a": 1}),
+        SourceMetadata(id="k", model="opus"),
+        SourceMetadata(id="k", usage=Usage(1, 2, 3)),
+        SourceMetadata(id="k", at=5, more={"a": 1}),
     ],
 )
-def test_what_a_reader_may_learn_later_makes_none(native: Native) -> None:
+def test_what_a_reader_may_learn_later_makes_none(native: SourceMetadata) -> None:
     plain = told("k")
     assert mark_after("m", plain) == mark_after("m", replace(plain, native=native, line=9))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import count
 
-from holdfast.formats.chronicle import About, Begun, Event
+from holdfast.formats.events import About, Event, StrandStarted
 from holdfast.ports import Listing
 from holdfast.session import Addition, Session
 from holdfast.stores.sqlite import SqliteStore
@@ -14,7 +14,10 @@ from tests.transfer.taking import ORIGIN, START, importer, opened, take, told
 def conversation(strand: str, *words: str) -> list[Event]:
     about = About(id="native-1", started=START)
     keys = (f"{strand}/{word}" for word in words)
-    return [Begun(strand=strand, line=1, about=about), *(told(key, strand=strand) for key in keys)]
+    return [
+        StrandStarted(strand=strand, line=1, about=about),
+        *(told(key, strand=strand) for key in keys),
+    ]
 
 
 def first_id(strand: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import Begun, Folded, Told
+from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
 from holdfast.session import Fork, Usage
 from holdfast.transfer import tell_session
 from tests.transfer.taking import begun, folded, opened, sessions, take, told, words
@@ -14,7 +14,7 @@ from tests.transfer.taking import begun, folded, opened, sessions, take, told, w
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
 
 PARENT = [begun("parent"), told("u1"), told("a1"), told("u2"), told("a2")]
@@ -38,9 +38,11 @@ def test_copies_in_the_files_of_forks_are_told_once() -> None:
     for order in permutations((PARENT, FORK, NEXT)):
         with opened() as store:
             events = family(store, kept(store, order))
-            keys = [each.key for each in events if isinstance(each, Told)]
+            keys = [each.key for each in events if isinstance(each, MessageEvent)]
             assert keys == ["u1", "a1", "u2", "a2", "a3", "u4", "a4"]
-            left = [(each.about.id, each.after) for each in events if isinstance(each, Begun)]
+            left = [
+                (each.about.id, each.after) for each in events if isinstance(each, StrandStarted)
+            ]
             assert left == [("parent", ""), ("fork", "u2"), ("next", "u4")]
 
 
@@ -59,11 +61,11 @@ def test_a_fork_that_is_told_alone_begins_with_its_copies() -> None:
         kept(store, (PARENT, FORK))
         (fork,) = [each.id for each in sessions(store) if each.parent is not None]
         alone = list(tell_session(store, fork))
-        assert [each.key for each in alone if isinstance(each, Told)] == [
-            each.key for each in FORK if isinstance(each, Told)
+        assert [each.key for each in alone if isinstance(each, MessageEvent)] == [
+            each.key for each in FORK if isinstance(each, MessageEvent)
         ]
         (first, *_) = alone
-        assert isinstance(first, Begun)
+        assert isinstance(first, StrandStarted)
         assert (first.about.id, first.about.parent) == ("fork", "parent")
 
 
@@ -73,7 +75,10 @@ def test_a_compaction_that_was_copied_is_told_once() -> None:
     with opened() as store, opened() as other:
         root = kept(store, (fork, parent))
         events = family(store, root)
-        assert [each.id for each in events if isinstance(each, Folded)] == ["fold-s1", "fold-s2"]
+        assert [each.id for each in events if isinstance(each, CompactionEvent)] == [
+            "fold-s1",
+            "fold-s2",
+        ]
         take(other, events)
         assert [words(other, each.id) for each in sessions(other)] == [
             words(store, each.id) for each in sessions(store)
@@ -84,11 +89,11 @@ def test_copies_with_ids_of_their_own_are_told_once() -> None:
     renamed = [
         replace(each, key=f"x{each.key}", native=replace(each.native, id=f"x{each.key}"))
         for each in FORK[1:]
-        if isinstance(each, Told)
+        if isinstance(each, MessageEvent)
     ]
     with opened() as store:
         events = family(store, kept(store, ([FORK[0], *renamed], PARENT)))
-        keys = [each.key for each in events if isinstance(each, Told)]
+        keys = [each.key for each in events if isinstance(each, MessageEvent)]
         assert keys == ["u1", "a1", "u2", "a2", "xa3", "xu4"]
 
 
@@ -96,11 +101,11 @@ def test_a_fork_that_shares_nothing_with_its_parent_is_told_whole() -> None:
     fork = [begun("fork", parent="parent"), told("u7"), told("a1")]
     with opened() as store:
         events = family(store, kept(store, (PARENT, fork)))
-        assert [each.message.text for each in events if isinstance(each, Told)][-2:] == [
+        assert [each.message.text for each in events if isinstance(each, MessageEvent)][-2:] == [
             "words of u7",
             "words of a1",
         ]
-        assert [each.after for each in events if isinstance(each, Begun)] == ["", ""]
+        assert [each.after for each in events if isinstance(each, StrandStarted)] == ["", ""]
 
 
 def test_what_was_copied_is_paid_once_by_what_is_told() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.transfer import Importer, Origin, Story, story_of
 from holdfast.transfer.outbox import BATCH
 from tests.transfer.taking import (
@@ -28,7 +28,7 @@ from tests.transfer.taking import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.transcript import Message
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Walk
     from holdfast.agent_files.opening import Look
     from holdfast.cli.import_progress import Meter
-    from holdfast.formats.document import Problem
+    from holdfast.formats.events import Problem
     from holdfast.wiring.import_crew import Crew
 
 __all__ = ["Taking"]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
-from holdfast.formats.moments import iso
+from holdfast.formats.json_access import iso
 from holdfast.session import places_of
 from holdfast.tokens import Estimator, Scale
 from holdfast.training.reading import SyntheticChoice, read_log, read_window

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, DecodeError, StoreBusy
-from holdfast.formats.document import Problem
+from holdfast.formats.events import Problem
 from holdfast.transfer.families import Families
 from holdfast.transfer.making import Surroundings
 from holdfast.transfer.matching import Relatives
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.transcript import Message
     from holdfast.transfer.identity import Origin

@@ -8,7 +8,7 @@ from itertools import count
 from time import gmtime, strftime
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.chronicle import MAIN, About
+from holdfast.formats.events import MAIN, About
 from holdfast.session import Fork, Usage, session_id
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.ports import Amendment
 from holdfast.session import Fork
 from holdfast.transfer.files import Files

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import Conflict
-from holdfast.formats.chronicle import Folded
+from holdfast.formats.events import CompactionEvent
 from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Usage
 from holdfast.transfer.families import created_by
 from holdfast.transfer.identity import countable
@@ -15,7 +15,7 @@ from holdfast.transfer.matching import Shelf, reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Rewound
+    from holdfast.formats.events import RewindEvent
     from holdfast.ports import Store
     from holdfast.session import Draft, Entry, Head, Session, Spawn
 
@@ -142,9 +142,11 @@ class Landing:
         self._log.written += len(addition.drafts)
         self._log.pending.clear()
 
-    def change(self, event: Folded | Rewound, pieces: Sequence[Entry], record: Record) -> bool:
+    def change(
+        self, event: CompactionEvent | RewindEvent, pieces: Sequence[Entry], record: Record
+    ) -> bool:
         """Show other messages from here on; says whether that was not done before."""
-        fold = event if isinstance(event, Folded) else None
+        fold = event if isinstance(event, CompactionEvent) else None
         session = self.made("" if fold is None else f"fold:{fold.id}")
         # In this order: who makes the same change after the look finds another generation.
         head = self._store.head(session.id)
@@ -217,7 +219,7 @@ class _Changes:
         self._generation = head.generation
 
 
-def _compaction(fold: Folded, record: Record) -> CompactionRecord:
+def _compaction(fold: CompactionEvent, record: Record) -> CompactionRecord:
     said: dict[str, object] = {
         "id": fold.id,
         "at": fold.at,

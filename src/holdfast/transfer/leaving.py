@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
-    Folded,
-    Native,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
     native_of,
     without_native,
 )
@@ -39,7 +39,7 @@ from holdfast.transfer.showing import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Session, View
 
@@ -100,7 +100,12 @@ class _Teller:
         return path[first:]
 
     def tell(
-        self, sessions: Sequence[Session], strand: str, *, family: bool, of: Begun | None = None
+        self,
+        sessions: Sequence[Session],
+        strand: str,
+        *,
+        family: bool,
+        of: StrandStarted | None = None,
     ) -> Iterator[Event | Child]:
         """Return the events of a strand; `of` is how it begins as part of another.
 
@@ -109,7 +114,7 @@ class _Teller:
         first, last = sessions[0], sessions[-1]
         self._line += 1
         if of is None:
-            yield Begun(strand=strand, line=self._line, about=self._about(first, last))
+            yield StrandStarted(strand=strand, line=self._line, about=self._about(first, last))
         else:
             yield replace(of, line=self._line)
         if of is None and first.fork is not Fork.DELEGATION:
@@ -172,7 +177,7 @@ class _Teller:
         is_plain = entry.stands_for is not None and entry.message.summary is None
         return is_plain and self._keys.alias(entry)
 
-    def _told(self, entry: Entry, strand: str, session: Session) -> Told:
+    def _told(self, entry: Entry, strand: str, session: Session) -> MessageEvent:
         self._line += 1
         message = self._store.whole(entry.id) if entry.shortened else entry.message
         native = native_of(message)
@@ -182,8 +187,8 @@ class _Teller:
             native = replace(native, mark="")
         else:
             model = session.model if message.role is Role.ASSISTANT else ""
-            native = Native(at=entry.at, model=model)
-        return Told(
+            native = SourceMetadata(at=entry.at, model=model)
+        return MessageEvent(
             strand=strand,
             line=self._line,
             key=self._keys.name(entry, native.id, mark),
@@ -193,16 +198,16 @@ class _Teller:
 
     def _changed(
         self, view: View, records: Mapping[int, CompactionRecord], strand: str
-    ) -> Folded | Rewound:
+    ) -> CompactionEvent | RewindEvent:
         self._line += 1
         shows = self._keys.of_spans(view.spans)
         record = records.get(view.id)
         if view.cause is Cause.REWIND or record is None:
-            return Rewound(strand=strand, line=self._line, shows=shows, at=view.at)
+            return RewindEvent(strand=strand, line=self._line, shows=shows, at=view.at)
         said = cast("Mapping[str, object]", record.report.get(FOLD) or {})
         known = said or {**record.report, "id": f"fold-{record.id}", "at": record.at}
         trigger = "manual" if record.trigger == "manual" else "auto"
-        return Folded(
+        return CompactionEvent(
             strand=strand,
             line=self._line,
             id=str(known["id"]),
@@ -219,7 +224,7 @@ class _Teller:
             self._line += 1
             entries = self._store.window(session.id).entries
             shows = self._keys.of_entries(entries)
-            yield Rewound(strand=strand, line=self._line, shows=shows, at=None)
+            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=None)
 
     def _children(self, session: Session, told: Sequence[Session]) -> tuple[Session, ...]:
         """Return the children that are strands of their own."""
@@ -239,7 +244,7 @@ class _Teller:
         self._strands.add(strand)
         after = self._left_after(session) if session.fork is Fork.BRANCH else ""
         about = replace(_about(session, session), parent="", fork=None)
-        begun = Begun(
+        begun = StrandStarted(
             strand=strand, line=0, about=about, of=child.of, fork=session.fork, after=after
         )
         return self.tell((session,), strand, family=True, of=begun)

@@ -22,7 +22,7 @@ from holdfast.transcript import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.formats.chronicle import Told
+    from holdfast.formats.events import MessageEvent
     from holdfast.transcript import Part
 
 __all__ = ["BEGINNING", "mark_after"]
@@ -32,7 +32,7 @@ BEGINNING = ""
 _BYTES = 12
 
 
-def mark_after(mark: str, told: Told) -> str:
+def mark_after(mark: str, told: MessageEvent) -> str:
     """Return the mark of a message that follows the one with the given mark."""
     pieces: list[str] = [mark, told.native.id, told.message.role]
     for part in told.message.parts:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnknownSession
-from holdfast.formats.chronicle import MAIN, native_of
+from holdfast.formats.events import MAIN, native_of
 from holdfast.session import Entry, Fork, Kind
 from holdfast.transcript import Message, Role
 from holdfast.transfer.identity import imported_of, is_of, mark_left

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.ports import Amendment
 from holdfast.session import Fork, Kind, Usage
 from holdfast.transfer.files import Files
@@ -22,7 +22,7 @@ from holdfast.transfer.identity import countable, imported_of, is_strand, repeat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from holdfast.formats.chronicle import Native
+    from holdfast.formats.events import SourceMetadata
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Message
@@ -101,7 +101,7 @@ def _discount(
     store: Store,
     id_: str,
     known: set[_Name],
-    names: Callable[[Message, Native], tuple[_Name, ...]],
+    names: Callable[[Message, SourceMetadata], tuple[_Name, ...]],
 ) -> None:
     """Count what is not known by name."""
     for _ in range(_TRIES):
@@ -131,7 +131,7 @@ def first_mark(store: Store, id_: str) -> str:
     return marks[0] if marks else ""
 
 
-def _paid(store: Store, session: Session) -> Iterator[tuple[Message, Native, Usage]]:
+def _paid(store: Store, session: Session) -> Iterator[tuple[Message, SourceMetadata, Usage]]:
     """Return the messages of a session whose cost was counted."""
     for first in range(1, session.size + 1, _AT_ONCE):
         for entry in store.entries(session.id, first, first + _AT_ONCE - 1):
@@ -141,7 +141,7 @@ def _paid(store: Store, session: Session) -> Iterator[tuple[Message, Native, Usa
                 yield entry.message, native, usage
 
 
-def _names(message: Message, native: Native) -> tuple[_Name, ...]:
+def _names(message: Message, native: SourceMetadata) -> tuple[_Name, ...]:
     """Return what shows that a message is another's copy: each is enough.
 
     The agent may have given the copy an id of its own. Then the words have to be the same: in
@@ -153,7 +153,7 @@ def _names(message: Message, native: Native) -> tuple[_Name, ...]:
     return (words,)
 
 
-def _full_name(message: Message, native: Native) -> tuple[_Name, ...]:
+def _full_name(message: Message, native: SourceMetadata) -> tuple[_Name, ...]:
     """Return what shows that a message is another's copy where nothing else says so."""
     if not native.id or native.at is None:
         return ()

@@ -12,7 +12,7 @@ from holdfast.transfer.tally import Count, Skipped, Tally
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.formats.document import Problem
+    from holdfast.formats.events import Problem
     from holdfast.transfer.strands import Strand
 
 __all__ = ["Report"]

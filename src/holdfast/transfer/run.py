@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.events import (
     About,
-    Begun,
-    Folded,
-    Noted,
-    Rewound,
-    Told,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
     with_native,
 )
-from holdfast.formats.document import Problem
 from holdfast.session import Draft, Fork
 from holdfast.transfer.describing import identity_of, improve, settle
 from holdfast.transfer.identity import proposed_ids
@@ -27,7 +27,7 @@ from holdfast.transfer.strands import Strand, sane
 from holdfast.transfer.tally import Count
 
 if TYPE_CHECKING:
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transfer.making import Surroundings
     from holdfast.transfer.matching import Target
     from holdfast.transfer.tally import Tally
@@ -58,13 +58,13 @@ class Run:
     def take(self, event: Event) -> None:
         """Follow one event."""
         match event:
-            case Told():
+            case MessageEvent():
                 self._tell(event)
-            case Begun():
+            case StrandStarted():
                 self._begin(event)
-            case Noted(strand=strand, about=about):
+            case MetadataUpdated(strand=strand, about=about):
                 self._note(self._strand(strand), about)
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 self._change(event)
             case Problem():
                 self._report.problems.append(event)
@@ -97,7 +97,7 @@ class Run:
         is_alone = strand.begun.fork is not Fork.BRANCH
         return landing.is_fresh and is_alone and landing not in self.outbox.learned
 
-    def _begin(self, begun: Begun) -> None:
+    def _begin(self, begun: StrandStarted) -> None:
         if begun.strand in self._strands:
             self._note(self._strands[begun.strand], begun.about)
             return
@@ -113,10 +113,10 @@ class Run:
 
     def _strand(self, name: str) -> Strand:
         if name not in self._strands:
-            self._begin(Begun(strand=name, line=1, about=About()))
+            self._begin(StrandStarted(strand=name, line=1, about=About()))
         return self._strands[name]
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: MessageEvent) -> None:
         strand = self._strands.get(told.strand) or self._strand(told.strand)
         if strand.state is None:
             self._approach(strand, told.native.at)
@@ -132,7 +132,7 @@ class Run:
         elif isinstance(state, Seeking):
             self._land_if_reached(strand, state)
 
-    def _change(self, event: Folded | Rewound) -> None:
+    def _change(self, event: CompactionEvent | RewindEvent) -> None:
         strand = self._strand(event.strand)
         if strand.state is None:
             self._approach(strand, event.at)
@@ -142,7 +142,7 @@ class Run:
             at = sane(event.at)
             at = moment_of(self._around, strand) if at is None else at
             if strand.state.change(event, strand.window(), Record(at, strand.gist.summary)):
-                folds = isinstance(event, Folded)
+                folds = isinstance(event, CompactionEvent)
                 self._report.count += Count(compactions=folds, rewinds=not folds)
 
     def _approach(self, strand: Strand, at: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.session import Cause, Fork, Kind
 from holdfast.transfer.identity import elder_name, is_strand, mark_left
 

@@ -11,14 +11,19 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound
-from holdfast.formats.document import Problem
+from holdfast.formats.events import (
+    CompactionEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.transfer.outbox import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transfer.identity import Origin
     from holdfast.transfer.run import Run
 
@@ -39,13 +44,17 @@ class Story:
     def is_plain(self) -> bool:
         """Say whether nothing of it is written before its end."""
         return len(self.events) < BATCH and not any(
-            isinstance(event, Folded | Rewound) for event in self.events
+            isinstance(event, CompactionEvent | RewindEvent) for event in self.events
         )
 
     @property
     def names(self) -> frozenset[str]:
         """Return what its agent calls the conversations that it tells of, and their parents."""
-        known = [event.about for event in self.events if isinstance(event, Begun | Noted)]
+        known = [
+            event.about
+            for event in self.events
+            if isinstance(event, StrandStarted | MetadataUpdated)
+        ]
         return frozenset(name for about in known for name in (about.id, about.parent) if name)
 
 

@@ -16,7 +16,7 @@ from holdfast.transfer.matching import LeftAlone, Seeking
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import About, Begun, Told
+    from holdfast.formats.events import About, MessageEvent, StrandStarted
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
@@ -74,7 +74,7 @@ class Trail:
         """Return how many messages were told."""
         return len(self._told)
 
-    def tell(self, strand: Strand, told: Told) -> str:
+    def tell(self, strand: Strand, told: MessageEvent) -> str:
         """Go on by one message of the strand, and return its mark."""
         mark, key = mark_after(self.mark, told), told.key
         self.mark = mark
@@ -122,7 +122,7 @@ class Gist:
     is_known: bool | None = None
     """Whether the first message has an id and a time, by which a copy of it is known again."""
 
-    def take(self, told: Told) -> None:
+    def take(self, told: MessageEvent) -> None:
         """Notice what a message says."""
         message, native = told.message, told.native
         if self.is_known is None:
@@ -145,7 +145,7 @@ State: TypeAlias = Seeking | Landing | LeftAlone | None
 class Strand:
     """One strand while it is told."""
 
-    def __init__(self, begun: Begun, parent: Strand | None) -> None:
+    def __init__(self, begun: StrandStarted, parent: Strand | None) -> None:
         """Begin it; a branch shares what its parent showed up to where it left."""
         self.begun = begun
         self.parent = parent

@@ -10,7 +10,7 @@ from holdfast.transcript import Media, Text, ToolCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.formats.document import Problem
+    from holdfast.formats.events import Problem
     from holdfast.transcript import Message
 
 __all__ = ["Count", "Skipped", "Tally", "count_of"]

@@ -1,0 +1,110 @@
+"""What callers hand in, as messages: texts, provider messages, answers of an SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from holdfast.errors import ConfigError, DecodeError
+from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
+from holdfast.wire import DIALECTS, Body
+from holdfast.wire.reply import Reply, read_reply
+from holdfast.wire.words import as_words
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Transcript
+
+    Content: TypeAlias = str | Sequence[Mapping[str, object]]
+    """Words, or content parts as OpenAI or Anthropic write them."""
+
+__all__ = [
+    "Content",
+    "check_dialect",
+    "decode_messages",
+    "reply_of",
+    "spoken",
+    "tool_answer",
+    "with_recalled",
+]
+
+
+def check_dialect(name: str) -> str:
+    """Return the name of a dialect, if there is one of that name."""
+    if name not in DIALECTS:
+        raise ConfigError(f"dialect is {name!r}; allowed: {', '.join(DIALECTS)}")
+    return name
+
+
+def decode_messages(messages: object, dialect: str = "") -> Transcript:
+    """Return what a message, or a list of them, says that a provider's request could hold."""
+    listed = cast("Sequence[Mapping[str, object]] | Mapping[str, object]", messages)
+    given = [listed] if isinstance(listed, Mapping) else listed
+    body = Body([dict(message) for message in given])
+    return DIALECTS[check_dialect(dialect or "openai")].decode(body)
+
+
+def spoken(role: Role, content: Content | Message) -> Transcript:
+    """Return what somebody said, in whatever form it was handed in.
+
+    Who said it is known, so that it is their words, also where they begin like a summary.
+    """
+    if isinstance(content, Message):
+        return (content,)
+    if isinstance(content, str):
+        return (Message(role, (Text(content),)),)
+    try:
+        parts = [dict(part) for part in content]
+    except (TypeError, ValueError):
+        problem = f"expected words or content parts, found {content!r:.80}"
+        raise DecodeError("content", "content", problem) from None
+    dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
+    decoded = DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+    return tuple(map(as_words, decoded))
+
+
+def with_recalled(said: Transcript, recalled: str) -> Transcript:
+    """Return what a user said, with what memory says of it before the words."""
+    first, *rest = said
+    return (replace(first, parts=(Recalled(recalled), *first.parts)), *rest)
+
+
+def tool_answer(
+    call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+) -> Message:
+    """Return what a tool answered, as the message that answers one call."""
+    if isinstance(content, Message):
+        if not any(result.call_id == call_id for result in content.results):
+            raise DecodeError("content", "content", f"the message does not answer call {call_id!r}")
+        return content
+    if isinstance(content, str):
+        result = ToolResult(call_id, (Text(content),), is_error=is_error, name=name)
+        return Message(Role.TOOL, (result,))
+    parts = tuple(part for message in spoken(Role.USER, content) for part in message.parts)
+    pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+    result = ToolResult(call_id, pieces, is_error=is_error, name=name)
+    return Message(Role.TOOL, (result,))
+
+
+def reply_of(answer: object) -> Reply:
+    """Return a model's answer: an SDK's object, its JSON, a message or bare words.
+
+    Raises:
+        DecodeError: when it is none of these.
+    """
+    if isinstance(answer, str):
+        return Reply((Message(Role.ASSISTANT, (Text(answer),)),))
+    if isinstance(answer, Message):
+        return Reply((answer,))
+    dump = getattr(answer, "model_dump", None)
+    if callable(dump):
+        answer = dump(mode="json", exclude_unset=True)
+    if not isinstance(answer, Mapping):
+        raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
+    return read_reply(cast("Mapping[str, object]", answer))
+
+
+def _is_anthropic(part: Mapping[str, object]) -> bool:
+    return part.get("type") in ("tool_result", "tool_use", "thinking", "document") or (
+        part.get("type") == "image" and "source" in part
+    )

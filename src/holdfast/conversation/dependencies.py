@@ -1,0 +1,128 @@
+"""What a conversation is put together from, and how it behaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.session import session_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.compaction import CompactionReport
+    from holdfast.ports import Clock, Store, WindowEngine
+    from holdfast.transcript import Transcript
+
+__all__ = ["Bill", "Dependencies", "Listener", "SessionOptions", "Strategy", "Switch"]
+
+TOOL_LIMIT = 10_000
+"""Tokens that a tool's output may take in the window, unless its name has another limit."""
+
+
+class Strategy(StrEnum):
+    """What a compaction does to the session."""
+
+    IN_PLACE = "in_place"
+    """One id for the whole life of a conversation."""
+    ROTATION = "rotation"
+    """Each compaction ends the session and goes on in a child."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A conversation that goes on under another id."""
+
+    old: str
+    new: str
+    reason: str
+    """How the new session came from the old one: `compression`, `branch`, `reset`, `rollback`."""
+
+
+Listener: TypeAlias = Callable[[Switch], None]
+"""Told of a switch before it is final; one that raises prevents it. It must be quick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """How a conversation behaves."""
+
+    source: str = "api"
+    model: str = ""
+    endpoint: str = ""
+    """Where the model is reached; its true window is remembered for model and endpoint."""
+    agent: str = "holdfast"
+    """Who holds a lease, for people who read it."""
+    strategy: Strategy = Strategy.IN_PLACE
+    automatic: bool = True
+    """Whether the window is compacted when it is due, and not only when somebody asks."""
+    ahead_of_time: bool = False
+    """Whether that happens in the background, between turns."""
+    tool_limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Tokens that a tool's output may take in the window, by the tool's name; `*` for the rest."""
+    lease_seconds: float = 60.0
+    active: bool = False
+    """Whether this is the current session of the process: for its context, its child processes
+    and its logs. A server that holds many conversations leaves that alone."""
+    recall: tuple[str, ...] = ()
+    """Names of the tools by which the model can find again what is folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a compaction costs, in US dollars."""
+
+    summarizing: float = 0.0
+    rewriting: float = 0.0
+    """What the next request pays for a prefix that the provider has not cached."""
+    break_even: int | None = None
+    """With which request after it the compaction has paid for itself; None for never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependencies:
+    """What a conversation works with."""
+
+    store: Store
+    engine: WindowEngine
+    another_engine: Callable[[], WindowEngine]
+    """Returns an engine that has learned nothing yet, for a session that goes its own way."""
+    clock: Clock
+    nonce: Callable[[], int]
+    """Returns a random number of at least 24 bits, for ids and leases."""
+    redact: Callable[[str], str]
+    owns_store: bool = False
+    """Whether closing the conversation closes the store."""
+    options: SessionOptions = field(default_factory=SessionOptions)
+    listeners: tuple[Listener, ...] = ()
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees what is about to be folded; what it returns joins the record. It must not raise."""
+    bill: Callable[[CompactionReport], Bill | None] | None = None
+    """Prices a compaction, where prices are known. It must not raise."""
+
+    def for_fork(self) -> Dependencies:
+        """Return the same with an engine of their own; the store stays the first one's."""
+        engine = self.another_engine()
+        window = self.engine.policy.context_length
+        if engine.policy.context_length != window:
+            # Another model, or an error that stated the true window.
+            engine.update_model(window)
+        return replace(self, engine=engine, owns_store=False)
+
+    def unused_id(self) -> str:
+        """Return the id of a session that is to be created now."""
+        seconds = self.clock.moment() // 1000
+        return session_id(_stamp(seconds), self.nonce())
+
+    def tool_limit(self, name: str) -> int:
+        """Return the tokens that a tool's output may take in the window."""
+        limits = self.options.tool_limits
+        return limits.get(name, limits.get("*", TOOL_LIMIT))
+
+
+def _stamp(seconds: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d_%H%M%S")

@@ -1,0 +1,53 @@
+"""Outputs over their limit: shown in part, stored whole, with a pointer to their own message."""
+
+import re
+from pathlib import Path
+
+from holdfast.conversation import StoredConversation
+from holdfast.recall import Filters
+from holdfast.transcript import Text
+from tests.conversation.talking import begun
+from tests.promises.conversations import call, calls
+
+OUTPUT = "".join(f"line {number} of the log\n" for number in range(4_000)) + "needle4242"
+
+
+def answered(chat: StoredConversation, output: str, tool: str = "bash") -> tuple[int, str]:
+    chat.add_response(calls(call("c1", tool)))
+    id_ = chat.add_tool_result("c1", output).id
+    return id_, str(chat.messages()[-1]["content"])
+
+
+def test_a_large_output_is_cut_and_points_at_itself(chat: StoredConversation) -> None:
+    id_, shown = answered(chat, OUTPUT)
+    found = re.search(r"around_message_id=(\d+)", shown)
+    assert found
+    assert int(found[1]) == id_
+    assert shown.startswith(OUTPUT[:1_000])
+    assert shown.endswith(OUTPUT[-1_000:])
+    assert chat.live.deps.engine.load(chat.store.window(chat.id).transcript).tokens < 10_100
+
+
+def test_the_store_has_all_of_it_and_finds_it(chat: StoredConversation) -> None:
+    id_, _ = answered(chat, OUTPUT.replace("line 2000 ", "haystack9 "))
+    (result,) = chat.store.whole(id_).results
+    assert result.content == (Text(OUTPUT.replace("line 2000 ", "haystack9 ")),)
+    hits = chat.store.search("haystack9", Filters(), limit=1, now=0)
+    assert [hit.message_id for hit in hits] == [id_]
+
+
+def test_a_limit_by_name_wins_also_right_after_a_resume(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", automatic=False, tool_limits={"bash": 200, "*": 10**9})
+    assert answered(chat, OUTPUT, "read_file")[1] == OUTPUT
+    chat.add_user("again")
+    chat.add_response(calls(call("c2", "bash")))
+    resumed = StoredConversation(chat.live.deps, chat.session)
+    resumed.add_tool_result("c2", OUTPUT)
+    assert len(str(resumed.messages()[-1]["content"])) < 2_000
+    chat.store.close()
+
+
+def test_what_fits_is_shown_as_it_is(chat: StoredConversation) -> None:
+    id_, shown = answered(chat, "12 passed")
+    assert shown == "12 passed"
+    assert not chat.store.entry(id_).shortened
