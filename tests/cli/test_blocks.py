@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.blocks import blocks
+from holdfast.cli.redact import blocks
 from holdfast.redaction import redact
 
 KEY = (

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.census import Kind, take_census
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.lines import plain
 from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
+from holdfast.views.context_map import ContentKind, context_map
 
 WORDS = Message(Role.USER, (Text("word " * 1_000),))
 REPLY = Message(Role.ASSISTANT, (Text("word " * 1_000),))
@@ -18,7 +18,7 @@ def test_bars_fill_their_frame_exactly(sizes: list[int], width: int, window: int
     messages = tuple(
         Message(list(Role)[index % 3], (Text("word " * size),)) for index, size in enumerate(sizes)
     )
-    census = take_census(messages, Scale())
+    census = context_map(messages, Scale())
     frame = Frame(window=window, threshold=window // 2, width=width)
     bar = plain(window_bar(census, frame)[:1])
     assert len(bar) == width - 1
@@ -28,7 +28,7 @@ def test_bars_fill_their_frame_exactly(sizes: list[int], width: int, window: int
 
 
 def test_half_a_window_is_half_a_bar() -> None:
-    census = take_census((WORDS, REPLY), Scale())
+    census = context_map((WORDS, REPLY), Scale())
     frame = Frame(window=2 * census.tokens, threshold=census.tokens, width=84)
     bar, pointer = plain(window_bar(census, frame)).split("\n")
     assert bar == f" [{'U' * 20}{'A' * 20}{'.' * 40}]"
@@ -36,13 +36,13 @@ def test_half_a_window_is_half_a_bar() -> None:
 
 
 def test_what_is_over_the_window_says_where_the_window_ends() -> None:
-    census = take_census((WORDS, REPLY), Scale())
+    census = context_map((WORDS, REPLY), Scale())
     frame = Frame(window=census.tokens // 2, threshold=census.tokens // 4, width=84)
     assert f"window {frame.window:,}" in plain(window_bar(census, frame))
 
 
 def test_the_strip_follows_the_conversation() -> None:
-    census = take_census((WORDS, REPLY, WORDS, REPLY), Scale())
+    census = context_map((WORDS, REPLY, WORDS, REPLY), Scale())
     frame = Frame(window=9_999, threshold=5_000, width=44)
     runs = plain([conversation_strip(census, frame)])
     assert runs == f" [{'U' * 10}{'A' * 10}{'U' * 10}{'A' * 10}]"
@@ -53,12 +53,12 @@ def test_the_strip_follows_the_conversation() -> None:
 def test_images_count_wherever_they_are() -> None:
     result = ToolResult("c", (Text("seen"), Media()))
     message = Message(Role.ASSISTANT, (ToolCall("c", "look"),))
-    census = take_census((message, Message(Role.TOOL, (result,))), Scale())
-    assert census.kinds[Kind.IMAGES] == 1_500
+    census = context_map((message, Message(Role.TOOL, (result,))), Scale())
+    assert census.kinds[ContentKind.IMAGES] == 1_500
     assert sum(census.kinds.values()) == census.tokens
-    assert [kind for kind in census.kinds if kind is not Kind.ASSISTANT] == [
-        Kind.CALLS,
-        Kind.RESULTS,
-        Kind.IMAGES,
+    assert [kind for kind in census.kinds if kind is not ContentKind.ASSISTANT] == [
+        ContentKind.CALLS,
+        ContentKind.RESULTS,
+        ContentKind.IMAGES,
     ]
     assert len(legend(census, Frame(9_999, 5_000, 80))) == len(census.kinds)

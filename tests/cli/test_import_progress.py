@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from holdfast.cli.import_progress import Meter, megabytes, meter_for
+from holdfast.cli.progress import ProgressMeter, megabytes, meter_for
 
 
 class Shown:
@@ -27,7 +27,7 @@ class Shown:
 
 def test_a_file_that_is_read_twice_counts_once() -> None:
     shown = Shown()
-    with Meter(shown) as meter:
+    with ProgressMeter(shown) as meter:
         meter.begin(30)
         meter.next("a", 10)
         meter.advance(8)

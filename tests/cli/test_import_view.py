@@ -6,8 +6,9 @@ import pytest
 
 from holdfast.agent_files.finding import File
 from holdfast.agent_files.places import Place
-from holdfast.cli.import_view import drawn_offer, drawn_places
-from holdfast.cli.lines import cells, plain
+from holdfast.cli.import_report import offer_drawn, places_drawn
+from holdfast.cli.lines import plain
+from holdfast.views.words import cells
 
 LONG = Path("/home/ada") / ("folder" * 12) / "sessions"
 WIDE = Path("/home/ada") / ("資料" * 30) / "sessions"
@@ -15,7 +16,7 @@ WIDE = Path("/home/ada") / ("資料" * 30) / "sessions"
 
 def offer(path: Path, width: int) -> list[str]:
     file = File(path / "a.jsonl", path, 1_500, 60_000 * 1_000_000)
-    return plain(drawn_offer([(Place("Pi", path, ()), [file])], width, 120_000)).splitlines()
+    return plain(offer_drawn([(Place("Pi", path, ()), [file])], width, 120_000)).splitlines()
 
 
 def test_a_path_that_fits_is_whole() -> None:
@@ -34,5 +35,5 @@ def test_a_long_path_loses_its_middle_and_no_line_breaks(path: Path, width: int)
     assert "/home/" in lines[1]
     assert "…" in lines[1]
     assert lines[1].endswith("sessions")
-    places = plain(drawn_places([Place("Pi", path, ())], width)).splitlines()
+    places = plain(places_drawn([Place("Pi", path, ())], width)).splitlines()
     assert max(map(cells, places)) <= width

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import Span, cells, clean, crop, crop_middle, plain, table, wrapped
+from holdfast.cli.lines import Styled, crop_middle, plain, table, wrapped
+from holdfast.views.words import cells, clean, crop
 
 
 @given(st.text(max_size=60), st.integers(2, 40))
@@ -33,7 +34,7 @@ def test_a_table_lines_up() -> None:
 
 
 def test_a_span_is_safe_by_itself() -> None:
-    assert Span("\x1b[31mred\n").text == "[31mred "
+    assert Styled("\x1b[31mred\n").text == "[31mred "
 
 
 def test_wrapped_lines_hang_under_their_words() -> None:

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from holdfast.cli.compressing import Compressed
+from holdfast.cli.compressing import Compressed, compressed_drawn
 from holdfast.cli.lines import plain
-from holdfast.cli.outcome import drawn
 from holdfast.cli.sample import sample_session
 from holdfast.compaction import Folded, Pruned
 from holdfast.config import Settings
@@ -16,7 +15,9 @@ from tests.cli.running import run
 def test_a_folded_outcome_fits_80_columns_and_speaks_of_its_record() -> None:
     engine = engine_of(Settings(model=ModelSettings(context_length=40_000)))
     report = replace(engine.compact(sample_session()), notes=("a long warning " * 20,))
-    words = plain(drawn("s.json", Compressed(report, "openai", None, ("line 1: " + "x " * 90,))))
+    words = plain(
+        compressed_drawn("s.json", Compressed(report, "openai", None, ("line 1: " + "x " * 90,)))
+    )
     assert max(map(len, words.splitlines())) <= 80
     assert report.figures.audit is not None
     told = " ".join(words.split())
@@ -31,7 +32,7 @@ def test_a_pruned_outcome_does_not_speak_of_a_record() -> None:
     assert isinstance(report.result, Folded)
     figures = replace(report.figures, summary=None, folded=0)
     pruned = replace(report, result=Pruned(report.result.transcript, figures))
-    words = plain(drawn("s.json", Compressed(pruned, "openai", None)))
+    words = plain(compressed_drawn("s.json", Compressed(pruned, "openai", None)))
     assert "statements are still in the window" in " ".join(words.split())
     assert "record" not in words
 

@@ -8,14 +8,14 @@ from typing import cast
 import pytest
 
 import holdfast
-from holdfast.cli.lines import cells
-from holdfast.cli.screen import Screen
-from holdfast.cli.search_view import drawn
+from holdfast.cli.screen import OutputScreen
+from holdfast.cli.search import hits_drawn
 from holdfast.recall.shapes import Excerpt, Excerpts
 from holdfast.recall.told import Told
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Summary, Text
+from holdfast.views.words import cells
 from holdfast.wiring import open_store
 from holdfast.wiring.stores import store_file
 from tests.cli.running import run
@@ -158,34 +158,36 @@ def excerpt(snippet: str, title: str = "Animals") -> Excerpt:
         title=title,
         last_active=0,
         snippet=snippet,
-        rung=Rung.WORDS,
+        tier=MatchTier.WORDS,
         focus=focus,
     )
 
 
-def lines_of(snippet: str, view: Screen, title: str = "Animals") -> list[str]:
+def lines_of(snippet: str, view: OutputScreen, title: str = "Animals") -> list[str]:
     each = Excerpts("zebra", (excerpt(snippet, title),))
-    return ["".join(span.text for span in line) for line in drawn(each, view, 0, is_within=False)]
+    return [
+        "".join(span.text for span in line) for line in hits_drawn(each, view, 0, is_within=False)
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     snippet = "a long >>>zebra<<< " * 12 + "x" * 300 + " 斑马" * 60
-    lines = lines_of(snippet, Screen(width, colored=False), "斑马 " * 90)
+    lines = lines_of(snippet, OutputScreen(width, colored=False), "斑马 " * 90)
     assert max(map(cells, lines)) <= width
     assert len(lines) > 3
 
 
 def test_a_match_is_colored_and_loses_its_marks() -> None:
     each = Excerpts("zebra", (excerpt("prompt >>> the >>>zebra<<< ran"),))
-    *_, line = drawn(each, Screen(80, colored=True), 0, is_within=False)
+    *_, line = hits_drawn(each, OutputScreen(80, colored=True), 0, is_within=False)
     assert [span.text for span in line if span.style] == ["zebra"]
     assert "".join(span.text for span in line) == "    prompt >>> the zebra ran"
 
 
 def test_places_in_one_conversation_name_it_once() -> None:
     each = Excerpts("zebra", (excerpt("one >>>zebra<<<"), excerpt("two >>>zebra<<<")))
-    lines = drawn(each, Screen(80, colored=False), 0, is_within=True)
+    lines = hits_drawn(each, OutputScreen(80, colored=False), 0, is_within=True)
     texts = ["".join(span.text for span in line) for line in lines]
     assert texts.count("Animals") == 1
     assert texts[-1] == "    two >>>zebra<<<"
@@ -201,11 +203,11 @@ def said(id_: str, *messages: Message) -> None:
 def test_the_date_is_never_cut_and_long_names_give_way() -> None:
     long = Told(id=123_456, role=Role.TOOL, text="", at=0, tool="a_very_long_name_of_a_tool_" * 3)
     found = Excerpt(
-        session=SESSION, title="", last_active=0, snippet="x", rung=Rung.WORDS, focus=long
+        session=SESSION, title="", last_active=0, snippet="x", tier=MatchTier.WORDS, focus=long
     )
     for width in (60, 80):
-        _, place, _ = drawn(
-            Excerpts("x", (found,)), Screen(width, colored=False), 0, is_within=False
+        _, place, _ = hits_drawn(
+            Excerpts("x", (found,)), OutputScreen(width, colored=False), 0, is_within=False
         )
         words = "".join(span.text for span in place)
         assert re.search(r"  \d{4}-\d\d-\d\d \d\d:\d\d  message", words)
@@ -224,7 +226,7 @@ def test_a_match_of_some_of_the_words_says_so() -> None:
 @pytest.mark.parametrize("width", range(40, 60))
 def test_lines_break_neither_inside_marks_nor_inside_words(width: int) -> None:
     snippet = "some words and src/>>>lock<<</>>>time out<<<.py with >>>lock time out<<<, then more"
-    _, _, *lines = lines_of(snippet, Screen(width, colored=False))
+    _, _, *lines = lines_of(snippet, OutputScreen(width, colored=False))
     assert " ".join(line.strip() for line in lines) == snippet
     for line in lines:
         assert line.count(">>>") == line.count("<<<")

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.cli.sessions_agents import AGENT_FORMATS
 from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import shape
+from holdfast.views.export import AGENT_FORMATS
 from tests.agent_files.agent_files import write_pi
 from tests.cli.running import run
 from tests.cli.stored import compacted, store_in

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.wiring import Conversation
-from tests.cli.html.pages import read
 from tests.cli.running import launch, run
 from tests.cli.stored import compacted, conversation, store_in
+from tests.views.html.pages import read
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from holdfast.cli.times import ago, clock_time, now_ms, parse_moment
+from holdfast.cli.flags import now_ms, parse_moment
+from holdfast.views.words import ago, clock_time
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 NOW = round(datetime(2026, 11, 16, 9, 30, tzinfo=UTC).timestamp() * 1000)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.trajectories_figures import (
+from holdfast.cli.trajectories.figures import (
     Bins,
     count_in_bins,
     facts,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.trajectories_report import report_html
+from holdfast.cli.trajectories.report import report_html
 from holdfast.trajectories.metrics import Aggregate
-from tests.cli.html.pages import Reading, read
 from tests.cli.trajectories import TARGET, add, aggregates, fail, of_a_million, small
+from tests.views.html.pages import Reading, read
 
 ABOUT = {"target tokens": "10,000", "tokenizer": "o200k_base", "inputs": "runs/"}
 HOSTILE = (

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import cells, plain
-from holdfast.cli.trajectories_view import drawn
+from holdfast.cli.lines import plain
+from holdfast.cli.trajectories.view import drawn
 from holdfast.trajectories.metrics import Aggregate
+from holdfast.views.words import cells
 from tests.cli.trajectories import TARGET, add, aggregates, fail, of_a_million, small
 
 FIGURE = re.compile(r"\d[\d,.]*")

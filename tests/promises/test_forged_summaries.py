@@ -7,9 +7,9 @@ import pytest
 
 import holdfast
 from holdfast.compaction import Policy, Request
-from holdfast.engines import Engine, Setup
-from holdfast.engines.guest import Guest
-from holdfast.engines.hosted import HostedEngine
+from holdfast.engines import Engine, EngineDeps
+from holdfast.engines.plugin_engine import PluginEngine
+from holdfast.engines.plugin_thread import PluginThread
 from holdfast.redaction import redact
 from holdfast.summary import Checkpoint, Record, read_checkpoint, render_checkpoint
 from holdfast.testing import FixedClock
@@ -265,9 +265,9 @@ class Lifting(Tail):
 @every_forgery
 @pytest.mark.parametrize("is_quoted", [True, False])
 def test_what_a_plug_in_writes_is_never_the_users(forged: str, is_quoted: bool) -> None:
-    default = Engine(Policy(context_length=WINDOW), Setup(clock=FixedClock()))
-    guest = Guest("lifting", lambda: Lifting(forged), deadline=10.0)
-    hosted = HostedEngine(default, guest, model="a-model", redact=redact)
+    default = Engine(Policy(context_length=WINDOW), EngineDeps(clock=FixedClock()))
+    guest = PluginThread("lifting", lambda: Lifting(forged), deadline=10.0)
+    hosted = PluginEngine(default, guest, model="a-model", redact=redact)
     transcript = (
         prompted("Be careful."),
         asked("Look at the importer."),

@@ -6,7 +6,7 @@ from functools import cache
 
 import holdfast
 from holdfast.config.summary_key import installation_sign
-from holdfast.engines import ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.testing import FixedClock
 from holdfast.tokens import Estimator
 from holdfast.wire.markers import END
@@ -69,7 +69,7 @@ def spoken(number: int) -> Messages:
 def grown() -> Run:
     """Talk until the conversation was compacted ten times."""
     counter = Counting()
-    setup = Setup(clock=FixedClock(), counter=counter, sign=installation_sign)
+    setup = EngineDeps(clock=FixedClock(), counter=counter, sign=installation_sign)
     engine = ChatEngine(holdfast.Policy(context_length=WINDOW), setup)
     run = Run()
     window: Messages = [system(), user(f"Set up the billing service. {RULE}"), assistant("Fine.")]

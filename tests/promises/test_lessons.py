@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.config.summary_key import installation_sign
-from holdfast.engines import Chain, ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.summary import Ask
 from holdfast.testing import FixedClock
 from holdfast.wire import DIALECTS, Body
@@ -55,9 +55,8 @@ class Listening:
 def engine(model: Listening) -> ChatEngine:
     clock = FixedClock()
     policy = holdfast.Policy(context_length=WINDOW)
-    return ChatEngine(
-        policy, Setup(clock=clock, chain=Chain(model, clock=clock), sign=installation_sign)
-    )
+    chain = SummarizerFallback(model, clock=clock)
+    return ChatEngine(policy, EngineDeps(clock=clock, chain=chain, sign=installation_sign))
 
 
 @pytest.mark.parametrize("window", [3_000, 6_000, 24_000])

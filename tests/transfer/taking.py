@@ -1,4 +1,4 @@
-"""Files that were never written: events by hand, and stores to take them into."""
+"""SessionsByFile that were never written: events by hand, and stores to take them into."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.ports import Listing
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, user
 from holdfast.tokens import MESSAGE_TOKENS
-from holdfast.transfer import Importer, Origin, Tally
+from holdfast.transfer import Importer, ImportOrigin, ImportTally
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NOW = 1_800_000_000_000
 START = 1_700_000_000_000
-ORIGIN = Origin("claude-code", "/logs/one.jsonl", START)
+ORIGIN = ImportOrigin("claude-code", "/logs/one.jsonl", START)
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def weight(message: Message) -> int:
     return MESSAGE_TOKENS + len(message.text)
 
 
-def take(store: Store, events: Sequence[Event], origin: Origin = ORIGIN) -> Tally:
+def take(store: Store, events: Sequence[Event], origin: ImportOrigin = ORIGIN) -> ImportTally:
     return importer(store).take(origin, lambda: iter(events))
 
 
@@ -73,7 +73,7 @@ def told(key: str, message: Message | None = None, strand: str = MAIN) -> Messag
 
 def folded(summary: str, *kept: str) -> list[Event]:
     """Tell a compaction that leaves some messages after its summary."""
-    message = summarized(f"the gist before {summary}", "claude-code")
+    message = summarized(f"the facts before {summary}", "claude-code")
     fold = CompactionEvent(strand=MAIN, line=1, id=f"fold-{summary}", shows=(summary, *kept))
     return [told(summary, message), fold]
 

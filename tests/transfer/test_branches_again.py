@@ -9,7 +9,7 @@ from hypothesis import given
 
 from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
 from holdfast.session import Fork
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.formats.event_strategies import event_streams
 from tests.transfer.taking import NOW, begun, opened, sessions, take, told, words
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
-    from holdfast.transfer import Tally
+    from holdfast.transfer import ImportTally
 
 
 def leaving(strand: str, after: str, of: str = MAIN) -> StrandStarted:
@@ -42,10 +42,10 @@ def branches(store: Store) -> Iterator[tuple[Session, list[Event]]]:
     """Return each branch with what is told of it alone."""
     for each in sessions(store):
         if each.fork is Fork.BRANCH:
-            yield each, list(tell_session(store, each.id))
+            yield each, list(export_session(store, each.id))
 
 
-def is_idle(tally: Tally) -> bool:
+def is_idle(tally: ImportTally) -> bool:
     return not (tally.sessions or tally.grown or tally.skipped or tally.count.messages)
 
 

@@ -10,7 +10,7 @@ from holdfast.formats.events import MAIN, About, MessageEvent, StrandStarted
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.transfer.taking import START, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
         assert store.session(last).title == f"The harbor #{DEPTH}"
         alone = [
             each.message.text
-            for each in tell_session(store, last)
+            for each in export_session(store, last)
             if isinstance(each, MessageEvent)
         ]
         assert alone == said
@@ -91,7 +91,7 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
 def test_branches_of_branches_are_exported_however_deep_they_go() -> None:
     with opened() as store, opened() as other:
         first, *_ = take(store, nested(shared=False)).sessions
-        events = list(tell_session(store, first, family=True))
+        events = list(export_session(store, first, family=True))
         assert len(take(other, events).sessions) == DEPTH
         assert rows(other) == rows(store)
         (conversation,) = replay(events)
@@ -104,7 +104,7 @@ def test_branches_of_branches_are_exported_without_reading_what_all_of_them_show
     with closing(Watched(tmp_path / "watched.db")) as store:
         first, *_ = take(store, nested(shared=True)).sessions
         store.asked = store.spans = 0
-        events = list(tell_session(store, first, family=True))
+        events = list(export_session(store, first, family=True))
         assert [each.after for each in events if isinstance(each, StrandStarted)][1:] == [
             f"u{number}" for number in range(DEPTH - 1)
         ]

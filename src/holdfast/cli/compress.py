@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.compressing import Compressed, Wish, compress_input
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.compressing import FileCompression, compress_input, compressed_drawn
 from holdfast.cli.files import PIPE, about, same_file, write_output
-from holdfast.cli.flags import (
-    configuration,
-    conversation_flag,
-    setting_flags,
-    summarizer_flag,
-)
-from holdfast.cli.outcome import drawn
+from holdfast.cli.flags import configuration, conversation_flag, setting_flags, summarizer_flag
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, silence_log, tell
-from holdfast.cli.targets import Target, targets
 from holdfast.errors import HoldfastError
 from holdfast.formats import FORMATS, WRITABLE
 from holdfast.wiring import engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
+    from holdfast.cli.compressing import Compressed
     from holdfast.engines import Engine
 
 __all__ = ["command"]
@@ -95,9 +91,23 @@ def command(**options: Unpack[_Options]) -> Exit:
     session file of its own. A format that cannot be written is written as openai. Several FILEs
     need a folder as OUT. A summary of what happened goes to standard error.
     """
-    wish = _wish(options)
+    wish = FileCompression(
+        format=options["format_name"],
+        to=options["to"],
+        focus=options["focus"],
+        force=options["force"],
+        dry_run=options["dry_run"],
+        conversation=options["conversation"],
+    )
     places = _places(options, wish)
-    _check_report(options, places)
+    # Refuse a report that would take the place of a transcript.
+    report = options["report"]
+    if report is not None:
+        for place in places:
+            if same_file(report, place.source):
+                raise click.UsageError(f"the report would overwrite its input, {place.source}")
+            if same_file(report, place.place):
+                raise click.UsageError(f"the report and the transcript cannot both go to {report}")
     settings = configuration(options, options["summarizer"]).settings
     silence_log("holdfast.engines")
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
@@ -105,7 +115,10 @@ def command(**options: Unpack[_Options]) -> Exit:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
     endings = [_one(target, wish, engine) for target in places]
     _write_reports(options, endings)
-    return _exit_code(endings)
+    outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
+    if outcomes & {"", "abandoned"}:
+        return Exit.FAILED
+    return Exit.NOTHING_TO_DO if outcomes == {"unchanged"} else Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +130,7 @@ class _Ending:
     """None when the file failed before anything was known."""
 
 
-def _wish(options: _Options) -> Wish:
-    return Wish(
-        format=options["format_name"],
-        to=options["to"],
-        focus=options["focus"],
-        force=options["force"],
-        dry_run=options["dry_run"],
-        conversation=options["conversation"],
-    )
-
-
-def _places(options: _Options, wish: Wish) -> Sequence[Target]:
+def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
     """Return where each file goes; what cannot be meant is a usage error."""
     if options["as_json"]:
         if options["report"] not in (None, PIPE):
@@ -138,7 +140,7 @@ def _places(options: _Options, wish: Wish) -> Sequence[Target]:
         raise click.UsageError("standard input can be read only once")
     output = options["output"] or PIPE
     if wish.dry_run:
-        return [Target(name, PIPE) for name in options["files"]]
+        return [OutputTarget(name, PIPE) for name in options["files"]]
     if options["report"] == PIPE and output == PIPE:
         raise click.UsageError(
             "the report and the transcript cannot both go to standard output; name a file with -o"
@@ -152,19 +154,7 @@ def _places(options: _Options, wish: Wish) -> Sequence[Target]:
     return places
 
 
-def _check_report(options: _Options, places: Sequence[Target]) -> None:
-    """Refuse a report that would take the place of a transcript."""
-    report = options["report"]
-    if report is None:
-        return
-    for place in places:
-        if same_file(report, place.source):
-            raise click.UsageError(f"the report would overwrite its input, {place.source}")
-        if same_file(report, place.place):
-            raise click.UsageError(f"the report and the transcript cannot both go to {report}")
-
-
-def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
+def _one(target: OutputTarget, wish: FileCompression, engine: Engine) -> _Ending:
     """Compress one file; a failure is told at once and does not stop the others."""
     engine.reset()
     try:
@@ -177,7 +167,7 @@ def _one(target: Target, wish: Wish, engine: Engine) -> _Ending:
         tell(f"holdfast: {error}")
         return _Ending(target.source, None)
     view = screen(is_error=True)
-    view.show(drawn(source.name, compressed, view.width))
+    view.show(compressed_drawn(source.name, compressed, view.width))
     return _Ending(target.source, compressed)
 
 
@@ -198,8 +188,42 @@ def _write_reports(options: _Options, endings: Sequence[_Ending]) -> None:
     write_output(place, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode())
 
 
-def _exit_code(endings: Sequence[_Ending]) -> Exit:
-    outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
-    if outcomes & {"", "abandoned"}:
-        return Exit.FAILED
-    return Exit.NOTHING_TO_DO if outcomes == {"unchanged"} else Exit.DONE
+@dataclass(frozen=True, slots=True)
+class OutputTarget:
+    """A file to read and the place for its result."""
+
+    source: str
+    place: str
+
+
+def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
+    """Return a place for each source.
+
+    A folder, or a name that ends like one, takes files under their own names. Anything else
+    takes exactly one.
+    """
+    if output == os.devnull:
+        return [OutputTarget(source, output) for source in sources]
+    if not _is_folder(output):
+        if len(sources) > 1:
+            raise click.UsageError("several files need a folder to go to: -o FOLDER/")
+        return [OutputTarget(sources[0], output)]
+    folder = Path(output)
+    names = [Path(source).name for source in sources]
+    for name in names:
+        if name == PIPE:
+            raise click.UsageError("standard input has no name; name a file with -o")
+        if names.count(name) > 1:
+            raise click.UsageError(f"two of the files are called {name}; write them one by one")
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        OutputTarget(source, str(folder / name))
+        for source, name in zip(sources, names, strict=True)
+    ]
+
+
+def _is_folder(output: str) -> bool:
+    if output == PIPE:
+        return False
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    return output.endswith(separators) or Path(output).is_dir()

@@ -7,8 +7,8 @@ import os
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.commands import examples
+from holdfast.cli.lines import Line, Styled, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
@@ -48,7 +48,9 @@ def show(*, as_json: bool) -> None:
     rows += [(each.path, _value(each), str(each.origin)) for each in chosen]
     heading, *lines = table(rows, view.width, right=frozenset())
     styled = [_dimmed(line, each) for line, each in zip(lines, chosen, strict=True)]
-    view.show([(Span(f"file: {configuration.file}{_absence()}"),), heading, *styled])
+    exists = config_file(os.environ).exists()
+    absence = "" if exists else " (not there; holdfast config init writes it)"
+    view.show([(Styled(f"file: {configuration.file}{absence}"),), heading, *styled])
 
 
 @command.command(
@@ -61,7 +63,7 @@ def path(*, as_json: bool) -> None:
     if as_json:
         show_json({"path": str(file), "exists": file.exists()})
     else:
-        screen().show([(Span(str(file)),)])
+        screen().show([(Styled(str(file)),)])
 
 
 @command.command(
@@ -82,7 +84,7 @@ def init(*, force: bool, as_json: bool) -> None:
     if as_json:
         show_json({"path": str(file)})
     else:
-        screen().show([(Span(f"wrote {file}"),)])
+        screen().show([(Styled(f"wrote {file}"),)])
 
 
 def _value(setting: Setting) -> str:
@@ -97,9 +99,4 @@ def _as_json(setting: Setting) -> dict[str, object]:
 
 def _dimmed(line: Line, setting: Setting) -> Line:
     style = "dim" if isinstance(setting.origin, Default) else ""
-    return tuple(Span(span.text, style) for span in line)
-
-
-def _absence() -> str:
-    exists = config_file(os.environ).exists()
-    return "" if exists else " (not there; holdfast config init writes it)"
+    return tuple(Styled(span.text, style) for span in line)

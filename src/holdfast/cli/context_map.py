@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.cli.census import Census, Kind
-from holdfast.cli.lines import Line, Span, cells
+from holdfast.cli.lines import Line, Styled
+from holdfast.views.context_map import ContentKind, ContextMap
+from holdfast.views.words import cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "Frame",
@@ -22,26 +23,26 @@ __all__ = [
 ]
 
 _LETTERS = {
-    Kind.SYSTEM: "S",
-    Kind.SUMMARY: "R",
-    Kind.MEMORY: "M",
-    Kind.USER: "U",
-    Kind.ASSISTANT: "A",
-    Kind.THINKING: "H",
-    Kind.CALLS: "C",
-    Kind.RESULTS: "T",
-    Kind.IMAGES: "I",
+    ContentKind.SYSTEM: "S",
+    ContentKind.SUMMARY: "R",
+    ContentKind.MEMORY: "M",
+    ContentKind.USER: "U",
+    ContentKind.ASSISTANT: "A",
+    ContentKind.THINKING: "H",
+    ContentKind.CALLS: "C",
+    ContentKind.RESULTS: "T",
+    ContentKind.IMAGES: "I",
 }
 _COLORS = {
-    Kind.SYSTEM: "magenta",
-    Kind.SUMMARY: "bright_green",
-    Kind.MEMORY: "green",
-    Kind.USER: "bright_cyan",
-    Kind.ASSISTANT: "blue",
-    Kind.THINKING: "bright_black",
-    Kind.CALLS: "yellow",
-    Kind.RESULTS: "white",
-    Kind.IMAGES: "red",
+    ContentKind.SYSTEM: "magenta",
+    ContentKind.SUMMARY: "bright_green",
+    ContentKind.MEMORY: "green",
+    ContentKind.USER: "bright_cyan",
+    ContentKind.ASSISTANT: "blue",
+    ContentKind.THINKING: "bright_black",
+    ContentKind.CALLS: "yellow",
+    ContentKind.RESULTS: "white",
+    ContentKind.IMAGES: "red",
 }
 Mark = TypeVar("Mark")
 
@@ -59,24 +60,33 @@ class Frame:
     colored: bool = False
 
 
-def window_bar(census: Census, frame: Frame) -> list[Line]:
+def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
     """Return the kinds stacked in one bar against threshold and window."""
     room = frame.width - 4
     whole = max(frame.window, census.tokens, 1)
     used = min(max(round(census.tokens / whole * room), 1), room) if census.tokens else 0
     kinds = census.kinds
-    shares = _shared_out(kinds, used)
+    # Share columns out by weight, the largest remainders first; what exists gets one if it can.
+    total = max(sum(kinds.values()), 1)
+    exact = {kind: weight / total * used for kind, weight in kinds.items()}
+    fewest = 1 if len(kinds) <= used else 0
+    shares = {kind: max(int(share), fewest) for kind, share in exact.items()}
+    while sum(shares.values()) > used:
+        roomy = [kind for kind in shares if shares[kind] > fewest]
+        shares[max(roomy, key=lambda kind: shares[kind] - exact[kind])] -= 1
+    while sum(shares.values()) < used:
+        shares[max(shares, key=lambda kind: exact[kind] - shares[kind])] += 1
     bar = [_run(kind, shares[kind], frame) for kind in kinds]
-    bar.append(Span(_FREE * (room - used), "dim"))
+    bar.append(Styled(_FREE * (room - used), "dim"))
     place = min(round(frame.threshold / whole * room), room - 1)
     return [
-        (Span(" ["), *bar, Span("]")),
-        (Span(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
+        (Styled(" ["), *bar, Styled("]")),
+        (Styled(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
         *_overflow(census, frame, room, whole),
     ]
 
 
-def conversation_strip(census: Census, frame: Frame) -> Line:
+def conversation_strip(census: ContextMap, frame: Frame) -> Line:
     """Return the conversation from left to right, each column an equal number of tokens."""
     columns = columns_of(
         ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
@@ -84,47 +94,33 @@ def conversation_strip(census: Census, frame: Frame) -> Line:
         frame.width - 4,
     )
     runs = [_run(kind, 1, frame) for kind in columns]
-    return (Span(" ["), *joined(runs), Span("]"))
+    return (Styled(" ["), *joined(runs), Styled("]"))
 
 
-def fold_strip(census: Census, folded: frozenset[int], frame: Frame) -> Line:
+def fold_strip(census: ContextMap, folded: frozenset[int], frame: Frame) -> Line:
     """Return below the conversation which part of it would be folded and which would stay."""
     columns = columns_of(
         ((index in folded, weight) for index, weight in enumerate(census.weights)),
         census.tokens,
         frame.width - 4,
     )
-    signs = [Span("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
-    return (Span(" ["), *joined(signs), Span("]"))
+    signs = [Styled("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
+    return (Styled(" ["), *joined(signs), Styled("]"))
 
 
-def legend(census: Census, frame: Frame) -> list[Line]:
+def legend(census: ContextMap, frame: Frame) -> list[Line]:
     """Return the kinds with their letters, tokens and shares."""
     lines: list[Line] = []
     total = max(census.tokens, 1)
     for kind, tokens in census.kinds.items():
         sign = _run(kind, 1, frame)
         share = f"{tokens / total:.1%}"
-        lines.append((Span("  "), sign, Span(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
+        lines.append((Styled("  "), sign, Styled(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
     return lines
 
 
-def _run(kind: Kind, count: int, frame: Frame) -> Span:
-    return Span((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
-
-
-def _shared_out(weights: Mapping[Kind, int], columns: int) -> dict[Kind, int]:
-    """Share columns out by weight, the largest remainders first; what exists gets one if it can."""
-    total = max(sum(weights.values()), 1)
-    exact = {kind: weight / total * columns for kind, weight in weights.items()}
-    fewest = 1 if len(weights) <= columns else 0
-    given = {kind: max(int(share), fewest) for kind, share in exact.items()}
-    while sum(given.values()) > columns:
-        roomy = [kind for kind in given if given[kind] > fewest]
-        given[max(roomy, key=lambda kind: given[kind] - exact[kind])] -= 1
-    while sum(given.values()) < columns:
-        given[max(given, key=lambda kind: exact[kind] - given[kind])] += 1
-    return given
+def _run(kind: ContentKind, count: int, frame: Frame) -> Styled:
+    return Styled((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
 
 
 def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:
@@ -144,12 +140,12 @@ def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> lis
     return [max(tally, key=tally.__getitem__) for tally in tallies if tally]
 
 
-def joined(spans: Sequence[Span]) -> list[Span]:
+def joined(spans: Sequence[Styled]) -> list[Styled]:
     """Join neighbors that look the same, so that a terminal gets few color changes."""
-    found: list[Span] = []
+    found: list[Styled] = []
     for span in spans:
         if found and found[-1].style == span.style:
-            found[-1] = Span(found[-1].text + span.text, span.style)
+            found[-1] = Styled(found[-1].text + span.text, span.style)
         else:
             found.append(span)
     return found
@@ -162,8 +158,8 @@ def _pointer(label: str, column: int, width: int) -> str:
     return f"{label} ^".rjust(column + 1)
 
 
-def _overflow(census: Census, frame: Frame, room: int, whole: int) -> list[Line]:
+def _overflow(census: ContextMap, frame: Frame, room: int, whole: int) -> list[Line]:
     if census.tokens <= frame.window:
         return []
     place = min(round(frame.window / whole * room), room - 1)
-    return [(Span(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]
+    return [(Styled(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.check import State
-from holdfast.cli.checks import checks
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.lines import Line, Span, counted
+from holdfast.cli.lines import Line, Styled
 from holdfast.cli.screen import screen, show_json, tell
+from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_STYLES = {State.OK: "bold green", State.WARN: "bold yellow", State.FAIL: "bold red"}
+_STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckState.FAIL: "bold red"}
 
 
 @click.command(
@@ -49,62 +48,60 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
     if repair:
         settings = configuration({"profile": profile}).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
-        return _repair(file, as_json=as_json)
+        if not file.exists():
+            tell(f"there is nothing to repair: {file} does not exist")
+            return Exit.NOTHING_TO_DO
+        # Imported only here: checks that touch no store need no SQLite.
+        from holdfast.wiring.upkeep import repair_file
+
+        found = repair_file(file)
+        if as_json:
+            show_json(
+                {
+                    "file": str(file),
+                    "healthy": not found.health.problems and not found.missing,
+                    "problems": list(found.problems),
+                    "done": list(found.done),
+                    "left": list(found.health.problems),
+                    "sessions": found.health.sessions,
+                    "messages": found.health.messages,
+                    "missing": found.missing,
+                    "bytes": found.health.bytes,
+                }
+            )
+        else:
+            screen().show(_drawn(file, found))
+        return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
     found = checks(os.environ, [profile] if profile else [], offline=offline)
-    healthy = not any(each.state is State.FAIL for each in found)
+    healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
         return Exit.DONE if healthy else Exit.FAILED
     lines: list[Line] = []
     for each in found:
         lines.append(
-            (Span(f"{each.state:<5}", _STYLES[each.state]), Span(f"{each.name}: {each.words}"))
+            (
+                Styled(f"{each.state:<5}", _STYLES[each.state]),
+                Styled(f"{each.name}: {each.words}"),
+            )
         )
         if each.advice:
-            lines.append((Span(f"     {each.advice}", "dim"),))
+            lines.append((Styled(f"     {each.advice}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
-
-
-def _repair(file: Path, *, as_json: bool) -> Exit:
-    if not file.exists():
-        tell(f"there is nothing to repair: {file} does not exist")
-        return Exit.NOTHING_TO_DO
-    # Imported only here: checks that touch no store need no SQLite.
-    from holdfast.wiring.upkeep import repair_file
-
-    found = repair_file(file)
-    if as_json:
-        show_json({"file": str(file), **_fields(found)})
-    else:
-        screen().show(_drawn(file, found))
-    return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
-
-
-def _fields(found: Repaired) -> dict[str, object]:
-    return {
-        "healthy": not found.health.problems and not found.missing,
-        "problems": list(found.problems),
-        "done": list(found.done),
-        "left": list(found.health.problems),
-        "sessions": found.health.sessions,
-        "messages": found.health.messages,
-        "missing": found.missing,
-        "bytes": found.health.bytes,
-    }
 
 
 def _drawn(file: Path, found: Repaired) -> list[Line]:
     health = found.health
     size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
-    lines: list[Line] = [(Span("found ", "yellow"), Span(each)) for each in found.problems]
-    lines += [(Span("done  ", "green"), Span(each)) for each in found.done]
-    lines += [(Span("left  ", "bold red"), Span(each)) for each in health.problems]
+    lines: list[Line] = [(Styled("found ", "yellow"), Styled(each)) for each in found.problems]
+    lines += [(Styled("done  ", "green"), Styled(each)) for each in found.done]
+    lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
     if not found.problems:
-        lines.append((Span("ok    ", "bold green"), Span(f"{file}: nothing is wrong; {size}")))
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
     elif found.missing:
         lost = f"{counted(found.missing, 'message')} could not be read; {size} are left"
-        lines.append((Span("lost  ", "bold red"), Span(f"{file}: {lost}")))
+        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}")))
     elif not health.problems:
-        lines.append((Span("ok    ", "bold green"), Span(f"{file}: all is readable; {size}")))
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     return lines

@@ -12,7 +12,7 @@ from tempfile import mkstemp
 from typing import TYPE_CHECKING, cast
 
 from holdfast.agent_files.files import begins_database, reason_of
-from holdfast.cli.streams import Unusable, input_bytes, output_bytes
+from holdfast.cli.screen import Unusable, input_bytes, output_bytes
 from holdfast.errors import HoldfastError, MissingExtra
 
 if TYPE_CHECKING:

@@ -1,33 +1,45 @@
-"""Flags that are settings: checked by the table of keys, and named as the origin of a value."""
+"""Flags that several commands have: settings checked by the table of keys, moments, consent."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from holdfast.cli.lines import crop
+from holdfast.cli.screen import tell
 from holdfast.config import KEYS, Flag, Setting, load, read_text
 from holdfast.errors import ConfigError
+from holdfast.views.words import crop
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
     from holdfast.config import Configuration, Key
 
 __all__ = [
     "SETTING_NAMES",
+    "agreed",
     "configuration",
     "conversation_flag",
+    "json_flag",
+    "now_ms",
+    "parse_moment",
     "profile_flag",
+    "read_moment",
     "serving_flags",
+    "session_argument",
     "setting_flags",
     "summarizer_flag",
+    "yes_flag",
 ]
 
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[Wrapped], Wrapped]
-
 _FLAGS: dict[str, tuple[str, str, str]] = {
     "model_name": ("--model", "model.name", "The conversation's model; sizes the estimate."),
     "context_length": ("--context-length", "model.context_length", "The model's window in tokens."),
@@ -63,6 +75,9 @@ _SUMMARIZER = "auxiliary.compression.model"
 _NO_MODEL = frozenset({"deterministic", "none"})
 _LONGEST_SHOWN = 40
 _METAVARS = {int: "N", float: "F", str: "NAME"}
+yes_flag = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+session_argument = click.argument("name", metavar="ID")
 
 
 class _SettingType(click.ParamType[Setting]):
@@ -145,3 +160,70 @@ def configuration(options: Mapping[str, object], summarizer: str | None = None) 
         model = None if summarizer in _NO_MODEL else summarizer
         flags.append(Setting(_SUMMARIZER, model, Flag(_WRITER)))
     return load(os.environ, flags)
+
+
+def agreed(*questions: str, yes: bool) -> bool:
+    """Ask each question, and say whether all were answered with yes.
+
+    Raises:
+        click.UsageError: when there is no terminal to ask on and `--yes` was not given.
+    """
+    if yes:
+        return True
+    # The interpreter has None for a standard input that was closed at its start.
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise click.UsageError("nobody can be asked here; say --yes to go ahead")
+    if all(click.confirm(each, err=True) for each in questions):
+        return True
+    tell("nothing was done")
+    return False
+
+
+def parse_moment(text: str, now_ms: int, *, end: bool = False) -> int:
+    """Return the moment that a text means, in milliseconds since the epoch.
+
+    Dates without a zone are local. Counts such as `7d` and `12h` go back from now.
+
+    Args:
+        text: What was written, such as `2026-11-15`, `7d` or `yesterday`.
+        now_ms: The time that it is now.
+        end: Whether a day, month or year means its last moment, as `--until` wants it.
+
+    Raises:
+        click.BadParameter: when the text means no moment; it says what can be read.
+    """
+    # Imported only here: most commands read no time.
+    from holdfast.recall.moments import MOMENTS, moment
+
+    try:
+        now = datetime.fromtimestamp(now_ms / 1000).astimezone()
+        found = moment(text, now, end=end)
+        if found is not None:
+            return round(found.timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        # A year that the machine's clock does not know.
+        pass
+    raise click.BadParameter(f"{text[:_LONGEST_SHOWN]!r} is no time; write {MOMENTS}")
+
+
+def read_moment(
+    *, end: bool = False
+) -> Callable[[click.Context, click.Parameter, str | None], int | None]:
+    """Return a callback that makes milliseconds of an option's text."""
+
+    def read(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+        if text is None:
+            return None
+        try:
+            return parse_moment(text, now_ms(), end=end)
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, context, option) from None
+
+    return read
+
+
+def now_ms() -> int:
+    """Return the time that it is now."""
+    from holdfast.system.system_clock import SystemClock
+
+    return SystemClock().moment()

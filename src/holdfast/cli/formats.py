@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.lines import Line, Styled, table
 from holdfast.cli.screen import screen, show_json
 from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from holdfast.agent_files.opening import Look
 
 __all__ = ["command"]
@@ -39,7 +36,22 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     exit code is then 1 when one of them cannot be read, and 3 when none is in a known format.
     """
     if files:
-        return _recognized(files, as_json=as_json)
+        # Imported only here: the list needs no file.
+        from holdfast.agent_files.opening import Closed, Found, Reading, examine
+        from holdfast.cli.reading import named_files
+
+        with named_files(files) as find:
+            walk = find()
+            looks = [examine(file, Reading()) for file in walk.files]
+        entries = [_fields(look) for look in looks]
+        entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
+        if as_json:
+            show_json(entries)
+        else:
+            screen().show([_line(each) for each in entries])
+        if walk.refused or any(isinstance(look, Closed) for look in looks):
+            return Exit.FAILED
+        return Exit.DONE if any(isinstance(look, Found) for look in looks) else Exit.NOTHING_TO_DO
     if as_json:
         show_json(
             [
@@ -63,25 +75,6 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     return Exit.DONE
 
 
-def _recognized(names: Sequence[str], *, as_json: bool) -> Exit:
-    # Imported only here: the list needs no file.
-    from holdfast.agent_files.opening import Closed, Found, Reading, examine
-    from holdfast.cli.reading import named_files
-
-    with named_files(names) as find:
-        walk = find()
-        looks = [examine(file, Reading()) for file in walk.files]
-    entries = [_fields(look) for look in looks]
-    entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
-    if as_json:
-        show_json(entries)
-    else:
-        screen().show([_line(each) for each in entries])
-    if walk.refused or any(isinstance(look, Closed) for look in looks):
-        return Exit.FAILED
-    return Exit.DONE if any(isinstance(look, Found) for look in looks) else Exit.NOTHING_TO_DO
-
-
 def _fields(look: Look) -> dict[str, object]:
     from holdfast.agent_files.opening import Found
 
@@ -102,6 +95,10 @@ def _unreadable(file: str, reason: str) -> dict[str, object]:
 def _line(entry: dict[str, object]) -> Line:
     file, name, reason = entry["file"], entry["format"], entry["reason"]
     if name is None:
-        return (Span(f"{file}: "), Span(_UNKNOWN, "bold yellow"), Span(f": {reason}"))
+        return (
+            Styled(f"{file}: "),
+            Styled(_UNKNOWN, "bold yellow"),
+            Styled(f": {reason}"),
+        )
     sure = f" ({entry['confidence']:.1f}): {reason}"
-    return (Span(f"{file}: "), Span(str(name), "bold green"), Span(sure))
+    return (Styled(f"{file}: "), Styled(str(name), "bold green"), Styled(sure))

@@ -5,36 +5,50 @@ from __future__ import annotations
 import os
 import time
 from contextlib import ExitStack, closing
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 from holdfast.agent_files.finding import find_in_places
-from holdfast.agent_files.opening import AUTO
-from holdfast.cli.consent import agreed, yes_flag
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.agent_files.opening import AUTO, Closed, FileWatch, Found, Passed, Reading, gather
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
-from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.import_result import Imported
-from holdfast.cli.import_running import Wanted, follow, import_once
-from holdfast.cli.import_view import drawn, drawn_offer, drawn_places
-from holdfast.cli.lines import counted
+from holdfast.cli.flags import agreed, configuration, now_ms, profile_flag, yes_flag
+from holdfast.cli.import_report import (
+    ImportReport,
+    offer_drawn,
+    places_drawn,
+    problems_drawn,
+    report_drawn,
+)
+from holdfast.cli.progress import meter_for
 from holdfast.cli.reading import named_files
-from holdfast.cli.screen import screen, show_json, tell
-from holdfast.cli.streams import error_text
-from holdfast.cli.times import now_ms
+from holdfast.cli.screen import error_text, screen, show_json, tell
 from holdfast.formats import FORMATS
-from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake, collecting_seldom, places_here, rehearsal
-from holdfast.wiring.stores import store_file, store_of
+from holdfast.transfer import Count, ImportTally
+from holdfast.views.words import clean, counted
+from holdfast.wiring.import_job import (
+    ImportJob,
+    ImportStatus,
+    collecting_seldom,
+    places_here,
+    rehearsal,
+)
+from holdfast.wiring.import_pool import ImportPool
+from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Unpack
 
     from holdfast.agent_files.finding import File, Walk
+    from holdfast.agent_files.opening import Look
+    from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
+    from holdfast.wiring.import_job import ImportResult
 
 __all__ = ["command"]
 
@@ -118,7 +132,7 @@ def command(**options: Unpack[_Options]) -> Exit:
         show_json(imported.as_json(everything=options["verbose"]))
     else:
         view = screen()
-        lines = drawn(
+        lines = report_drawn(
             imported,
             view.width,
             verbose=options["verbose"],
@@ -145,13 +159,13 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
     if not found:
         if options["as_json"]:
             looked_at = [str(place.path) for place in places]
-            show_json({**Imported().as_json(everything=False), "places": looked_at})
+            show_json({**ImportReport().as_json(everything=False), "places": looked_at})
             return None
         tell("no sessions of other agents were found; these places were looked at:")
-        view.show(drawn_places(places, width))
+        view.show(places_drawn(places, width))
         return None
     if not options["as_json"]:
-        view.show(drawn_offer(found, width, now_ms()))
+        view.show(offer_drawn(found, width, now_ms()))
         if others := sum(walk.others for _, walk in walks):
             tell(f"other files there that do not look like sessions: {others:,}")
     count = sum(len(files) for _, files in found)
@@ -162,40 +176,40 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
     return lambda: find_in_places(places if options["watch"] else chosen)
 
 
-def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imported:
+def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> ImportReport:
     started = time.perf_counter()
-    place, rehearsed = settings.store, options["dry_run"]
-    is_bound = rehearsed and store_file(place.url, place.profile, os.environ).exists()
+    rehearsed = options["dry_run"]
+    is_bound = rehearsed and _is_there(settings)
     with ExitStack() as stack:
         stack.enter_context(collecting_seldom())
         if options["watch"]:
-            return follow(find, _wanted(stack, options, settings))
+            return follow(find, _plan(stack, options, settings))
         walk = find()
-        crew = stack.enter_context(Crew(settings, options["jobs"]))
+        pool = stack.enter_context(ImportPool(settings, options["jobs"]))
         if not rehearsed:
-            crew.start_early(walk.files)
-        wanted = _wanted(stack, options, settings)
+            pool.start_early(walk.files)
+        wanted = _plan(stack, options, settings)
         if not rehearsed:
             # Its processes end before the store is closed here, which moves all into one file.
-            wanted = replace(wanted, crew=stack.enter_context(crew))
+            wanted = replace(wanted, pool=stack.enter_context(pool))
         imported = import_once(walk, wanted, started)
     return replace(imported, is_bound=is_bound)
 
 
-def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
+def _plan(stack: ExitStack, options: _Options, settings: Settings) -> ImportPlan:
     """Open the store, or one that goes away where nothing is to be stored."""
-    place, rehearsed, name = settings.store, options["dry_run"], options["format_name"]
-    intake = None
-    if not rehearsed or store_file(place.url, place.profile, os.environ).exists():
+    rehearsed, name = options["dry_run"], options["format_name"]
+    job = None
+    if not rehearsed or _is_there(settings):
         store = stack.enter_context(closing(store_of(settings, os.environ)))
-        intake = Intake(store, settings, live=options["watch"])
+        job = ImportJob(store, settings, live=options["watch"])
     # Whoever names a format wants the files read as that, however they were read before.
-    is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
-    if intake is None or rehearsed:
-        intake = stack.enter_context(rehearsal(settings))
-    return Wanted(
-        intake.take,
-        intake.join,
+    is_known = job.is_known if job is not None and name == AUTO else _is_unknown
+    if job is None or rehearsed:
+        job = stack.enter_context(rehearsal(settings))
+    return ImportPlan(
+        job.take,
+        job.join,
         is_known,
         name,
         options["interval"],
@@ -203,5 +217,204 @@ def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
     )
 
 
+def _is_there(settings: Settings) -> bool:
+    """Say whether opening the store would find one rather than make one."""
+    place = settings.store
+    file = file_behind(place.url, place.profile, os.environ)
+    return file is None or file.exists()
+
+
 def _is_unknown(_: File) -> bool:
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """How the import is to run."""
+
+    take: Callable[[Found], ImportResult]
+    """Takes what was found."""
+    join: Callable[[Iterable[ImportResult]], None]
+    """Brings together what several processes took."""
+    is_known: Callable[[File], bool]
+    """Says which files need not be looked at."""
+    format: str
+    interval: float
+    """Seconds between two looks at files that are followed."""
+    silent: bool
+    """Whether nothing is shown before it has ended."""
+    pool: ImportPool | None = None
+    """Takes many files at once; not those that are followed."""
+
+
+def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
+    """Take everything that is there.
+
+    Args:
+        walk: What was found.
+        wanted: How the import is to run.
+        started: When the search for it began.
+    """
+    with meter_for(silent=wanted.silent) as meter:
+        taking = ImportRun(wanted.take, meter)
+        known = [file for file in walk.files if wanted.is_known(file)]
+        seen = set(known)
+        fresh = [file for file in walk.files if file not in seen]
+        reading = Reading(format=wanted.format, seen=meter.advance)
+        try:
+            if wanted.pool is None:
+                taking.take_all(gather(fresh, reading))
+            else:
+                wanted.pool.start(fresh)
+                looks = gather(fresh, reading, wanted.pool.examine)
+                wanted.join(taking.take_all(looks, wanted.pool))
+        except KeyboardInterrupt:
+            tell("what was read so far is stored; the same command goes on from there")
+            raise
+    return taking.result(walk, known, time.perf_counter() - started)
+
+
+def follow(
+    find: Callable[[], Walk], wanted: ImportPlan, sleep: Callable[[float], None] = time.sleep
+) -> ImportReport:
+    """Take everything, and then whatever is added, until somebody presses Ctrl-C."""
+    started = time.perf_counter()
+    walk = find()
+    known = [file for file in walk.files if wanted.is_known(file)]
+    if not wanted.silent:
+        tell(f"following {counted(len(walk.files), 'file')}; Ctrl-C ends it")
+    with meter_for(silent=wanted.silent) as meter:
+        taking = ImportRun(wanted.take, meter)
+        reading = Reading(format=wanted.format, live=True, seen=meter.advance)
+        watch = FileWatch(find, reading, known)
+        try:
+            done = taking.take_all(watch.look())
+            # In one line what was there, however many files that are.
+            if not wanted.silent:
+                brought = [taken for taken in done if taken.status is ImportStatus.IMPORTED]
+                files = sum(len(taken.found.files) for taken in brought)
+                count = sum(taken.tally.count.messages for taken in brought)
+                tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
+                _show_troubles(done)
+            while True:
+                sleep(wanted.interval)
+                if looks := watch.look():
+                    _show_added(taking.take_all(looks), wanted)
+        except KeyboardInterrupt:
+            pass
+    return taking.result(walk, known, time.perf_counter() - started)
+
+
+def _show_added(done: Sequence[ImportResult], wanted: ImportPlan) -> None:
+    if wanted.silent:
+        return
+    for taken in done:
+        if taken.status is ImportStatus.IMPORTED:
+            count = counted(taken.tally.count.messages, "message")
+            tell(f"{count} from {taken.found.files[0].shown}")
+    _show_troubles(done)
+
+
+def _show_troubles(done: Sequence[ImportResult]) -> None:
+    if lines := problems_drawn(ImportReport(taken=tuple(done))):
+        screen(is_error=True).show(lines)
+
+
+class ImportRun:
+    """An import while it goes on; whenever it is stopped, what was taken is known."""
+
+    def __init__(self, take: Callable[[Found], ImportResult], meter: ProgressMeter) -> None:
+        """Take who takes a find, and who shows how far it is."""
+        self._take = take
+        self._meter = meter
+        self._taken: dict[Path, ImportResult] = {}
+        self._others: dict[Path, Passed | Closed] = {}
+
+    def take_all(self, looks: Sequence[Look], pool: ImportPool | None = None) -> list[ImportResult]:
+        """Take what was found, and return what became of it; what happened before is kept.
+
+        The problems that are returned are those that were not returned before.
+
+        Args:
+            looks: What files are.
+            pool: Takes many at once, where that is faster.
+        """
+        finds = [look for look in looks if isinstance(look, Found)]
+        self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
+        self._meter.begin(sum(found.size for found in finds))
+        together = None if pool is None else pool.take(finds, self._take)
+        done = list(map(self._one, finds) if together is None else self._all(finds, together))
+        self._meter.end()
+        return done
+
+    def result(self, walk: Walk, known: Sequence[File], seconds: float) -> ImportReport:
+        """Return everything that has happened.
+
+        Args:
+            walk: What was found first.
+            known: The files of it that nobody had to look at then.
+            seconds: How long it took.
+        """
+        taken = tuple(self._taken.values())
+        others = self._others.values()
+        seen = {file.path for each in taken for file in each.found.files} | self._others.keys()
+        return ImportReport(
+            taken=taken,
+            passed=tuple(each for each in others if isinstance(each, Passed)),
+            closed=tuple(each for each in others if isinstance(each, Closed)),
+            refused=walk.refused,
+            known=tuple(file for file in known if file.path not in seen),
+            seconds=seconds,
+            tally=_together([each.tally for each in taken]),
+        )
+
+    def _all(
+        self, finds: Sequence[Found], together: Iterator[ImportResult]
+    ) -> Iterator[ImportResult]:
+        """Keep what is done in any order, and return it in the order of the finds."""
+        done: dict[Path, ImportResult] = {}
+        for taken in together:
+            self._show(taken.found)
+            done[taken.found.files[0].path] = taken
+        return (self._kept(done[found.files[0].path]) for found in finds)
+
+    def _one(self, found: Found) -> ImportResult:
+        self._show(found)
+        return self._kept(self._take(found))
+
+    def _show(self, found: Found) -> None:
+        self._meter.next(clean(Path(found.files[0].shown).name), found.size)
+
+    def _kept(self, taken: ImportResult) -> ImportResult:
+        path = taken.found.files[0].path
+        self._others.pop(path, None)
+        before = self._taken.get(path)
+        if before is None:
+            self._taken[path] = taken
+            return taken
+        # What became of a file that was looked at again, because it changed.
+        # One that is as it was when it was imported is not read, and tells nothing.
+        latest = before if taken.tally == ImportTally() else taken
+        tally = replace(_together([before.tally, taken.tally]), problems=latest.tally.problems)
+        idle = taken.status in (ImportStatus.UNCHANGED, ImportStatus.EMPTY)
+        status = before.status if idle else taken.status
+        self._taken[path] = replace(taken, tally=tally, status=status)
+        old = frozenset(before.tally.problems)
+        fresh = tuple(each for each in taken.tally.problems if each not in old)
+        return replace(taken, tally=replace(taken.tally, problems=fresh))
+
+
+def _together(tallies: Sequence[ImportTally]) -> ImportTally:
+    """Add tallies up, each session once; one by one would copy the first of them every time."""
+    made = tuple(chain.from_iterable(each.sessions for each in tallies))
+    known = set(made)
+    grown = dict.fromkeys(chain.from_iterable(each.grown for each in tallies))
+    return ImportTally(
+        sessions=made,
+        grown=tuple(id_ for id_ in grown if id_ not in known),
+        unchanged=tuple(dict.fromkeys(chain.from_iterable(each.unchanged for each in tallies))),
+        branches=sum(each.branches for each in tallies),
+        count=sum((each.count for each in tallies), Count()),
+        skipped=tuple(chain.from_iterable(each.skipped for each in tallies)),
+        problems=tuple(chain.from_iterable(each.problems for each in tallies)),
+    )

@@ -6,32 +6,20 @@ whatever tools printed, so every character that a terminal could obey is taken o
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from holdfast.views.words import cells, clean, crop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-__all__ = [
-    "Line",
-    "Span",
-    "cells",
-    "clean",
-    "counted",
-    "crop",
-    "crop_middle",
-    "plain",
-    "table",
-    "wrapped",
-]
-
-_ELLIPSIS = "…"
-_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+__all__ = ["Line", "Styled", "crop_middle", "plain", "table", "wrapped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Styled:
     """Some words, and how they are to look; safe to print whatever they are."""
 
     text: str
@@ -42,43 +30,7 @@ class Span:
         object.__setattr__(self, "text", clean(self.text))
 
 
-Line: TypeAlias = tuple[Span, ...]
-
-
-def clean(text: str) -> str:
-    """Return the text on one line without control characters."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        " " if sign in "\t\r\n" else "" if unicodedata.category(sign) in _UNSAFE else sign
-        for sign in text
-    )
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, such as `1 message` and `2,000 messages`."""
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {many or f'{one}s'}"
-
-
-def cells(text: str) -> int:
-    """Return how many columns of a terminal the text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_cells, text))
-
-
-def crop(text: str, width: int) -> str:
-    """Return the text in at most `width` columns, with an ellipsis where it was cut."""
-    if cells(text) <= width:
-        return text
-    room = max(width - 1, 0)
-    kept: list[str] = []
-    for sign in text:
-        room -= _cells(sign)
-        if room < 0:
-            break
-        kept.append(sign)
-    return "".join(kept).rstrip() + _ELLIPSIS
+Line: TypeAlias = tuple[Styled, ...]
 
 
 def crop_middle(text: str, width: int) -> str:
@@ -116,7 +68,7 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[
             _padded(crop(cell, widths[place]), widths[place], right=place in right)
             for place, cell in enumerate(row)
         ]
-        found.append((Span("  " + "  ".join(padded), "" if number else "bold"),))
+        found.append((Styled("  " + "  ".join(padded), "" if number else "bold"),))
     return found
 
 
@@ -141,9 +93,3 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def _padded(text: str, width: int, *, right: bool) -> str:
     space = " " * (width - cells(text))
     return space + text if right else text + space
-
-
-def _cells(sign: str) -> int:
-    if unicodedata.combining(sign):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.lines import Line, Span, table
+from holdfast.cli.commands import examples
+from holdfast.cli.lines import Line, Styled, table
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:
-    from holdfast.providers.model_files import Found, Model
+    from holdfast.providers.model_files import FoundModel, Model
 
 __all__ = ["command"]
 
@@ -71,11 +71,11 @@ def pulled(*, name: str, as_json: bool) -> None:
         show_json({**_fields(model, found), "fetched": before is None})
         return
     words = "wrote" if before is None else "already here:"
-    lines: list[Line] = [(Span(f"{words} {file}"),) for file in found.files]
+    lines: list[Line] = [(Styled(f"{words} {file}"),) for file in found.files]
     screen().show(lines)
 
 
-def _fields(model: Model, found: Found | None) -> dict[str, object]:
+def _fields(model: Model, found: FoundModel | None) -> dict[str, object]:
     return {
         "name": model.name,
         "purpose": model.purpose,
@@ -91,7 +91,7 @@ def _size(model: Model) -> str:
     return f"{model.size / 1_000_000:.0f} MB"
 
 
-def _where(model: Model, found: Found | None) -> str:
+def _where(model: Model, found: FoundModel | None) -> str:
     match found:
         case None:
             return f"not here; holdfast models pull {model.name}"

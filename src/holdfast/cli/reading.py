@@ -14,7 +14,7 @@ import click
 from holdfast.agent_files.files import begins_database
 from holdfast.agent_files.finding import find_files
 from holdfast.cli.files import PIPE, about, input_stream, read_input
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
 from holdfast.formats.reading import pick, read_all
 from holdfast.wiring.documents import database_documents, folder_documents, unpacked
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Walk
     from holdfast.formats import Document
 
-__all__ = ["Opened", "named_files", "open_input"]
+__all__ = ["OpenedInput", "named_files", "open_input"]
 
 _BEGINNING = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedInput:
     """Something that was read."""
 
     name: str
@@ -51,22 +51,22 @@ class Opened:
         return pick(documents, conversation, name=format_name)
 
 
-def open_input(name: str, format_name: str) -> Opened:
+def open_input(name: str, format_name: str) -> OpenedInput:
     """Read a file, or standard input for `-`, or all files of a folder that make up one session.
 
     Raises:
         HoldfastError: when it cannot be read; the message names it.
     """
     if name != PIPE and Path(name).is_dir():
-        return Opened(name, None, folder_documents(Path(name), format_name))
+        return OpenedInput(name, None, folder_documents(Path(name), format_name))
     if name != PIPE and _is_database(name):
         with about(name):
-            return Opened(name, None, database_documents(Path(name)))
+            return OpenedInput(name, None, database_documents(Path(name)))
     source = read_input(name)
     if begins_database(source.content):
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
     with about(source.name):
-        return Opened(source.name, unpacked(source.content))
+        return OpenedInput(source.name, unpacked(source.content))
 
 
 @contextmanager

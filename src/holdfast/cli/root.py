@@ -14,14 +14,11 @@ from typing import NoReturn, cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.lazy_group import LazyGroup
-from holdfast.cli.screen import tell
-from holdfast.cli.streams import flush_output, forgive
+from holdfast.cli.commands import Exit, LazyGroup, examples
+from holdfast.cli.screen import flush_output, forgive, tell
 from holdfast.errors import HoldfastError
 
-__all__ = ["COMMANDS", "Root", "root"]
+__all__ = ["COMMANDS", "RootGroup", "root"]
 
 COMMANDS: dict[str, str] = {
     "sample": "Compact a bundled session, and show what happened.",
@@ -45,7 +42,7 @@ _MODULES = {"import": "import_command"}
 """Where a command is whose name no module can have."""
 
 
-class Root(LazyGroup):
+class RootGroup(LazyGroup):
     """The group of all commands, with the error boundary around them."""
 
     def main(self, *args: object, **extra: object) -> NoReturn:
@@ -65,7 +62,11 @@ def _ended(run: Callable[[], object]) -> int:
         tell(*error.format_message().splitlines())
         return Exit.USAGE
     except click.UsageError as error:
-        return _misused(error)
+        context = error.ctx
+        tell(f"holdfast: {_sentence(error.format_message())}")
+        if context is not None:
+            tell(f"Try: {context.command_path} --help")
+        return Exit.USAGE
     except click.ClickException as error:
         return _failed(error.format_message())
     except (click.Abort, KeyboardInterrupt):
@@ -78,7 +79,9 @@ def _ended(run: Callable[[], object]) -> int:
         return _failed(str(error), error)
     except OSError as error:
         _let_go_of_output()
-        return _failed(_words(error), error)
+        named = f"{error.filename}: " if error.filename else ""
+        words = f"{named}{(error.strerror or str(error)).lower()}"
+        return _failed(words, error)
     except Exception as error:  # noqa: BLE001 - the outermost edge
         return _failed(
             f"an unexpected {type(error).__name__}: {error}. This is a bug in holdfast; please "
@@ -86,14 +89,6 @@ def _ended(run: Callable[[], object]) -> int:
             error,
         )
     return code if isinstance(code, int) else Exit.DONE
-
-
-def _misused(error: click.UsageError) -> int:
-    context = error.ctx
-    tell(f"holdfast: {_sentence(error.format_message())}")
-    if context is not None:
-        tell(f"Try: {context.command_path} --help")
-    return Exit.USAGE
 
 
 def _failed(message: str, error: BaseException | None = None) -> int:
@@ -108,11 +103,6 @@ def _failed(message: str, error: BaseException | None = None) -> int:
 def _sentence(message: str) -> str:
     """Return a message without the full stop that libraries differ about."""
     return message.strip().removesuffix(".")
-
-
-def _words(error: OSError) -> str:
-    named = f"{error.filename}: " if error.filename else ""
-    return f"{named}{(error.strerror or str(error)).lower()}"
 
 
 def _let_go_of_output() -> None:
@@ -145,7 +135,7 @@ serve the other shells.
 
 
 @click.group(
-    cls=Root,
+    cls=RootGroup,
     lines=COMMANDS,
     load=_load,
     epilog=f"{_EXAMPLES}\n{_NOTES}",

@@ -6,27 +6,56 @@ moves a billing service onto one retry policy, over more than two hundred messag
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.sample_view import Showing, drawn
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.compressing import figures
+from holdfast.cli.context_map import Frame, legend, window_bar
+from holdfast.cli.lines import Styled, wrapped
 from holdfast.cli.screen import screen, show_json
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
 from holdfast.formats import read
+from holdfast.summary import read_checkpoint
+from holdfast.tokens import Scale
+from holdfast.transcript import one_line
+from holdfast.views.context_map import context_map
+from holdfast.views.messages import record_sections
+from holdfast.views.words import counted, crop
 from holdfast.wiring import engine_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import OutputScreen
+    from holdfast.compaction import CompactionReport, Policy
     from holdfast.transcript import Transcript
 
 __all__ = ["command", "sample_session"]
 
 _WINDOW = 40_000
 """A small window, so that the session is due: agents fill one of 200,000 the same way."""
+_ENTRIES = 4
+"""How many entries of a section are shown when not everything is."""
+_FIRST, _LAST = 2, 1
+"""How many lines of an entry are shown then: the ask, what was done first, how it ended."""
+_ROWS = 2
+"""How many rows of the screen such a line may take."""
+_MARGIN = "    "
+_BEGINNING, _END = 3, 4
+"""How many messages of the window are shown from its ends."""
+_MORE = "holdfast sample --full"
+_ON_OWN_FILES = {
+    "holdfast compress session.json": "does the same with a session of yours",
+    "holdfast import": "brings in the sessions of your agents",
+}
+_WAYS_ON = {_MORE: "shows the whole record", **_ON_OWN_FILES}
+"""What to do next, shown at the end."""
 
 
 @click.command("sample", epilog=examples("holdfast sample", "holdfast sample --full | less"))
@@ -45,7 +74,7 @@ def command(*, full: bool, as_json: bool) -> Exit:
         show_json(report.as_json())
         return Exit.DONE
     view = screen()
-    view.show(drawn(Showing(before, report, engine.policy), view, full=full))
+    view.show(sample_drawn(SampleRun(before, report, engine.policy), view, full=full))
     return Exit.DONE
 
 
@@ -53,6 +82,112 @@ def sample_session() -> Transcript:
     """Return the bundled session."""
     content = files("holdfast.cli").joinpath("sample_session.json").read_bytes()
     return read(content, format="openai").transcript
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRun:
+    """A compaction to be shown."""
+
+    before: Transcript
+    report: CompactionReport
+    policy: Policy
+
+
+def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) -> list[Line]:
+    """Return everything that is shown."""
+    after = showing.report.result.transcript
+    policy = showing.policy
+    frame = Frame(policy.context_length, policy.threshold_tokens, view.width, view.colored)
+    lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
+    lines += [*_record(after, view.width, full=full), ()]
+    lines += [(Styled("what the model sees now", "bold"),), *_shape(after, view.width), ()]
+    lines += [(Styled("what happened", "bold"),), *figures(showing.report, view.width), ()]
+    lines += [
+        (Styled(f"  {command:<32}", "cyan"), Styled(about))
+        for command, about in (_ON_OWN_FILES if full else _WAYS_ON).items()
+    ]
+    return lines
+
+
+def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:
+    census = context_map(transcript, Scale())
+    yield (
+        Styled(label, "bold"),
+        Styled(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
+        Styled(f", {census.tokens / frame.window:.0%} of a window of {frame.window:,}"),
+    )
+    yield from window_bar(census, frame)
+    yield from legend(census, frame)
+    yield ()
+
+
+def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
+    """Yield the record that stands for what was folded, section by section."""
+    summary = next((message.summary for message in after if message.summary), None)
+    if summary is None:
+        return
+    rest = "" if full else " (in part)"
+    yield (
+        Styled("the record", "bold green"),
+        Styled(f" that stands for what was folded{rest}"),
+    )
+    for heading, entries in record_sections(read_checkpoint(summary.text)):
+        yield (Styled(f"  {heading}", "green"),)
+        shown = entries if full else entries[-_ENTRIES:]
+        if len(shown) < len(entries):
+            yield (Styled(f"{_MARGIN}... {len(entries) - len(shown):,} before these", "dim"),)
+        for entry in shown:
+            yield from (_whole if full else _brief)(entry, width)
+
+
+def _whole(entry: str, width: int) -> Iterator[Line]:
+    """Yield an entry with all it says; its further lines stand below its first words."""
+    first, *rest = entry.split("\n")
+    yield from ((Styled(line),) for line in wrapped(first, width, _MARGIN))
+    for line in rest:
+        yield from ((Styled(row),) for row in wrapped(line, width, _deeper(first)))
+
+
+def _brief(entry: str, width: int) -> Iterator[Line]:
+    """Yield the lines of an entry that tell most: its first ones, and how it ended."""
+    lines = entry.split("\n")
+    left = len(lines) - _FIRST - _LAST
+    indent = _deeper(lines[0])
+    for number, line in enumerate(lines):
+        if left > 1 and _FIRST <= number < len(lines) - _LAST:
+            if number == _FIRST:
+                yield (Styled(f"{indent}... {left:,} more lines", "dim"),)
+            continue
+        rows = wrapped(line, width, indent if number else _MARGIN)
+        kept = rows[:_ROWS]
+        if len(rows) > _ROWS:
+            kept[-1] = crop(f"{kept[-1]} {rows[_ROWS].strip()}", width)
+        yield from ((Styled(row),) for row in kept)
+
+
+def _deeper(first: str) -> str:
+    """Return the indent of what follows the first line of an entry: below its words."""
+    number, dot, _ = first.partition(". ")
+    return _MARGIN + " " * (len(number) + 2 if dot and number.isdecimal() else 2)
+
+
+def _shape(transcript: Transcript, width: int) -> Iterator[Line]:
+    """Yield the first and the last messages and the record between them, one line each."""
+    size = len(transcript)
+    skipped = 0
+    for index, message in enumerate(transcript):
+        summary = message.summary
+        if _BEGINNING <= index < size - _END and summary is None:
+            skipped += 1
+            continue
+        if skipped:
+            yield (Styled(f"  ...  {counted(skipped, 'message')}, word for word", "dim"),)
+            skipped = 0
+        words = one_line(message, width)
+        if summary is not None:
+            words = f"the record, {counted(len(summary.text.split()), 'word')}"
+        line = f"  {index:>3}  {message.role:<10}{words}"
+        yield (Styled(crop(line, width), "green" if summary is not None else ""),)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,108 @@
-"""Draws lines: with colors on a terminal, as plain text into a pipe or a file."""
+"""The standard streams of the process, and lines drawn on them: colored on a terminal only."""
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.lines import clean, plain
-from holdfast.cli.streams import error_text, output_text
+from holdfast.cli.lines import plain
+from holdfast.errors import HoldfastError
+from holdfast.views.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
     from holdfast.cli.lines import Line
 
-__all__ = ["Screen", "screen", "show_answer", "show_json", "silence_log", "tell"]
+__all__ = [
+    "OutputScreen",
+    "Unusable",
+    "error_text",
+    "flush_output",
+    "forgive",
+    "input_bytes",
+    "output_bytes",
+    "output_text",
+    "screen",
+    "show_answer",
+    "show_json",
+    "silence_log",
+    "tell",
+]
 
 _NARROWEST = 40
 
 
+class Unusable(HoldfastError):
+    """A file or a stream cannot be used; the message names it and says why."""
+
+
+def input_bytes() -> BinaryIO:
+    """Return standard input.
+
+    Raises:
+        Unusable: when it is closed.
+    """
+    stream = _present(sys.stdin)
+    if stream is None:
+        raise Unusable("cannot read standard input: it is closed")
+    return stream.buffer
+
+
+def output_bytes() -> BinaryIO:
+    """Return standard output for bytes.
+
+    Raises:
+        Unusable: when it is closed.
+    """
+    return output_text().buffer
+
+
+def output_text() -> TextIO:
+    """Return standard output for text.
+
+    Raises:
+        Unusable: when it is closed.
+    """
+    stream = _present(sys.stdout)
+    if stream is None:
+        raise Unusable("cannot write standard output: it is closed")
+    return stream
+
+
+def error_text() -> TextIO | None:
+    """Return standard error, or None when it is closed: then nobody wants to be told."""
+    return _present(sys.stderr)
+
+
+def flush_output() -> None:
+    """Write out what is still held, so that a full disk is noticed while it can be told."""
+    stream = _present(sys.stdout)
+    if stream is not None:
+        stream.flush()
+
+
+def forgive() -> None:
+    """Let a terminal that cannot show a character show a question mark, and go on."""
+    for stream in (_present(sys.stdout), _present(sys.stderr)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _present(stream: TextIO | None) -> TextIO | None:
+    """Return the stream; the interpreter has None for one that was closed at its start."""
+    return stream
+
+
 @dataclass(frozen=True, slots=True)
-class Screen:
+class OutputScreen:
     """What is known about where output goes."""
 
     width: int
@@ -48,16 +126,23 @@ class Screen:
             console.print(Text.assemble(*words), soft_wrap=True, highlight=False)
 
 
-def screen(*, is_error: bool = False) -> Screen:
+def screen(*, is_error: bool = False) -> OutputScreen:
     """Return the screen behind standard output or standard error.
 
     `COLUMNS` sets the width. `NO_COLOR` turns colors off, `FORCE_COLOR` turns them on.
     """
     columns = shutil.get_terminal_size((80, 24)).columns
-    return Screen(max(columns, _NARROWEST), _is_colored(_stream(is_error=is_error)), is_error)
+    stream = _stream(is_error=is_error)
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        is_colored = False
+    else:
+        is_colored = bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return OutputScreen(max(columns, _NARROWEST), is_colored, is_error)
 
 
-def show_answer(value: object, drawn: Callable[[Screen], Sequence[Line]], *, as_json: bool) -> None:
+def show_answer(
+    value: object, drawn: Callable[[OutputScreen], Sequence[Line]], *, as_json: bool
+) -> None:
     """Print a command's answer as JSON, or what is drawn of it for a person."""
     if as_json:
         show_json(value)
@@ -87,12 +172,6 @@ def silence_log(name: str) -> None:
 
 def _stream(*, is_error: bool) -> TextIO | None:
     return error_text() if is_error else output_text()
-
-
-def _is_colored(stream: TextIO | None) -> bool:
-    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
 def _write(text: str, *, is_error: bool = False) -> None:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+import re
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.desk import NoSessions, json_flag, opened_desk
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
-from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.commands import Exit, examples
+from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
+from holdfast.cli.lines import Styled
 from holdfast.cli.screen import screen, show_json, tell
-from holdfast.cli.times import now_ms, read_moment
+from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
 from holdfast.recall.sources import meant_sources
 from holdfast.transcript import Role
+from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 
 if TYPE_CHECKING:
-    from holdfast.cli.desk import Desk
+    from collections.abc import Iterator
+    from typing import Unpack
+
+    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.store import OpenStore
     from holdfast.config import Setting
-    from holdfast.recall.shapes import Result
+    from holdfast.recall.shapes import Excerpts
 
-__all__ = ["command"]
+__all__ = ["command", "hits_drawn"]
 
-_TOKENS_EACH = 2_000
 _ROLES = [role.value for role in Role]
+_PIECE = re.compile(r"\s+|\S+")
+_INDENT = "    "
+_MATCH = "bold yellow"
+_PARTIAL = "only some of the words:"
 
 
 class _Options(TypedDict):
@@ -94,38 +103,22 @@ def command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Option
     """
     try:
         settings = configuration({"profile": profile}).settings
-        with opened_desk(settings, as_json=as_json) as desk:
-            return _searched(desk, options)
+        with opened_store(settings, as_json=as_json) as opened:
+            return _searched(opened, options)
     except NoSessions as absence:
         return _none(str(absence), " ".join(options["query"]), as_json=as_json)
 
 
-def _searched(desk: Desk, options: _Options) -> Exit:
+def _searched(opened: OpenStore, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for it.
-    from holdfast.recall.trimming import fitted
-    from holdfast.tokens import Estimator
+    from holdfast.views.search import search_json
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
-    asked = Asked(_discovery(desk, query, options), include_current=True)
-    found = search_in(desk.store).look(asked)
-    if isinstance(found, Wrong):
-        return _none(found.problem, query, as_json=desk.as_json)
-    document = fitted(found, _TOKENS_EACH * options["limit"], Estimator())
-    if not document["results"]:
-        return _none(_hint(desk, options), query, as_json=desk.as_json)
-    if desk.as_json:
-        show_json(document)
-    else:
-        _draw(found, is_within=options["session"] is not None)
-    return Exit.DONE
-
-
-def _discovery(desk: Desk, query: str, options: _Options) -> Discovery:
-    from holdfast.cli.finding import find_session
+    from holdfast.views.sessions import find_session
 
     named = options["session"]
-    return Discovery(
+    discovery = Discovery(
         query=query,
         scope=Scope(
             roles=tuple(map(Role, options["roles"])),
@@ -137,17 +130,33 @@ def _discovery(desk: Desk, query: str, options: _Options) -> Discovery:
         ),
         limit=options["limit"],
         newest=options["sort"] == "newest",
-        session_id=find_session(desk.store, named).id if named else "",
+        session_id=find_session(opened.store, named).id if named else "",
     )
+    asked = Asked(discovery, include_current=True)
+    found = search_in(opened.store).look(asked)
+    if isinstance(found, Wrong):
+        return _none(found.problem, query, as_json=opened.as_json)
+    document = search_json(found, options["limit"])
+    if not document["results"]:
+        narrowing = ("sources", "roles", "since", "until", "session", "models")
+        flags = [each for each in narrowing if options[each]]
+        if flags:
+            hint = "nothing was found that is like that; try without some of the flags"
+        else:
+            hint = (
+                f"nothing was found in {opened.store.name}; try fewer or other words, or part* "
+                "for the beginning of one"
+            )
+        return _none(hint, query, as_json=opened.as_json)
+    if opened.as_json:
+        show_json(document)
+    else:
+        from holdfast.recall.shapes import Excerpts
 
-
-def _draw(found: Result, *, is_within: bool) -> None:
-    from holdfast.cli.search_view import drawn
-    from holdfast.recall.shapes import Excerpts
-
-    if isinstance(found, Excerpts):
-        view = screen()
-        view.show(drawn(found, view, now_ms(), is_within=is_within))
+        if isinstance(found, Excerpts):
+            view = screen()
+            view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
+    return Exit.DONE
 
 
 def _none(reason: str, query: str, *, as_json: bool) -> Exit:
@@ -159,12 +168,80 @@ def _none(reason: str, query: str, *, as_json: bool) -> Exit:
     return Exit.NOTHING_TO_DO
 
 
-def _hint(desk: Desk, options: _Options) -> str:
-    narrowing = ("sources", "roles", "since", "until", "session", "models")
-    flags = [each for each in narrowing if options[each]]
-    if flags:
-        return "nothing was found that is like that; try without some of the flags"
-    return (
-        f"nothing was found in {desk.store.name}; try fewer or other words, or part* for the "
-        "beginning of one"
-    )
+def hits_drawn(found: Excerpts, view: OutputScreen, now: int, *, is_within: bool) -> list[Line]:
+    """Return the results, a blank line between them.
+
+    Args:
+        found: What the search found.
+        view: Where it is drawn; without colors the matches keep their marks.
+        now: The time.
+        is_within: Whether all of it is from one conversation, which is then named once.
+    """
+    from holdfast.views.search import search_hits
+
+    lines: list[Line] = []
+    for number, hit in enumerate(search_hits(found)):
+        lines += [()] if number else []
+        if not (is_within and number):
+            lines.append((Styled(crop(clean(hit.title), view.width), "bold"),))
+        # Where and when it was said; what is known best to others comes last and is cut.
+        known = [clock_time(hit.at), f"message {hit.message}", hit.agent, hit.speaker]
+        rest = "".join(f"  {words}" for words in known if words)
+        id_ = f"  {hit.session}"
+        room = max(view.width - cells(id_), 1)
+        since = f"  {shortly_ago(hit.at, now)}"
+        rest += since if cells(rest + since) <= room else ""
+        lines.append((Styled(id_, "cyan"), Styled(crop(clean(rest), room), "dim")))
+        lines += [(Styled(_INDENT + _PARTIAL, "dim"),)] if hit.is_partial else []
+        lines += _wrapped(hit.snippet, view)
+    return lines
+
+
+def _wrapped(snippet: str, view: OutputScreen) -> list[Line]:
+    """Return the words in lines that fit; a word that does not fit a line is cropped.
+
+    Lines break between words only: a match stays together with its marks and with the rest of the
+    word that it stands in, if a line can hold that.
+    """
+    room = view.width - len(_INDENT)
+    lines: list[list[Styled]] = [[Styled(_INDENT)]]
+    used = 0
+    for pieces in _words(snippet, room, is_colored=view.colored):
+        width = sum(cells(piece.text) for piece in pieces)
+        if used + width > room:
+            lines.append([Styled(_INDENT)])
+            used = 0
+        if used or not pieces[0].text.isspace():
+            lines[-1] += pieces
+            used += width
+    return [tuple(line) for line in lines]
+
+
+def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Styled]]:
+    """Return what no line break may part: words with the matches in them, and what is between."""
+    word: list[Styled] = []
+    for piece in _pieces(snippet, is_colored=is_colored):
+        if piece.text.isspace() or (word and word[-1].text.isspace()):
+            yield from _fitting(word, room)
+            word = []
+        word.append(piece)
+    yield from _fitting(word, room)
+
+
+def _fitting(word: list[Styled], room: int) -> Iterator[list[Styled]]:
+    if sum(cells(piece.text) for piece in word) <= room:
+        yield from [word] if word else []
+        return
+    for piece in word:
+        for part in _PIECE.findall(piece.text):
+            yield [Styled(crop(part, room), piece.style)]
+
+
+def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Styled]:
+    from holdfast.views.search import SearchHit
+
+    for part, is_match in SearchHit.pieces(clean(snippet)):
+        if is_match:
+            yield Styled(part if is_colored else f">>>{part}<<<", _MATCH)
+        else:
+            yield from map(Styled, _PIECE.findall(part))

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import window_of
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
 from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
-from holdfast.cli.lines import Line, Span, counted, table
-from holdfast.cli.raw_body import raw_body, raw_document
+from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
-from holdfast.formats import FORMATS
+from holdfast.formats import FORMATS, detect
+from holdfast.formats.documents.container import find_conversation
 from holdfast.transcript import Violation
-from holdfast.wire import DIALECTS
+from holdfast.views.words import counted
+from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from holdfast.cli.reading import Opened
-    from holdfast.wire import Body
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from holdfast.cli.lines import Line
+    from holdfast.cli.reading import OpenedInput
+    from holdfast.formats import Document
 
 __all__ = ["command"]
 
 _PROVIDERS = ("openai", "responses", "anthropic", "gemini")
 _EMPTY = Violation(0, "empty", "there are no messages, which no provider accepts")
+_KEYS = {
+    "openai": ("messages", ()),
+    "responses": ("input", ("instructions",)),
+    "anthropic": ("messages", ("system",)),
+    "gemini": ("contents", ("systemInstruction", "system_instruction")),
+}
+_PLAIN_SPEAKERS = frozenset({"user", "assistant"})
 
 
 class _Options(TypedDict):
@@ -93,7 +105,7 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     return Exit.DONE if valid else Exit.FAILED
 
 
-def _judge(source: Opened, options: _Options) -> _Verdict:
+def _judge(source: OpenedInput, options: _Options) -> _Verdict:
     provider, number = options["provider"], options["conversation"]
     found = None
     if source.content is not None and number is None:
@@ -119,9 +131,72 @@ def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line
     how = f", converted from {verdict.format}" if verdict.converted else ""
     about = f"({counted(verdict.messages, 'message')}{how})"
     if not count:
-        return [(Span("valid", "bold green"), Span(f": {name} for {provider} {about}"))]
+        return [(Styled("valid", "bold green"), Styled(f": {name} for {provider} {about}"))]
     broken = "1 rule is broken" if count == 1 else f"{count:,} rules are broken"
     rows = [("message", "rule", "what is wrong")]
     rows += [(str(each.index), each.rule, each.message) for each in verdict.violations]
-    heading = (Span("not valid", "bold red"), Span(f": {name} for {provider} {about}: {broken}"))
+    heading = (
+        Styled("not valid", "bold red"),
+        Styled(f": {name} for {provider} {about}: {broken}"),
+    )
     return [heading, *table(rows, width, right=frozenset({0}))]
+
+
+def raw_body(content: bytes, provider: str, format_name: str = "auto") -> Body | None:
+    """Return the conversation as it stands, or None when it is not in the provider's JSON."""
+    try:
+        # Decoded here: the reader of bytes would take UTF-16 too, which no other command takes.
+        value: object = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    body = _located(value, provider)
+    if body is None:
+        return None
+    name = detect(content).format if format_name == "auto" else format_name
+    return body if name == provider or (format_name == "auto" and _is_plain(body)) else None
+
+
+def raw_document(document: Document) -> Body | None:
+    """Return the conversation of a document as it stood, or None for a session file."""
+    envelope = document.envelope
+    if envelope is None:
+        return None
+    return Body(list(envelope.messages), (envelope.rest or {}).get(envelope.system_key))
+
+
+def _located(value: object, provider: str) -> Body | None:
+    key, system_keys = _KEYS[provider]
+    if isinstance(value, list):
+        entries = cast("list[object]", value)
+        return None if any(map(_is_conversation, entries)) else _body(entries, None)
+    if not isinstance(value, dict):
+        return None
+    entry = cast("Mapping[str, object]", value)
+    messages = entry.get(key)
+    if not isinstance(messages, list):
+        return None
+    system = next((entry[name] for name in system_keys if name in entry), None)
+    return _body(cast("list[object]", messages), system)
+
+
+def _body(messages: list[object], system: object) -> Body | None:
+    if not all(isinstance(message, dict) for message in messages):
+        return None
+    return Body(cast("list[dict[str, object]]", messages), system)
+
+
+def _is_conversation(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and find_conversation(cast("Mapping[str, object]", value)) is not None
+    )
+
+
+def _is_plain(body: Body) -> bool:
+    """Say whether the messages are written alike in several dialects: a role and some words."""
+    return bool(body.messages) and all(
+        message.get("role") in _PLAIN_SPEAKERS
+        and isinstance(message.get("content"), str)
+        and len(message) == 2
+        for message in body.messages
+    )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.transcript import ToolCall, ToolResult, Transcript
     from holdfast.wire.signing import Sign
 
-__all__ = ["Means", "Request"]
+__all__ = ["PassContext", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class PassContext:
     """What a compaction works with besides the transcript."""
 
     scale: Scale

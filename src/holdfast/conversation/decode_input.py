@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_text import as_words
 from holdfast.wire.reply import Reply, read_reply
-from holdfast.wire.words import as_words
 
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript

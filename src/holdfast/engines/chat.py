@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Request
 from holdfast.engines.engine import Engine
-from holdfast.engines.meter import Meter
-from holdfast.engines.result import Compaction
 from holdfast.errors import InvalidTranscript
-from holdfast.tokens import Scale
+from holdfast.tokens import Load, Scale, load_of
 from holdfast.wire import DIALECTS, Body, with_originals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.compaction import CompactionReport, Policy
-    from holdfast.engines.state import Setup
+    from holdfast.compaction import CompactionReport, Outcome, Policy
+    from holdfast.engines.engine import EngineDeps
     from holdfast.transcript import Transcript
+    from holdfast.wire import Dialect
 
-__all__ = ["ChatEngine"]
+__all__ = ["ChatEngine", "Compaction", "IncrementalEstimator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """New messages, and what happened to the old ones."""
+
+    messages: list[dict[str, object]]
+    report: CompactionReport
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the outcome as a value to match on."""
+        return self.report.result
+
+
+class IncrementalEstimator:
+    """Measures the list that an agent resends with every call.
+
+    Agents append to one list. As long as the last message seen is still where it was, only what
+    follows it is decoded and weighed; otherwise everything is measured again.
+    """
+
+    def __init__(self, dialect: Dialect, scale: Scale) -> None:
+        """Measure messages of this dialect with this scale."""
+        self._dialect = dialect
+        self._scale = scale
+        self._load = Load()
+        self._seen = 0
+        self._last: object = None
+
+    def measure(self, messages: Sequence[dict[str, object]]) -> Load:
+        """Return the load of the messages."""
+        known = self._seen
+        if not (0 < known <= len(messages) and messages[known - 1] is self._last):
+            known, self._load = 0, Load()
+        fresh = self._dialect.decode(Body(list(messages[known:])))
+        self._load += load_of(fresh, self._scale)
+        self._scale.keep_only(())
+        self._seen = len(messages)
+        self._last = messages[-1] if messages else None
+        return self._load
+
+    def forget(self) -> None:
+        """Measure everything at the next call: the list was rewritten."""
+        self._seen = 0
 
 
 class ChatEngine(Engine):
     """Compacts the list of messages that an agent resends with every call."""
 
-    def __init__(self, policy: Policy, setup: Setup) -> None:
+    def __init__(self, policy: Policy, setup: EngineDeps) -> None:
         """Hold the knobs and the parts; nothing is opened or read."""
         super().__init__(policy, setup)
-        self._meter = Meter(DIALECTS["openai"], Scale(setup.counter))
+        self._meter = IncrementalEstimator(DIALECTS["openai"], Scale(setup.counter))
 
     def compress(
         self,

@@ -13,14 +13,25 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import (
     NO_EXTRAS,
+    Media,
     Message,
+    Opaque,
     Role,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
+    Violation,
 )
 from holdfast.wire.body import Body
+from holdfast.wire.common import (
+    CallStep,
+    check_pairing,
+    is_reachable,
+    location,
+    placeholder,
+    read_url,
+)
 from holdfast.wire.fields import (
     Misfit,
     Wire,
@@ -30,25 +41,31 @@ from holdfast.wire.fields import (
     own,
     read_all,
     record,
+    records,
     string,
 )
-from holdfast.wire.openai_parts import (
-    NAME,
-    joined,
-    read_call,
-    read_content,
-    write_call,
-    write_parts,
-)
-from holdfast.wire.words import SIGNS, as_string, compose, marked_texts, portable
+from holdfast.wire.json_text import free_text, is_json, value_of, wrapped, written
+from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode"]
+__all__ = ["NAME", "decode", "encode", "validate"]
 
+NAME = "openai"
+_CALL = f"{NAME}:call"
+_INNER = f"{NAME}:inner"
+_TEXT = frozenset({"type", "text"})
+_IMAGE = frozenset({"type", "image_url"})
+_AUDIO = frozenset({"type", "input_audio"})
+_FILE = frozenset({"type", "file"})
+_FUNCTION = frozenset({"id", "type", "function"})
+_CUSTOM = frozenset({"id", "type", "custom"})
+_FREE = frozenset({"name", "input"})
+_SOUND = frozenset({"data", "format"})
+_INSIDE = frozenset({"name", "arguments"})
 _SPOKEN = frozenset({"role", "content"})
 _ASSISTANT = frozenset({"role", "content", "tool_calls", "function_call"})
 _ANSWERED = frozenset({"role", "content", "tool_call_id"})
@@ -63,12 +80,155 @@ _ROLES = {
     "developer": Role.SYSTEM,
     "function": Role.TOOL,
 }
+_PARTS = {
+    "system": frozenset({"text"}),
+    "developer": frozenset({"text"}),
+    "user": frozenset({"text", "image_url", "input_audio", "file"}),
+    "assistant": frozenset({"text", "refusal"}),
+    # Images in tool messages are refused by OpenAI itself and taken by most that speak alike.
+    "tool": frozenset({"text", "image_url"}),
+    "function": frozenset({"text"}),
+}
+_SAYING = ("tool_calls", "function_call", "refusal", "audio")
+
+
+def read_content(value: object) -> Content:
+    """Read one content part; a kind that is not known is kept as it is."""
+    raw = record(value)
+    match raw:
+        case {"type": "text", "text": str() as text}:
+            return Text(text, leftover(raw, _TEXT, NAME) if len(raw) > 2 else NO_EXTRAS)
+        case {"type": "image_url", "image_url": {"url": str() as url}}:
+            media_type, data, address = read_url(url)
+            extras = _nested(raw, "image_url", _IMAGE, frozenset({"url"}))
+            return Media("image", media_type, data, address, extras)
+        case {"type": "input_audio"}:
+            sound = record(raw.get("input_audio"), ".input_audio")
+            media_type = f"audio/{string(sound, 'format', '.input_audio')}"
+            extras = _nested(raw, "input_audio", _AUDIO, _SOUND)
+            data = string(sound, "data", ".input_audio")
+            return Media("audio", media_type, data, extras=extras)
+        case {"type": "file", "file": {"file_data": str() as url}}:
+            media_type, data, address = read_url(url)
+            extras = _nested(raw, "file", _FILE, frozenset({"file_data"}))
+            return Media("file", media_type, data, address, extras)
+        case {"type": "file", "file": {"file_id": str() as file_id}}:
+            extras = _nested(raw, "file", _FILE, frozenset({"file_id"}))
+            # The dialect's name says whose file id it is, even when there is nothing else to say.
+            return Media("file", url=file_id, extras={**extras, NAME: own(extras, NAME)})
+        case {"type": str()}:
+            return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
+        case _:
+            raise Misfit(".type", "a content part needs a type")
+
+
+def read_call(value: object) -> ToolCall:
+    """Read one tool call, of a function or of a tool that takes free text."""
+    raw = record(value)
+    call_id = string(raw, "id")
+    if raw.get("type") == "custom":
+        custom = record(raw.get("custom"), ".custom")
+        noted: Extras = {**_nested(raw, "custom", _CUSTOM, _FREE), _CALL: {"custom": True}}
+        arguments = wrapped(string(custom, "input", ".custom"))
+        return ToolCall(call_id, string(custom, "name", ".custom"), arguments, noted)
+    function = record(raw.get("function"), ".function")
+    arguments = function.get("arguments")
+    extras = NO_EXTRAS
+    if len(raw) != 3 or len(function) != 2 or not isinstance(arguments, str):
+        shape = {"untyped": "type" not in raw, "parsed": not isinstance(arguments, str)}
+        extras = _nested(raw, "function", _FUNCTION, _INSIDE)
+        extras = {**extras, _CALL: shape} if any(shape.values()) else extras
+    text = arguments if isinstance(arguments, str) else written(arguments)
+    return ToolCall(call_id, string(function, "name", ".function"), text, extras)
+
+
+def write_call(call: ToolCall) -> Wire:
+    """Write one tool call."""
+    if not call.extras:
+        function: Wire = {"name": call.name, "arguments": call.arguments}
+        return {"id": call.id, "type": "function", "function": function}
+    noted = own(call.extras, _CALL)
+    if noted.get("custom"):
+        free: Wire = {"name": call.name, "input": free_text(call.arguments)}
+        custom: Wire = {"id": call.id, "type": "custom", "custom": free | own(call.extras, _INNER)}
+        return custom | own(call.extras, NAME)
+    arguments = value_of(call.arguments) if noted.get("parsed") else call.arguments
+    function = {"name": call.name, "arguments": arguments, **own(call.extras, _INNER)}
+    raw: Wire = {"id": call.id, "type": "function", "function": function}
+    if noted.get("untyped"):
+        del raw["type"]
+    return raw | own(call.extras, NAME)
+
+
+def joined(first: Wire, second: Wire) -> Wire:
+    """Return two assistant messages as one, so that results follow their calls."""
+    merged: Wire = {**first, **second}
+    contents = [one for one in (first.get("content"), second.get("content")) if one]
+    match contents:
+        case [str() as one, str() as other]:
+            merged["content"] = f"{one}\n\n{other}"
+        case [one, other]:
+            merged["content"] = [*_listed(one), *_listed(other)]
+        case _:
+            merged["content"] = contents[0] if contents else None
+    merged["tool_calls"] = [
+        call for one in (first, second) for call in records(one.get("tool_calls"))
+    ]
+    return merged
+
+
+def _listed(content: object) -> list[object]:
+    if isinstance(content, list):
+        return cast("list[object]", content)
+    return [{"type": "text", "text": content}]
+
+
+def write_content(part: Part, role: Role) -> Wire:
+    """Write one content part; media stand in messages of the user and of tools."""
+    match part:
+        case Text(text=text, extras=extras):
+            return {"type": "text", "text": text, **own(extras, NAME)}
+        case Opaque(value=value):
+            return dict(value)
+        case Media() if role in (Role.USER, Role.TOOL) and is_reachable(part, NAME):
+            inner = own(part.extras, _INNER)
+            outer = own(part.extras, NAME)
+            match part.kind:
+                case "image":
+                    image = {"url": location(part), **inner}
+                    return {"type": "image_url", "image_url": image, **outer}
+                case "audio" if part.data:
+                    name = part.media_type.rpartition("/")[2]
+                    sound = {"data": part.data, "format": name, **inner}
+                    return {"type": "input_audio", "input_audio": sound, **outer}
+                case "file" if (
+                    part.url and "://" not in part.url and not part.url.startswith("data:")
+                ):
+                    return {"type": "file", "file": {"file_id": part.url, **inner}, **outer}
+                case "file" if part.data or part.url.startswith("data:"):
+                    return {"type": "file", "file": {"file_data": location(part), **inner}, **outer}
+                case _:
+                    return {"type": "text", "text": placeholder(part)}
+        case Media():
+            return {"type": "text", "text": placeholder(part)}
+        case _:
+            raise TypeError(f"{type(part).__name__} is not content")
+
+
+def _nested(raw: Wire, key: str, outside: frozenset[str], inside: frozenset[str]) -> Extras:
+    """Return the unknown fields of a part, and those of the object inside it."""
+    extras: dict[str, object] = dict(leftover(raw, outside, NAME)) if len(raw) > 2 else {}
+    found = cast("Wire", raw[key])
+    rest = {name: value for name, value in found.items() if name not in inside}
+    if rest:
+        extras[_INNER] = rest
+    return extras or NO_EXTRAS
 
 
 def decode(body: Body) -> Transcript:
     """Read a list of OpenAI chat messages."""
     unnamed = _UnnamedCalls()
-    return tuple(read_all(NAME, "messages", body.messages, partial(_message, unnamed)))
+    return tuple(read_all(NAME, "messages", body.messages, partial(read_message, unnamed)))
 
 
 def encode(transcript: Transcript) -> Body:
@@ -79,12 +239,12 @@ def encode(transcript: Transcript) -> Body:
     """
     messages: list[Wire] = []
     for message in transcript:
-        for written in _written(message):
+        for raw in write_message(message):
             last = messages[-1] if messages else None
-            if last and written["role"] == "assistant" and last.get("tool_calls"):
-                messages[-1] = joined(last, written)
+            if last and raw["role"] == "assistant" and last.get("tool_calls"):
+                messages[-1] = joined(last, raw)
             else:
-                messages.append(written)
+                messages.append(raw)
     return Body(messages)
 
 
@@ -105,7 +265,8 @@ class _UnnamedCalls:
         return self._open.pop() if self._open else f"function_0_{name}"
 
 
-def _message(unnamed: _UnnamedCalls, value: object) -> Message:
+def read_message(unnamed: _UnnamedCalls, value: object) -> Message:
+    """Read one message; the plain ones, which most are, first."""
     raw = record(value)
     name = raw.get("role")
     role = _ROLES.get(name) if isinstance(name, str) else None
@@ -117,9 +278,9 @@ def _message(unnamed: _UnnamedCalls, value: object) -> Message:
         call_id = raw.get("tool_call_id")
         if name == "tool" and len(raw) == 3 and type(content) is str and type(call_id) is str:
             return Message(role, (ToolResult(call_id, (Text(content),)),))
-        return _answered(unnamed, raw)
+        return read_tool_message(unnamed, raw)
     elif role is Role.ASSISTANT:
-        return _assistant(unnamed, raw)
+        return read_assistant(unnamed, raw)
     if role is None:
         raise Misfit(".role", f"unknown role {name!r}")
     extras = leftover(raw, _SPOKEN, NAME)
@@ -138,11 +299,21 @@ def _content(raw: Wire) -> tuple[tuple[Content, ...], Form]:
     return each(content, ".content", read_content), "parts"
 
 
-def _assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
+def read_assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
+    """Read a message of the assistant: reasoning, content and calls."""
     parts: list[Part] = []
-    extras = NO_EXTRAS
-    if len(raw) > 2 or "content" not in raw:
-        parts, extras = _reasoned(leftover(raw, _ASSISTANT, NAME))
+    is_bare = len(raw) == 2 and "content" in raw
+    extras = NO_EXTRAS if is_bare else leftover(raw, _ASSISTANT, NAME)
+    if extras:
+        # Reasoning leaves the extras as thinking that knows the field it came from.
+        fields = own(extras, NAME)
+        found = [field for field in _REASONING if isinstance(fields.get(field), str)]
+        parts += [
+            Thinking(known_string(fields, field), extras={NAME: {"field": field}})
+            for field in found
+        ]
+        rest = {field: value for field, value in fields.items() if field not in found}
+        extras = {NAME: rest} if rest else NO_EXTRAS
     content, form = _content(raw)
     parts += content
     if form == "parts" and not content:
@@ -155,37 +326,23 @@ def _assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
         extras = _noted(extras, "tool_calls", calls)
     single = raw.get("function_call")
     if isinstance(single, dict):
-        parts.append(_unnamed_call(unnamed, cast("Wire", single)))
+        function = cast("Wire", single)
+        name = string(function, "name", ".function_call")
+        arguments = string(function, "arguments", ".function_call")
+        shape: Extras = {_CALL: {"unnamed": True}}
+        parts.append(ToolCall(unnamed.open(name), name, arguments, shape))
         form = "" if form == "null" else form
     elif "function_call" in raw:
         extras = _noted(extras, "function_call", single)
     return compose(Role.ASSISTANT, tuple(parts), form, extras)
 
 
-def _reasoned(extras: Extras) -> tuple[list[Part], Extras]:
-    """Take reasoning out of the extras, as thinking that knows the field it came from."""
-    if not extras:
-        return [], extras
-    fields = own(extras, NAME)
-    found = [field for field in _REASONING if isinstance(fields.get(field), str)]
-    parts: list[Part] = [
-        Thinking(known_string(fields, field), extras={NAME: {"field": field}}) for field in found
-    ]
-    rest = {field: value for field, value in fields.items() if field not in found}
-    return parts, {NAME: rest} if rest else NO_EXTRAS
-
-
 def _noted(extras: Extras, field: str, value: object) -> Extras:
     return {NAME: {**own(extras, NAME), field: value}}
 
 
-def _unnamed_call(unnamed: _UnnamedCalls, raw: Wire) -> ToolCall:
-    name = string(raw, "name", ".function_call")
-    arguments = string(raw, "arguments", ".function_call")
-    return ToolCall(unnamed.open(name), name, arguments, {f"{NAME}:call": {"unnamed": True}})
-
-
-def _answered(unnamed: _UnnamedCalls, raw: Wire) -> Message:
+def read_tool_message(unnamed: _UnnamedCalls, raw: Wire) -> Message:
+    """Read a message of a tool, or of a function of the old kind."""
     name = known_string(raw, "name")
     content, form = _content(raw)
     silence: Extras = NO_EXTRAS if content else {_RESULT: {"form": form}}
@@ -198,18 +355,19 @@ def _answered(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     return Message(Role.TOOL, (result,), extras={**extras, **silence} if silence else extras)
 
 
-def _written(message: Message) -> list[Wire]:
+def write_message(message: Message) -> list[Wire]:
+    """Write one message: each result in it becomes a message of its own."""
     if message.role is Role.TOOL or message.results:
-        answers = [_written_result(message, result) for result in message.results]
+        answers = [write_result(message, result) for result in message.results]
         rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))
         if rest:
             role = Role.USER if message.role is Role.TOOL else message.role
-            answers += _written(Message(role, rest, message.form))
+            answers += write_message(Message(role, rest, message.form))
         return answers
     if message.role is Role.ASSISTANT:
-        return _written_assistant(message)
+        return write_assistant(message)
     parts = portable(message, NAME)
-    content = _written_content(message, parts)
+    content = _write_content(message, parts)
     if message.form == "null" and not parts:
         content = None
     written: Wire = {"role": str(message.role), "content": content}
@@ -218,7 +376,8 @@ def _written(message: Message) -> list[Wire]:
     return [written | own(message.extras, NAME)]
 
 
-def _written_assistant(message: Message) -> list[Wire]:
+def write_assistant(message: Message) -> list[Wire]:
+    """Write a message of the assistant; none when nothing of it can be said."""
     said: list[Part] = []
     written: Wire = {"role": "assistant", "content": None}
     written |= own(message.extras, NAME)
@@ -229,7 +388,7 @@ def _written_assistant(message: Message) -> list[Wire]:
                 field = known_string(own(part.extras, NAME), "field")
                 before = written.get(field)
                 written[field] = f"{before}\n\n{text}" if isinstance(before, str) else text
-            case ToolCall() if own(part.extras, f"{NAME}:call").get("unnamed"):
+            case ToolCall() if own(part.extras, _CALL).get("unnamed"):
                 written["function_call"] = {"name": part.name, "arguments": part.arguments}
             case ToolCall():
                 calls.append(write_call(part))
@@ -238,36 +397,27 @@ def _written_assistant(message: Message) -> list[Wire]:
     if calls:
         written["tool_calls"] = calls
     if said:
-        written["content"] = _written_content(message, said)
+        written["content"] = _write_content(message, said)
         return [written]
-    return _written_silence(message, written)
-
-
-def _written_silence(message: Message, written: Wire) -> list[Wire]:
-    """Write an assistant message without words; null is refused where nothing else is said."""
-    match message.form:
-        case "absent":
-            del written["content"]
-        case "null":
-            pass
-        case _ if written["content"] is not None:
-            pass
-        case _ if written.get("tool_calls") or written.get("function_call"):
-            pass
-        case _ if message.parts and len(written) == 2:
+    # Nothing is said in words; null is refused where nothing else is said either.
+    says_more = any(written.get(field) for field in ("content", "tool_calls", "function_call"))
+    if message.form == "absent":
+        del written["content"]
+    elif message.form != "null" and not says_more and written["content"] is None:
+        if message.parts and len(written) == 2:
             # Another provider's reasoning was all there was, and none of it can be said.
             return []
-        case _:
-            written["content"] = ""
+        written["content"] = ""
     return [written]
 
 
-def _written_result(message: Message, result: ToolResult) -> Wire:
+def write_result(message: Message, result: ToolResult) -> Wire:
+    """Write one result as a message of a tool."""
     noted = own(message.extras, NAME)
     content: object = ""
     if result.content:
         carrier = Message(Role.TOOL, result.content, result.form)
-        content = _written_content(carrier, portable(carrier, NAME))
+        content = _write_content(carrier, portable(carrier, NAME))
     written: Wire = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     if noted.get("role") == "function":
         del written["tool_call_id"]
@@ -284,8 +434,63 @@ def _written_result(message: Message, result: ToolResult) -> Wire:
     return written | noted
 
 
-def _written_content(message: Message, parts: Sequence[Part]) -> object:
+def _write_content(message: Message, parts: Sequence[Part]) -> object:
     text = as_string(message, parts, NAME)
     if text is not None:
         return text
-    return write_parts(marked_texts(message, parts), message.role)
+    return [write_content(part, message.role) for part in marked_texts(message, parts)]
+
+
+def validate(body: Body) -> tuple[Violation, ...]:
+    """Name every message that the API would refuse, and the rule it breaks."""
+    found: list[Violation] = []
+    steps: list[CallStep] = []
+    for index, message in enumerate(body.messages):
+        found += _check_content(index, message)
+        found += _check_calls(index, message)
+        if message.get("role") == "tool":
+            steps.append(CallStep(index, results=(known_string(message, "tool_call_id"),)))
+        else:
+            calls = records(message.get("tool_calls"))
+            steps.append(CallStep(index, tuple(known_string(call, "id") for call in calls)))
+    found += check_pairing(steps)
+    return tuple(sorted(found, key=lambda violation: violation.index))
+
+
+def _check_content(index: int, message: Wire) -> Iterator[Violation]:
+    content, role = message.get("content"), message.get("role")
+    if role not in _ROLES:
+        yield Violation(index, "unknown-role", f"there is no role {role!r}")
+    match content:
+        case str():
+            return
+        case None:
+            if role != "assistant" or not any(message.get(field) for field in _SAYING):
+                yield Violation(index, "empty-text", "the message has no content")
+        case [] if not message.get("tool_calls"):
+            yield Violation(index, "empty-text", "the content is an empty list")
+        case list():
+            allowed = _PARTS.get(role) if isinstance(role, str) else None
+            for part in records(message["content"]):
+                kind = part.get("type")
+                if allowed is not None and kind not in allowed:
+                    problem = f"a {role} message cannot hold a part of type {kind!r}"
+                    yield Violation(index, "unknown-type", problem)
+        case _:
+            yield Violation(index, "shape", "content is text, a list of parts, or null")
+
+
+def _check_calls(index: int, message: Wire) -> Iterator[Violation]:
+    for call in records(message.get("tool_calls")):
+        if not known_string(call, "id"):
+            yield Violation(index, "shape", "a tool call has no id")
+        if call.get("type") == "custom":
+            continue
+        function = own(call, "function")
+        name, arguments = known_string(function, "name"), function.get("arguments")
+        if not name:
+            yield Violation(index, "shape", "a tool call has no function name")
+        if not isinstance(arguments, str) or not is_json(arguments):
+            yield Violation(index, "arguments-json", f"the arguments of {name!r} are not JSON text")
+    if message.get("role") == "tool" and not known_string(message, "tool_call_id"):
+        yield Violation(index, "shape", "a tool message has no tool_call_id")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wire.markers import OURS, read, write
-from holdfast.wire.words import divided, marked_texts
+from holdfast.wire.message_text import divided, marked_texts
 
 if TYPE_CHECKING:
     from holdfast.transcript import Part, Transcript

@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.chat.flow import Flow
-from holdfast.cli.lines import cells
+from holdfast.cli.chat.turns import LineWrapper
+from holdfast.views.words import cells
 
 CODE = "Look:\n```python\nprint('a line of code that is longer than the width')\n```\nso it is done"
 texts = st.text(st.sampled_from("ab `\n\t-日👩"), max_size=120)
 
 
 def flowed(width: int, *deltas: str) -> str:
-    flow = Flow(width)
+    flow = LineWrapper(width)
     return "".join(map(flow.push, deltas)) + flow.finish()
 
 
@@ -44,6 +44,6 @@ def test_every_line_fits(width: int, words: list[str]) -> None:
 
 @given(width=st.integers(4, 30), text=texts)
 def test_what_is_held_back_is_shorter_than_a_line(width: int, text: str) -> None:
-    flow = Flow(width)
+    flow = LineWrapper(width)
     flow.push(text)
     assert cells(flow.finish().strip()) <= width

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.chat.picker import chosen, listed, recent
+from holdfast.cli.chat.conversations import chosen, listed, recent
 from holdfast.cli.lines import plain
-from holdfast.cli.streams import Unusable
+from holdfast.cli.screen import Unusable
+from holdfast.errors import UnknownSession
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation
 
@@ -54,5 +55,5 @@ def test_one_is_chosen_by_whatever_names_it(store: SqliteStore) -> None:
     assert pick("") is None
     with pytest.raises(Unusable, match="2 conversations have 'tid' in their title"):
         pick("tid")
-    with pytest.raises(Unusable, match="there is no session '99'"):
+    with pytest.raises(UnknownSession, match="there is no session '99'"):
         pick("99")

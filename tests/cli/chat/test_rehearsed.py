@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent.rehearsal import FACTS, REHEARSAL, Fact
-from holdfast.cli.chat.rehearsed import Passage, telling
+from holdfast.cli.chat.rehearsed import WindowPassage, telling
 from tests.cli.chat.counting import counting_provider
 from tests.cli.chat.talking import shown, talk
 from tests.cli.running import Ended, run
@@ -96,7 +96,10 @@ def test_what_is_pasted_is_echoed_by_its_ends(home: Path) -> None:
 
 def test_a_fact_stands_in_a_passage_that_says_all_of_it() -> None:
     fact = Fact("decision", ("leave it out", "because"))
-    parts = (Passage("a", "We leave it out."), Passage("b", "We leave it out, because it lies."))
+    parts = (
+        WindowPassage("a", "We leave it out."),
+        WindowPassage("b", "We leave it out, because it lies."),
+    )
     assert telling(fact, parts) == ([parts[1]], [])
     assert telling(fact, parts[:1]) == ([], [])
 
@@ -104,7 +107,7 @@ def test_a_fact_stands_in_a_passage_that_says_all_of_it() -> None:
 def test_an_outdated_value_is_told_where_a_passage_has_it_without_the_new_one() -> None:
     fact = Fact("correction", ("at 04:15",), outdated="02:30")
     parts = (
-        Passage("a", "The backup is made at 02:30."),
-        Passage("b", "The backup is made at 04:15, no longer at 02:30."),
+        WindowPassage("a", "The backup is made at 02:30."),
+        WindowPassage("b", "The backup is made at 04:15, no longer at 02:30."),
     )
     assert telling(fact, parts) == ([parts[1]], [parts[0]])

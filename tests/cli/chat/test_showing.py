@@ -14,8 +14,8 @@ from holdfast.agent.events import (
     Thought,
     Warned,
 )
-from holdfast.cli.chat.showing import Showing, readable
-from holdfast.cli.screen import Screen
+from holdfast.cli.chat.turns import TurnView, readable
+from holdfast.cli.screen import OutputScreen
 from holdfast.session import CompactionRecord
 from holdfast.transcript import ToolCall
 
@@ -25,7 +25,7 @@ RECORD = CompactionRecord(at=1, trigger="ahead_of_time", report=FIGURES)
 
 
 def drawn(capsys: pytest.CaptureFixture[str], *events: Event, wraps: bool = False) -> str:
-    showing = Showing(Screen(40, colored=False), wraps=wraps)
+    showing = TurnView(OutputScreen(40, colored=False), wraps=wraps)
     for event in events:
         showing.event(event)
     showing.end_line()

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.chat.status_line import Footing, status_line
-from holdfast.cli.lines import cells, plain
+from holdfast.cli.chat.room import CostStatus, status_line
+from holdfast.cli.lines import plain
 from holdfast.conversation.status import Status
 from holdfast.session import Usage
+from holdfast.views.words import cells
 
 STATUS = Status(
     session="20260101_120000_00c0de",
@@ -26,10 +27,10 @@ STATUS = Status(
     compacting=False,
     usage=Usage(),
 )
-KNOWN = Footing(cached=0.5, cost=0.0123)
+KNOWN = CostStatus(cached=0.5, cost=0.0123)
 
 
-def words(status: Status, footing: Footing, width: int) -> str:
+def words(status: Status, footing: CostStatus, width: int) -> str:
     return plain([status_line(status, footing, width)])
 
 
@@ -55,14 +56,14 @@ def test_what_matters_least_goes_first(width: int, line: str) -> None:
 
 def test_it_fills_warns_and_says_what_goes_on_beside() -> None:
     full = replace(STATUS, tokens=1_800, compacting=True)
-    assert words(full, Footing(trouble="memory has trouble"), 90) == (
+    assert words(full, CostStatus(trouble="memory has trouble"), 90) == (
         "████████████ 1,800/1,740 tokens (103%) · folding in the background · memory has trouble"
     )
     styles = [
         status_line(replace(STATUS, tokens=n), KNOWN, 80)[0].style for n in (10, 1_600, 1_740)
     ]
     assert styles == ["green", "bold yellow", "bold red"]
-    undone = words(replace(STATUS, undone=True, model="", title=""), Footing(cost=12.3456), 200)
+    undone = words(replace(STATUS, undone=True, model="", title=""), CostStatus(cost=12.3456), 200)
     assert undone == (
         "██████░░░░░░ 870/1,740 tokens (50%) · undone, /redo · $12.35 · folded 2x · no model · "
         "20260101_120000_00c0de"

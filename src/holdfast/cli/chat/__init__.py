@@ -1,8 +1,7 @@
 """The chat in the terminal.
 
-Read in this order: `status_line`, `reader`, `terminal`, `words`, `flow`,
-`showing`, `room`, `playing`, `picker`, `shaping`, `elsewhere`,
-`knowledge`, `commands`, `loop`, `reporting`, `start`.
+Read in this order: `room`, `terminal`, `turns`, `conversations`, `commands`, `loop`, `rehearsed`,
+`start`.
 """
 
 from holdfast.cli.chat.start import command

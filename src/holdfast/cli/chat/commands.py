@@ -1,33 +1,61 @@
-"""The slash commands: what each is called, what it says of itself, and how it is found."""
+"""The slash commands of a chat: what each is called, what it says of itself, what it does."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from holdfast.cli.chat import elsewhere, knowledge, shaping
-from holdfast.cli.chat.playing import play
-from holdfast.cli.chat.room import Leave, Room
-from holdfast.cli.lines import Line, Span
-from holdfast.transcript import Role
+from holdfast.cli.chat.conversations import (
+    aside,
+    begin_anew,
+    branch,
+    export,
+    list_sessions,
+    model,
+    plain_line,
+    resume,
+)
+from holdfast.cli.chat.room import ChatRoom, LeaveChat, memory_line
+from holdfast.cli.chat.turns import play
+from holdfast.cli.flags import now_ms
+from holdfast.cli.lines import Styled
+from holdfast.cli.search import hits_drawn
+from holdfast.compaction.report import feedback
+from holdfast.errors import MemoryRefused
+from holdfast.memory import NOTEBOOKS, Add, Remove
+from holdfast.memory import usage as memory_usage
+from holdfast.recall.asked import Asked, Discovery, Scope
+from holdfast.recall.shapes import Excerpts
+from holdfast.transcript import Role, is_user_word
+from holdfast.views.words import clean, counted, crop
+from holdfast.wiring.searching import search_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
-__all__ = ["COMMANDS", "Command", "names", "run"]
+    from holdfast.cli.lines import Line
+    from holdfast.conversation import Status
+    from holdfast.wiring.chats import Chats
+    from holdfast.wiring.conversations import Conversation
 
-_Run: TypeAlias = Callable[[Room, str], "Sequence[Line]"]
+__all__ = ["COMMANDS", "names", "run"]
+
+_Run: TypeAlias = Callable[[ChatRoom, str], "Sequence[Line]"]
 _KEYS = (
     "Enter sends; Alt-Enter or a final backslash begins another line.",
     "Ctrl-C stops an answer and keeps what was said; Ctrl-D leaves.",
     "A message that begins with a slash is written with two: //etc/hosts",
 )
+_LABEL = 14
+_SHOWN = 60
+_MOST_FOUND = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """Something that a user may tell the chat itself."""
 
     name: str
@@ -37,7 +65,7 @@ class Command:
     aliases: tuple[str, ...] = ()
 
 
-def run(room: Room, line: str) -> bool:
+def run(room: ChatRoom, line: str) -> bool:
     """Carry out a command line and show what it has to say; says whether there is such a one."""
     name, *rest = line.removeprefix("/").split(maxsplit=1) or [""]
     command = _KNOWN.get(name.lower())
@@ -46,7 +74,7 @@ def run(room: Room, line: str) -> bool:
         return True
     near = difflib.get_close_matches(name.lower(), _KNOWN, 1, 0.6)
     hint = f"did you mean /{near[0]}?" if near else "/help lists them, // says it to the model"
-    room.show([(Span(f"there is no command /{name}; {hint}", "yellow"),)])
+    room.show([(Styled(f"there is no command /{name}; {hint}", "yellow"),)])
     return False
 
 
@@ -55,54 +83,220 @@ def names() -> list[str]:
     return sorted(f"/{name}" for name in _KNOWN)
 
 
-def _help(_: Room, __: str) -> list[Line]:
+def _help(_: ChatRoom, __: str) -> list[Line]:
     usages = [_usage(command) for command in COMMANDS]
     width = max(map(len, usages))
     lines: list[Line] = [
-        (Span(f"{usage:<{width}}  ", "cyan"), Span(command.about))
+        (Styled(f"{usage:<{width}}  ", "cyan"), Styled(command.about))
         for usage, command in zip(usages, COMMANDS, strict=True)
     ]
-    return [*lines, (), *((Span(words, "dim"),) for words in _KEYS)]
+    return [*lines, (), *((Styled(words, "dim"),) for words in _KEYS)]
 
 
-def _usage(command: Command) -> str:
+def _usage(command: SlashCommand) -> str:
     also = "".join(f", /{alias}" for alias in command.aliases)
     return f"/{command.name}{also} {command.argument}".rstrip()
 
 
-def _retry(room: Room, _: str) -> list[Line]:
+def _retry(room: ChatRoom, _: str) -> list[Line]:
     if not room.chat.log or room.chat.log[-1].message.role is Role.ASSISTANT:
-        return [(Span("nothing waits for an answer"),)]
+        return [(Styled("nothing waits for an answer"),)]
     play(room, room.agent.answer())
     return []
 
 
-def _leave(_: Room, __: str) -> list[Line]:
-    raise Leave
+def _leave(_: ChatRoom, __: str) -> list[Line]:
+    raise LeaveChat
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command("compress", "Fold the window now.", shaping.compress, "[focus]", ("compact",)),
-    Command("undo", "Take the newest compaction or rewind back.", shaping.undo),
-    Command("redo", "Bring back what an undo took away.", shaping.redo),
-    Command("rewind", "Take the last turns out of the window.", shaping.rewind, "[turns]"),
-    Command("retry", "Let the model answer what you said last.", _retry),
-    Command("pin", "Keep your last message as it is.", shaping.pin),
-    Command("goal", "Show, set or drop the goal.", shaping.goal, "[text|-]"),
-    Command("title", "Show or set the title.", shaping.title, "[text]"),
-    Command("status", "How the conversation stands.", shaping.status),
-    Command("usage", "Tokens, cache and cost so far.", shaping.usage),
-    Command("new", "Begin anew; this one stays stored.", elsewhere.begin_anew),
-    Command("branch", "Go another way from here.", elsewhere.branch, "[title]"),
-    Command("resume", "Go on with another conversation.", elsewhere.resume, "[id]"),
-    Command("sessions", "List the conversations used last.", elsewhere.sessions),
-    Command("aside", "Ask beside the conversation.", elsewhere.aside, "QUESTION"),
-    Command("model", "Show the model, or switch to another.", elsewhere.model, "[name [tokens]]"),
-    Command("export", "Write the conversation to a file.", elsewhere.export, "[FILE]"),
-    Command("search", "Find what was ever said.", knowledge.search, "WORDS"),
-    Command("memory", "Show or edit what is remembered.", knowledge.memory, "[add|remove TEXT]"),
-    Command("tools", "List what the model may use.", knowledge.tools),
-    Command("help", "List the commands.", _help),
-    Command("quit", "Leave; the conversation can be resumed.", _leave, aliases=("exit",)),
+def compress(room: ChatRoom, focus: str) -> list[Line]:
+    """Fold the window now, and say what came of it."""
+    price = room.chats.forecast(room.chat)
+    if price is not None and (price.cost or price.saving):
+        room.show([(Styled(str(price), "dim"),)])
+    first, *rest = feedback(room.chat.compress(focus))
+    return [(Styled(first, "bold green"),), *((Styled(each),) for each in rest)]
+
+
+def undo(room: ChatRoom, _: str) -> list[Line]:
+    """Take the newest compaction or rewind back."""
+    if not room.chat.undo():
+        return plain_line("there is nothing to undo")
+    return plain_line(f"undone: {_size(room)}; /redo brings it back")
+
+
+def redo(room: ChatRoom, _: str) -> list[Line]:
+    """Bring back what an undo took away."""
+    return plain_line(f"redone: {_size(room)}" if room.chat.redo() else "there is nothing to redo")
+
+
+def rewind(room: ChatRoom, turns: str) -> list[Line]:
+    """Take the last turns out of the window."""
+    if turns and not turns.isdecimal():
+        return plain_line(f"{turns!r} is no number of turns")
+    removed = room.chat.rewind(int(turns or 1))
+    if not removed:
+        return plain_line("nothing was taken out of the window")
+    gone = counted(len(removed), "message")
+    return plain_line(f"{gone} taken out of the window; /undo brings them back")
+
+
+def pin(room: ChatRoom, _: str) -> list[Line]:
+    """Pin what the user said last."""
+    window = room.chats.store.window(room.chat.id)
+    for entry in reversed(window.entries):
+        if is_user_word(entry.message):
+            room.chat.pin(entry.stands_for or entry.id)
+            return plain_line(f"pinned: {crop(entry.message.text, _SHOWN)}")
+    return plain_line("you have not said anything yet")
+
+
+def goal(room: ChatRoom, text: str) -> list[Line]:
+    """Show, set or drop the goal."""
+    if text:
+        room.chat.goal = "" if text == "-" else text
+    return plain_line(f"goal: {room.chat.goal}" if room.chat.goal else "there is no goal")
+
+
+def title(room: ChatRoom, text: str) -> list[Line]:
+    """Show or set the title."""
+    if text:
+        room.chat.title = text
+    return plain_line(f"title: {room.chat.title or '(none yet)'}")
+
+
+def status(room: ChatRoom, _: str) -> list[Line]:
+    """Tell how the conversation stands."""
+    now = room.chat.status()
+    lines = [
+        _labeled("session", now.session),
+        _labeled("title", now.title or "(none yet)"),
+        _labeled("goal", now.goal or "(none)"),
+        _labeled("model", f"{now.model}, {now.context_length:,} tokens"),
+        _labeled("window", f"{counted(now.messages, 'message')}, about {now.tokens:,} tokens"),
+        _labeled("folds at", f"{now.threshold:,} tokens ({now.share:.0%} reached)"),
+        _labeled("stored", f"{now.stored:,} entries, {counted(now.compactions, 'compaction')}"),
+    ]
+    lines += [_labeled("memory", memory_line(room.chats).removeprefix("Memory: "))]
+    return [*lines, *_warnings(now)]
+
+
+def usage(room: ChatRoom, _: str) -> list[Line]:
+    """Tell what was used, what the cache saved and what it cost."""
+    used = room.chat.usage
+    lines = [
+        _labeled("calls", f"{used.calls:,}"),
+        _labeled("read", f"{used.prompt_tokens:,} tokens"),
+        _labeled("from cache", f"{used.cache_read_tokens:,} tokens"),
+        _labeled("cache writes", f"{used.cache_write_tokens:,} tokens"),
+        _labeled("answered", f"{used.output_tokens:,} tokens"),
+    ]
+    lines += [_labeled(label, words) for label, words in costs(room.chats, room.chat)]
+    return [*lines, *_warnings(room.chat.status())]
+
+
+def _warnings(status: Status) -> list[Line]:
+    said = filter(None, (*status.troubles, status.pressure))
+    return [_labeled("warning", each, "yellow") for each in said]
+
+
+def _size(room: ChatRoom) -> str:
+    now = room.chat.status()
+    return f"the window has {counted(now.messages, 'message')}, about {now.tokens:,} tokens"
+
+
+def _labeled(label: str, words: str, style: str = "") -> Line:
+    return (Styled(f"{label:<{_LABEL}}", "dim"), Styled(words, style))
+
+
+def search(room: ChatRoom, words: str) -> list[Line]:
+    """Find what was ever said, in this conversation and in all others."""
+    if not words:
+        return plain_line("say what to look for: /search WORDS")
+    asked = Asked(Discovery(query=words, scope=Scope(), limit=_MOST_FOUND), include_current=True)
+    found = search_in(room.chats.store).look(asked)
+    if not isinstance(found, Excerpts) or not found.excerpts:
+        return plain_line("nothing was found; try fewer or other words, or part* for a beginning")
+    return hits_drawn(found, room.view, now_ms(), is_within=False)
+
+
+def memory(room: ChatRoom, argument: str) -> list[Line]:
+    """Show what is remembered, or add and remove an entry."""
+    action, _, text = argument.partition(" ")
+    if not action:
+        return [(Styled(line),) for line in remembered(room.chats)]
+    if action not in ("add", "remove") or not text.strip():
+        return plain_line("write /memory, /memory add TEXT or /memory remove TEXT")
+    try:
+        edit = Add("memory", text.strip()) if action == "add" else Remove("memory", text.strip())
+        return plain_line(room.chats.files.edit(edit).words)
+    except MemoryRefused as refused:
+        return [(Styled(str(refused), "yellow"),)]
+
+
+def tools(room: ChatRoom, _: str) -> list[Line]:
+    """List what the model may use."""
+    specs = room.agent.toolbox.specs
+    if not specs:
+        return plain_line("the model has no tools here")
+    width = max(len(spec.name) for spec in specs) + 2
+    room_left = room.view.width - width
+    return [
+        (
+            Styled(f"{spec.name:<{width}}", "cyan"),
+            Styled(crop(clean(spec.description).split(". ")[0], room_left)),
+        )
+        for spec in specs
+    ]
+
+
+def remembered(chats: Chats) -> Iterator[str]:
+    """Yield what the memory files hold, line by line."""
+    for notebook in NOTEBOOKS.values():
+        entries = chats.files.entries(notebook)
+        yield f"{notebook.file}: {memory_usage(notebook, entries)}"
+        yield from (f"- {entry}" for entry in entries)
+
+
+def costs(chats: Chats, chat: Conversation) -> Iterator[tuple[str, str]]:
+    """Yield what calls and compactions cost, label and words."""
+    tally = chats.ledger.tally
+    if chat.usage.cost:
+        yield "cost", f"${chat.usage.cost:.4f}; the cache saved ${tally.saved:.4f} of it"
+    if tally.last is not None:
+        expected, reported = tally.last.expected, tally.last.reported
+        yield "last call", f"{reported.cache_read_tokens:,} from cache, {expected.read:,} expected"
+        yield "prefix", str(expected.link)
+    for number, record in enumerate(chat.compactions(), 1):
+        if record.cost or record.cache_cost:
+            after = record.report.get("break_even")
+            pays = f"pays for itself after {after} requests" if after else "never pays for itself"
+            price = f"${record.cost:.4f} and ${record.cache_cost:.4f} in cache"
+            yield f"compaction {number}", f"{price}; {pays}"
+
+
+COMMANDS: tuple[SlashCommand, ...] = (
+    SlashCommand("compress", "Fold the window now.", compress, "[focus]", ("compact",)),
+    SlashCommand("undo", "Take the newest compaction or rewind back.", undo),
+    SlashCommand("redo", "Bring back what an undo took away.", redo),
+    SlashCommand("rewind", "Take the last turns out of the window.", rewind, "[turns]"),
+    SlashCommand("retry", "Let the model answer what you said last.", _retry),
+    SlashCommand("pin", "Keep your last message as it is.", pin),
+    SlashCommand("goal", "Show, set or drop the goal.", goal, "[text|-]"),
+    SlashCommand("title", "Show or set the title.", title, "[text]"),
+    SlashCommand("status", "How the conversation stands.", status),
+    SlashCommand("usage", "Tokens, cache and cost so far.", usage),
+    SlashCommand("new", "Begin anew; this one stays stored.", begin_anew),
+    SlashCommand("branch", "Go another way from here.", branch, "[title]"),
+    SlashCommand("resume", "Go on with another conversation.", resume, "[id]"),
+    SlashCommand("sessions", "List the conversations used last.", list_sessions),
+    SlashCommand("aside", "Ask beside the conversation.", aside, "QUESTION"),
+    SlashCommand("model", "Show the model, or switch to another.", model, "[name [tokens]]"),
+    SlashCommand("export", "Write the conversation to a file.", export, "[FILE]"),
+    SlashCommand("search", "Find what was ever said.", search, "WORDS"),
+    SlashCommand("memory", "Show or edit what is remembered.", memory, "[add|remove TEXT]"),
+    SlashCommand("tools", "List what the model may use.", tools),
+    SlashCommand("help", "List the commands.", _help),
+    SlashCommand("quit", "Leave; the conversation can be resumed.", _leave, aliases=("exit",)),
 )
 _KNOWN = {name: each for each in COMMANDS for name in (each.name, *each.aliases)}

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.agent.rehearsal import DETAIL, FACTS
-from holdfast.cli.chat.playing import show_news
-from holdfast.cli.lines import Line, Span, counted, wrapped
-from holdfast.cli.sections import sections
+from holdfast.cli.chat.turns import show_news
+from holdfast.cli.lines import Line, Styled, wrapped
 from holdfast.summary import read_checkpoint
+from holdfast.views.messages import record_sections
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.agent.rehearsal import Fact
-    from holdfast.cli.chat.room import Room
+    from holdfast.cli.chat.room import ChatRoom
     from holdfast.session import Entry
 
-__all__ = ["Passage", "passages", "show_rehearsed", "telling"]
+__all__ = ["WindowPassage", "passages", "show_rehearsed", "telling"]
 
 _PATIENCE = 10.0
 """Seconds for a compaction that is under way when a rehearsal ends."""
@@ -36,78 +37,80 @@ _MORE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class WindowPassage:
     """A part of the window: an entry of the record, or a message."""
 
     place: str
     text: str
 
 
-def show_rehearsed(room: Room) -> None:
+def show_rehearsed(room: ChatRoom) -> None:
     """Show where the facts of the rehearsal stand after what was folded."""
     room.chat.wait(_PATIENCE)
     show_news(room)
     window = room.chats.store.window(room.chat.id).entries
     told, log = tuple(passages(window)), room.chat.log
     shown = {each.stands_for or each.id for each in window}
-    lines: list[Line] = [(Span("What was said early, and where it stands now:", "bold"),)]
+    lines: list[Line] = [(Styled("What was said early, and where it stands now:", "bold"),)]
     for fact in (*FACTS, DETAIL):
         said = next((each for each in log if fact.stands_in(each.message.text)), None)
         # A turn that failed may have said nothing.
         if said is not None:
-            lines += _judged(fact, told, said, room.view.width, folded=said.id not in shown)
+            current, outdated = telling(fact, told)
+            if not current:
+                where = f'store: holdfast search "{fact.words[0]}" finds message {said.position}'
+                verdict = "no" if fact in FACTS else "store"
+                judged = _labeled(
+                    verdict, fact.name, (fact.line_in(said.message.text), where), room.view.width
+                )
+            else:
+                found = current[0]
+                where = found.place
+                if said.id not in shown:
+                    where += f"; message {said.position} was folded"
+                if outdated:
+                    where += f"; but {fact.outdated} stands there too, {outdated[0].place}"
+                elif fact.outdated:
+                    where += f"; {fact.outdated} stands nowhere in the window"
+                words = fact.line_in(found.text)
+                judged = _labeled(
+                    "no" if outdated else "yes", fact.name, (words, where), room.view.width
+                )
+            lines += judged
     lines += [(), *_closing(window, log, room.view.width)]
     room.show(lines)
 
 
-def passages(window: Sequence[Entry]) -> Iterator[Passage]:
+def passages(window: Sequence[Entry]) -> Iterator[WindowPassage]:
     """Yield what the model sees, in parts that say one thing each."""
     for number, entry in enumerate(window, 1):
         summary = entry.message.summary
         if summary is not None:
-            for heading, entries in sections(read_checkpoint(summary.text)):
-                yield from (Passage(f"record: {heading}", each) for each in entries)
+            for heading, entries in record_sections(read_checkpoint(summary.text)):
+                yield from (WindowPassage(f"record: {heading}", each) for each in entries)
         else:
             place = f"window: message {number}, word for word"
-            yield Passage(place, entry.message.text)
+            yield WindowPassage(place, entry.message.text)
 
 
-def telling(fact: Fact, told: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
+def telling(
+    fact: Fact, told: Sequence[WindowPassage]
+) -> tuple[list[WindowPassage], list[WindowPassage]]:
     """Return the passages that tell a fact, and those that tell only what it corrects."""
     current = [each for each in told if fact.stands_in(each.text)]
     outdated = [each for each in told if fact.outdated and fact.outdated in each.text]
     return current, [each for each in outdated if each not in current]
 
 
-def _judged(
-    fact: Fact, told: Sequence[Passage], said: Entry, width: int, *, folded: bool
-) -> list[Line]:
-    current, outdated = telling(fact, told)
-    if not current:
-        where = f'store: holdfast search "{fact.words[0]}" finds message {said.position}'
-        verdict = "no" if fact in FACTS else "store"
-        return _labeled(verdict, fact.name, (fact.line_in(said.message.text), where), width)
-    found = current[0]
-    where = found.place
-    if folded:
-        where += f"; message {said.position} was folded"
-    if outdated:
-        where += f"; but {fact.outdated} stands there too, {outdated[0].place}"
-    elif fact.outdated:
-        where += f"; {fact.outdated} stands nowhere in the window"
-    words = fact.line_in(found.text)
-    return _labeled("no" if outdated else "yes", fact.name, (words, where), width)
-
-
 def _labeled(verdict: str, name: str, texts: tuple[str, str], width: int) -> list[Line]:
     """Return a verdict with the words it is about, and below them where they stand."""
     style = {"yes": "green", "no": "red"}.get(verdict, "cyan")
     words, where = ([line.strip() for line in wrapped(each, width - _INDENT)] for each in texts)
-    margin = Span(" " * _INDENT)
+    margin = Styled(" " * _INDENT)
     return [
-        (Span(f"  {verdict:<6}{name:<12}", style), Span(words[0])),
-        *((margin, Span(line)) for line in words[1:]),
-        *((margin, Span(line, "dim")) for line in where),
+        (Styled(f"  {verdict:<6}{name:<12}", style), Styled(words[0])),
+        *((margin, Styled(line)) for line in words[1:]),
+        *((margin, Styled(line, "dim")) for line in where),
     ]
 
 
@@ -120,8 +123,8 @@ def _closing(window: Sequence[Entry], log: Sequence[Entry], width: int) -> list[
     home = os.environ.get("HOLDFAST_HOME", "")
     where = f" (with HOLDFAST_HOME={home}, where this is stored)" if home else ""
     return [
-        *((Span(line),) for line in wrapped(words, width)),
+        *((Styled(line),) for line in wrapped(words, width)),
         (),
-        *((Span(line, "bold"),) for line in wrapped(f"To see more{where}:", width)),
-        *((Span(f"  {command:<31}", "cyan"), Span(about)) for command, about in _MORE.items()),
+        *((Styled(line, "bold"),) for line in wrapped(f"To see more{where}:", width)),
+        *((Styled(f"  {command:<31}", "cyan"), Styled(about)) for command, about in _MORE.items()),
     ]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.examples import examples
-from holdfast.cli.exits import Exit
+from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     configuration,
     profile_flag,
@@ -21,13 +20,12 @@ from holdfast.cli.flags import (
     setting_flags,
     summarizer_flag,
 )
-from holdfast.cli.lines import clean
 from holdfast.cli.screen import silence_log, tell
 from holdfast.errors import MissingExtra
+from holdfast.views.words import clean
 
 if TYPE_CHECKING:
-    from holdfast.cli.chat.reader import Reader
-    from holdfast.cli.chat.room import Room
+    from holdfast.cli.chat.room import ChatRoom, PromptReader
     from holdfast.config import Settings
     from holdfast.wiring.chats import Chats, Wishes
     from holdfast.wiring.conversations import Conversation
@@ -79,14 +77,13 @@ def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
 
 def _begun(settings: Settings, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for SDKs.
-    from holdfast.cli.chat.loop import converse, greeting
-    from holdfast.cli.chat.reporting import report_turns
-    from holdfast.cli.chat.room import Room
+    from holdfast.cli.chat.loop import converse, greeting, report_turns
+    from holdfast.cli.chat.room import ChatRoom
     from holdfast.wiring.chats import Chats
 
     silence_log("holdfast")
     is_rehearsal = options["rehearse"] and not _is_terminal()
-    rooms: list[Room] = []
+    rooms: list[ChatRoom] = []
 
     def approve(question: str) -> bool:
         return rooms[0].ask(f"{clean(question)} [y/N] ").strip().lower() in _YES
@@ -95,7 +92,7 @@ def _begun(settings: Settings, options: _Options) -> Exit:
         settings, options = _rehearsed(settings, options)
     chats = Chats(settings, os.environ, _wishes(options, approve, is_rehearsal=is_rehearsal))
     with _closing(chats):
-        room = Room(chats, _conversation(chats, options))
+        room = ChatRoom(chats, _conversation(chats, options))
         rooms.append(room)
         reader = room.reader = _reader(room, options, is_rehearsal=is_rehearsal)
         if options["as_json"]:
@@ -112,7 +109,7 @@ def _begun(settings: Settings, options: _Options) -> Exit:
     return Exit.DONE
 
 
-def _ended(room: Room, *, is_rehearsal: bool) -> None:
+def _ended(room: ChatRoom, *, is_rehearsal: bool) -> None:
     from holdfast.cli.chat.loop import farewell
     from holdfast.cli.chat.rehearsed import show_rehearsed
 
@@ -143,21 +140,21 @@ def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: 
 
 
 def _conversation(chats: Chats, options: _Options) -> Conversation:
-    from holdfast.cli.finding import find_session
+    from holdfast.views.sessions import find_session
 
     name = options["resume"]
     return chats.begin(find_session(chats.store, name).id if name else "", options["system"])
 
 
-def _reader(room: Room, options: _Options, *, is_rehearsal: bool) -> Reader:
-    from holdfast.cli.chat.reader import Lines
+def _reader(room: ChatRoom, options: _Options, *, is_rehearsal: bool) -> PromptReader:
+    from holdfast.cli.chat.room import LineReader
 
     if is_rehearsal:
         from holdfast.agent.rehearsal import REHEARSAL
 
-        return Lines(REHEARSAL)
+        return LineReader(REHEARSAL)
     if options["as_json"] or not _is_terminal():
-        return Lines(_piped())
+        return LineReader(_piped())
     return _terminal(room)
 
 
@@ -168,9 +165,9 @@ def _piped() -> Iterator[str]:
             yield line.decode("utf-8", "replace")
 
 
-def _terminal(room: Room) -> Reader:
+def _terminal(room: ChatRoom) -> PromptReader:
     from holdfast.cli.chat.commands import names
-    from holdfast.cli.chat.playing import show_news
+    from holdfast.cli.chat.turns import show_news
 
     if find_spec("prompt_toolkit") is None:
         raise MissingExtra("`holdfast chat` in a terminal", "chat")

@@ -67,13 +67,28 @@ class Terminal:
         with contextlib.suppress(OSError):
             history.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._below = below
+        keys = KeyBindings()
+
+        def enter(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            if buffer.document.text_before_cursor.endswith("\\"):
+                buffer.delete_before_cursor()
+                buffer.insert_text("\n")
+            else:
+                buffer.validate_and_handle()
+
+        def another_line(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        keys.add("enter")(enter)
+        keys.add("escape", "enter")(another_line)
         self._session: PromptSession[str] = PromptSession(
             history=_History(str(history)),
             completer=WordCompleter(list(commands), sentence=True),
             complete_while_typing=False,
             multiline=True,
             prompt_continuation=_MORE,
-            key_bindings=_keys(),
+            key_bindings=keys,
             enable_open_in_editor=True,
             style=_STYLE,
         )
@@ -105,7 +120,12 @@ class Terminal:
         return False
 
     def _toolbar(self) -> FormattedText:
-        return FormattedText([(_style(span.style), span.text) for span in self._below.line()])
+        return FormattedText(
+            [
+                (" ".join(filter(None, map(_COLORS.get, span.style.split()))), span.text)
+                for span in self._below.line()
+            ]
+        )
 
     def _begin_telling(self) -> None:
         get_app().create_background_task(self._tell())
@@ -132,27 +152,3 @@ class _History(FileHistory):
         """Keep what was typed."""
         with contextlib.suppress(OSError):
             super().store_string(string)
-
-
-def _keys() -> KeyBindings:
-    keys = KeyBindings()
-
-    def enter(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        if buffer.document.text_before_cursor.endswith("\\"):
-            buffer.delete_before_cursor()
-            buffer.insert_text("\n")
-        else:
-            buffer.validate_and_handle()
-
-    def another_line(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
-
-    keys.add("enter")(enter)
-    keys.add("escape", "enter")(another_line)
-    return keys
-
-
-def _style(style: str) -> str:
-    """Return a style of ours in the words of the prompt."""
-    return " ".join(filter(None, map(_COLORS.get, style.split())))

@@ -36,10 +36,10 @@ from holdfast.formats.replay import merged
 from holdfast.formats.writer import folds, is_uuid, with_lone_summaries
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
-from holdfast.wire.anthropic_blocks import NAME, write_block, write_media, write_result
-from holdfast.wire.identity import Identities
+from holdfast.wire.anthropic.codec import NAME, write_block, write_media, write_result
+from holdfast.wire.common import Identities
 from holdfast.wire.markers import write as marked
-from holdfast.wire.words import as_string, marked_texts, portable
+from holdfast.wire.message_text import as_string, marked_texts, portable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -39,7 +39,7 @@ from holdfast.transcript import (
     ToolResult,
 )
 from holdfast.wire import DIALECTS
-from holdfast.wire.responses_items import is_content
+from holdfast.wire.responses import is_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.transcript import Content, Part
-    from holdfast.wire.media import Kind
+    from holdfast.wire.common import MediaKind
 
 __all__ = [
     "ORIGIN",
@@ -197,7 +197,7 @@ _CALLS = frozenset(
 _ANTHROPIC = frozenset(
     {"thinking", "redacted_thinking", "document", "server_tool_use", "mcp_tool_use"}
 )
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, MediaKind] = {
     "image": "image",
     "audio": "audio",
     "video": "video",

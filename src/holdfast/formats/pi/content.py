@@ -21,7 +21,7 @@ from holdfast.formats.json_access import (
     usage_in,
 )
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolCall, ToolResult
-from holdfast.wire.arguments import object_in
+from holdfast.wire.json_text import object_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.wire.arguments import as_object, written
+from holdfast.wire.json_text import as_object, written
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator

@@ -1,0 +1,239 @@
+"""`holdfast sessions show`: one session with its window to scale and its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+import click
+
+from holdfast.cli.commands import examples
+from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
+from holdfast.cli.flags import session_argument, setting_flags
+from holdfast.cli.lines import Styled, table
+from holdfast.cli.store import with_store
+from holdfast.recall.sources import agent_of
+from holdfast.session import places_of
+from holdfast.session.lineage_reader import said_until
+from holdfast.transcript import one_line
+from holdfast.views.details import session_details
+from holdfast.views.lineage import parent_words
+from holdfast.views.messages import (
+    NO_NAMES,
+    call_names,
+    full_text,
+    message_fields,
+    origin_of,
+    speaker_of,
+)
+from holdfast.views.sessions import find_session, state_of, title_of
+from holdfast.views.words import clock_time, counted, crop
+from holdfast.wiring import counter_of, policy_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
+
+    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.store import OpenStore
+    from holdfast.session import Entry
+    from holdfast.transcript import Message
+    from holdfast.views.details import SessionDetails
+
+__all__ = ["entries_drawn", "show_command"]
+
+_LABEL = 12
+
+
+class _Options(TypedDict):
+    scope: str
+    message: int | None
+    whole: bool
+    limit: int
+
+
+@click.command(
+    "show",
+    epilog=examples(
+        "holdfast sessions show last",
+        "holdfast sessions show 20261116_0930 --all --limit 0",
+        "holdfast sessions show last --message 1204 --whole",
+    ),
+)
+@session_argument
+@click.option("--window", "scope", flag_value="window", default="window", help="The window only.")
+@click.option("--all", "scope", flag_value="all", help="List everything that was ever said.")
+@click.option("--message", type=int, metavar="N", help="Show the message with this id in full.")
+@click.option("--whole", is_flag=True, help="With --message: as it was said, not as shortened.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many messages to list, the newest; 0 for all.",
+)
+@setting_flags
+@with_store
+def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> None:
+    """Show a session: its window to scale, and its messages.
+
+    The window is what the model sees now. --all lists everything that was said instead, also what
+    was folded or rewound and what the sessions before this one said. The number in front of a
+    message is its id, which --message, fork and pin take.
+    """
+    session = find_session(opened.store, name)
+    if options["message"] is not None:
+        entry = opened.store.entry(options["message"])
+        message = opened.store.whole(options["message"]) if options["whole"] else entry.message
+        names = (
+            call_names(opened.store, entry)
+            if any(not each.name for each in message.results)
+            else {}
+        )
+        fields = {**message_fields(entry, message), "text": full_text(message, names)}
+        opened.answer(fields, lambda _: message_drawn(entry, message, names))
+        return
+    if options["whole"]:
+        raise click.UsageError("--whole goes with --message")
+    shown = session_details(
+        opened.store, session, policy_of(opened.settings), counter_of(opened.settings)
+    )
+    entries = said_until(opened.store, session.id) if options["scope"] == "all" else shown.window
+    kept = entries[-options["limit"] :] if options["limit"] else entries
+    left_out = len(entries) - len(kept)
+    opened.answer(
+        shown.as_json(kept, left_out), lambda view: session_drawn(shown, kept, left_out, view)
+    )
+
+
+def session_drawn(
+    shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: OutputScreen
+) -> list[Line]:
+    """Return the whole picture; `left_out` says how many older messages are not listed."""
+    lines = [*_heading(shown, view.width), (), *_maps(shown, view)]
+    if entries:
+        lines += [(), (Styled("messages", "bold"),)]
+        if left_out:
+            hint = f"  {counted(left_out, 'earlier message')} not listed; --limit 0 lists all"
+            lines.append((Styled(hint, "dim"),))
+        lines += entries_drawn(entries, view.width)
+    return lines
+
+
+def entries_drawn(entries: Sequence[Entry], width: int) -> list[Line]:
+    """Return one line for each entry, with its id and its marks."""
+    rows = [("id", "speaker", "tokens", "marks", "beginning")]
+    rows += [
+        (
+            str(entry.id),
+            speaker_of(entry.message),
+            f"{entry.tokens:,}",
+            _marks(entry),
+            one_line(entry.message, width),
+        )
+        for entry in entries
+    ]
+    return table(rows, width, right=frozenset({0, 2}))
+
+
+def _marks(entry: Entry) -> str:
+    marks = {
+        origin_of(entry.message): True,
+        "pinned": entry.message.pinned,
+        "cut": entry.shortened,
+        "derived": bool(entry.kind) and entry.message.summary is None,
+    }
+    return " ".join(mark for mark, holds in marks.items() if mark and holds)
+
+
+def _heading(shown: SessionDetails, width: int) -> Iterator[Line]:
+    session = shown.session
+    yield (Styled(crop(title_of(session), width - 2), "bold"),)
+    for label, words in _known(shown):
+        if words:
+            # One line each: a long goal or path is cut, and --json has all of it.
+            yield (
+                Styled(f"  {label:<{_LABEL - 2}}", "dim"),
+                Styled(crop(words, width - _LABEL)),
+            )
+
+
+def _known(shown: SessionDetails) -> Iterator[tuple[str, str]]:
+    session, usage = shown.session, shown.session.usage
+    yield "id", session.id
+    yield "goal", session.goal
+    yield "model", session.model
+    places = places_of(shown.path)
+    agent = agent_of(session.source)
+    yield "source", session.source
+    yield "agent", f"{agent} {places['version']}" if agent and "version" in places else ""
+    for label in ("folder", "branch", "file"):
+        yield label, places.get(label, "")
+    ended = f" since {clock_time(session.ended)}" if session.ended is not None else ""
+    yield "state", f"{state_of(session)}{ended}"
+    yield "used", f"{clock_time(session.started)} to {clock_time(session.touched)}"
+    if usage.calls:
+        yield "usage", _usage(shown)
+    if len(shown.path) > 1:
+        yield "came from", " > ".join(each.id for each in shown.path[:-1]) + f" ({session.fork})"
+    if shown.elder is not None:
+        yield "part of", parent_words(shown.elder)
+    passes = len(shown.compactions)
+    yield "compacted", counted(passes, "time") if passes else ""
+    yield "undone", "sessions redo brings back what was undone" if shown.is_undone else ""
+    for warning in shown.warnings:
+        yield "warning", warning
+
+
+def _usage(shown: SessionDetails) -> str:
+    usage = shown.session.usage
+    words = [
+        counted(usage.calls, "call"),
+        f"{usage.input_tokens:,} tokens in",
+        f"{usage.output_tokens:,} out",
+    ]
+    if usage.cache_read_tokens:
+        words.append(f"{usage.cache_read_tokens:,} from caches")
+    if usage.cost:
+        words.append(f"${usage.cost:,.2f}")
+    return ", ".join(words)
+
+
+def _maps(shown: SessionDetails, view: OutputScreen) -> Iterator[Line]:
+    window, threshold = shown.limits.window, shown.limits.threshold
+    frame = Frame(window=window, threshold=threshold, width=view.width, colored=view.colored)
+    census = shown.usage
+    share = f"{census.tokens / max(window, 1):.0%}"
+    yield (
+        Styled("the window", "bold"),
+        Styled(f": {counted(len(shown.window), 'message')}, "),
+        Styled(f"{census.tokens:,} of {window:,} tokens, {share} used"),
+    )
+    yield from window_bar(census, frame)
+    if census.tokens:
+        yield (Styled("the conversation", "bold"), Styled(" from beginning to end"))
+        yield conversation_strip(census, frame)
+        yield ()
+        yield from legend(census, frame)
+
+
+def message_drawn(
+    entry: Entry, message: Message, names: Mapping[str, str] = NO_NAMES
+) -> list[Line]:
+    """Return a heading with what is known of the message, then all of it.
+
+    Args:
+        entry: The message as the log has it.
+        message: The message as it is to be shown.
+        names: The names of calls by their ids, where results do not carry them.
+    """
+    speaker = " ".join(filter(None, (speaker_of(message), origin_of(message))))
+    marks = [f"message {entry.id} of session {entry.session}", clock_time(entry.at)]
+    marks += ["pinned"] if message.pinned else []
+    marks += ["made by a compaction"] if entry.kind else []
+    marks += [f"role {message.role}"] if speaker != message.role else []
+    lines: list[Line] = [(Styled(speaker, "bold"), Styled(f": {', '.join(marks)}", "dim"))]
+    if entry.shortened and message == entry.message:
+        lines.append((Styled("shown in part; --whole shows all of it", "yellow"),))
+    return [*lines, (), *((Styled(line),) for line in full_text(message, names).splitlines())]

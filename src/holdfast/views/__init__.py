@@ -1,0 +1,9 @@
+"""View models: what a store holds as plain values and as JSON, for every surface that shows it.
+
+The command line, pages and servers draw what these modules return; nothing here knows a terminal,
+a request or a setting, and what a view needs to know of those is passed to it. Read in this order:
+`words`, `sessions`, `messages`, `context_map`, `details`, `lineage`, `timeline`,
+`compaction_diff`, `inspection`, `search`, `markdown`, `html`, `export`.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,198 @@
+"""What fills a context window: tokens by kind of content, in all and message by message."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import nlargest
+from itertools import islice
+from typing import TYPE_CHECKING, assert_never
+
+from holdfast.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, load_of
+from holdfast.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    one_line,
+)
+from holdfast.views.messages import visibility_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from holdfast.session import Entry
+    from holdfast.tokens import Load, Scale
+    from holdfast.transcript import Part, Transcript
+    from holdfast.views.messages import Visibility
+
+__all__ = [
+    "ContentKind",
+    "ContextMap",
+    "WeighedMessage",
+    "WeighedWindow",
+    "WindowLimits",
+    "context_map",
+    "weigh_window",
+]
+
+_AT_ONCE = 64
+_HEAVIEST = 10
+_SKETCH = 90
+
+
+class ContentKind(StrEnum):
+    """A kind of content, in the order in which the map stacks them."""
+
+    SYSTEM = "system"
+    SUMMARY = "summary"
+    MEMORY = "recalled"
+    USER = "user"
+    ASSISTANT = "assistant"
+    THINKING = "thinking"
+    CALLS = "tool calls"
+    RESULTS = "tool results"
+    IMAGES = "images"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMap:
+    """What is in a transcript."""
+
+    weights: tuple[int, ...]
+    """The tokens of each message."""
+    pieces: tuple[tuple[tuple[ContentKind, int], ...], ...]
+    """For each message, its content in order: the kind and its tokens."""
+    roles: Mapping[str, int]
+    load: Load
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of everything."""
+        return self.load.tokens
+
+    @property
+    def kinds(self) -> dict[ContentKind, int]:
+        """Return the tokens of each kind that is present, in the order of the map."""
+        found = Counter[ContentKind]()
+        for pieces in self.pieces:
+            for kind, tokens in pieces:
+                found[kind] += tokens
+        return {kind: found[kind] for kind in ContentKind if found[kind]}
+
+    def kinds_json(self) -> dict[str, int]:
+        """Return the tokens of each kind by its name, as plain JSON values."""
+        return {str(kind): tokens for kind, tokens in self.kinds.items()}
+
+
+def context_map(transcript: Transcript, scale: Scale) -> ContextMap:
+    """Return what the transcript is made of, as the scale weighs it."""
+    return ContextMap(
+        weights=tuple(map(scale.weigh, transcript)),
+        pieces=tuple(tuple(_pieces(message, scale)) for message in transcript),
+        roles=Counter(str(message.role) for message in transcript),
+        load=load_of(transcript, scale),
+    )
+
+
+def _pieces(message: Message, scale: Scale) -> Iterator[tuple[ContentKind, int]]:
+    left = scale.weigh(message)
+    for part in message.parts:
+        content = part.content if isinstance(part, ToolResult) else (part,)
+        images = IMAGE_TOKENS * sum(isinstance(piece, Media) for piece in content)
+        if images:
+            yield ContentKind.IMAGES, images
+        tokens = scale.weigh(Message(message.role, (part,))) - MESSAGE_TOKENS - images
+        left -= images + tokens
+        if tokens:
+            yield _kind(part, message.role), tokens
+    if left:
+        # Role and separators around the parts.
+        yield _SPEAKERS[message.role], left
+
+
+def _kind(part: Part, role: Role) -> ContentKind:
+    match part:
+        case Text() | Opaque():
+            return _SPEAKERS[role]
+        case Thinking():
+            return ContentKind.THINKING
+        case ToolCall():
+            return ContentKind.CALLS
+        case ToolResult():
+            return ContentKind.RESULTS
+        case Media():
+            return ContentKind.IMAGES
+        case Summary():
+            return ContentKind.SUMMARY
+        case Recalled():
+            return ContentKind.MEMORY
+        case _:
+            assert_never(part)
+
+
+_SPEAKERS = {
+    Role.SYSTEM: ContentKind.SYSTEM,
+    Role.USER: ContentKind.USER,
+    Role.ASSISTANT: ContentKind.ASSISTANT,
+    Role.TOOL: ContentKind.RESULTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLimits:
+    """What the window is drawn against, in tokens."""
+
+    window: int
+    threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedMessage:
+    """One message of the window: what it is made of, and where it can be read."""
+
+    id: int
+    stands_for: int | None
+    pieces: tuple[tuple[ContentKind, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedWindow:
+    """The window, weighed."""
+
+    weights: tuple[WeighedMessage, ...]
+    heaviest: tuple[tuple[int, WeighedMessage, str], ...]
+    """The tokens of the heaviest messages, heaviest first, and how they begin."""
+    visibility: Mapping[int, Visibility]
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of everything."""
+        return sum(tokens for weight in self.weights for _, tokens in weight.pieces)
+
+
+def weigh_window(window: Iterable[Entry], scale: Scale) -> WeighedWindow:
+    """Weigh what the model sees, holding little of it at a time."""
+    weights: list[WeighedMessage] = []
+    heaviest: list[tuple[int, WeighedMessage, str]] = []
+    visibility: dict[int, Visibility] = {}
+    waiting = iter(window)
+    while some := tuple(islice(waiting, _AT_ONCE)):
+        census = context_map(tuple(entry.message for entry in some), scale)
+        # A scale remembers what it has weighed, which is all of it in the end.
+        scale.keep_only(())
+        for entry, pieces in zip(some, census.pieces, strict=True):
+            weight = WeighedMessage(entry.id, entry.stands_for, pieces)
+            weights.append(weight)
+            tokens = sum(tokens for _, tokens in pieces)
+            heaviest.append((tokens, weight, one_line(entry.message, _SKETCH)))
+            visibility.update(visibility_of(entry))
+        heaviest = nlargest(_HEAVIEST, heaviest, key=lambda each: (each[0], -each[1].id))
+    return WeighedWindow(tuple(weights), tuple(heaviest), visibility)
