@@ -23,6 +23,9 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# No test signs summaries with the key of whoever runs it, or makes one in their home folder.
+os.environ["HOLDFAST_SUMMARY_KEY"] = "a key that only tests use, and that they all share"
+
 # A shell lets its background jobs ignore Ctrl-C, and so would every program that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -39,6 +39,7 @@ from holdfast.transcript import (
     shape,
 )
 from holdfast.wire import DIALECTS
+from holdfast.wire.signing import check_of, recognized
 from tests.compaction.sessions import sessions, windows
 
 SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6
@@ -58,11 +59,18 @@ writers: st.SearchStrategy[Writer | None] = st.sampled_from(
 )
 
 
+def sign(text: str) -> str:
+    return check_of(text, b"a key of this test")
+
+
 def compacted(
     transcript: Transcript, policy: Policy, writer: Writer | None = None, *, force: bool = False
 ) -> Outcome:
     means = PassContext(
-        scale=Scale(), redact=redact, summarizer_window=None if writer is None else 32_000
+        scale=Scale(),
+        redact=redact,
+        summarizer_window=None if writer is None else 32_000,
+        sign=sign,
     )
     flow = compaction(transcript, policy, means, force=force)
     try:
@@ -163,6 +171,7 @@ def test_no_user_speaks_twice_because_of_a_summary_and_it_is_read_back(
     event(type(outcome).__name__)
     assert neighbors(outcome.transcript) <= neighbors(transcript)
     read = DIALECTS[dialect].decode(DIALECTS[dialect].encode(outcome.transcript))
+    read = recognized(read, sign)
     assert [bool(each.summary) for each in read].count(True) == sum(
         bool(each.summary) for each in outcome.transcript
     )

@@ -285,7 +285,7 @@ def test_what_the_host_reports_is_in_the_window() -> None:
 
 
 def summary_of(result: Compaction) -> str:
-    transcript = DIALECTS["openai"].decode(Body(result.messages))
+    transcript = result.report.result.transcript
     return next(message.summary.text for message in transcript if message.summary)
 
 

@@ -8,11 +8,13 @@ from itertools import takewhile
 
 import holdfast
 from holdfast.compaction.plan import SYSTEM_NOTE
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine
 from holdfast.redaction import redact
 from holdfast.transcript import Role, Transcript, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import BLANK, END, PREFIX
+from holdfast.wire.signing import recognized
 from tests.promises.conversations import Messages
 
 UNTOUCHED = ("unchanged", "abandoned")
@@ -21,7 +23,9 @@ CUT_NOTE = "characters left out here"
 
 
 def decoded(messages: Sequence[dict[str, object]], dialect: str = "openai") -> Transcript:
-    return DIALECTS[dialect].decode(Body(list(messages)))
+    """Return the messages as a compressor reads them, with our summaries known as ours."""
+    transcript = DIALECTS[dialect].decode(Body(list(messages)))
+    return recognized(transcript, installation_sign)
 
 
 def wire(value: object) -> str:

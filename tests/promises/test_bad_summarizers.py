@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerDenied, SummarizerUnavailable
 from holdfast.summary.provenance import NOT_FOUND
@@ -44,11 +45,14 @@ def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None
     clock = FixedClock()
     scripted = ScriptedSummarizer(answers, name="model")
     chain = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
-    return ChatEngine(holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain))
+    return ChatEngine(
+        holdfast.Policy(context_length=WINDOW),
+        EngineDeps(clock=clock, chain=chain, sign=installation_sign),
+    )
 
 
 def without_a_model() -> holdfast.Compaction:
-    setup = EngineDeps(clock=FixedClock())
+    setup = EngineDeps(clock=FixedClock(), sign=installation_sign)
     return ChatEngine(holdfast.Policy(context_length=WINDOW), setup).compress(session())
 
 
@@ -191,7 +195,10 @@ def test_a_rate_limit_gives_the_deterministic_record_and_a_pause_as_long_as_aske
     clock = FixedClock()
     model = ScriptedSummarizer([limited, record(), record()], name="model")
     chain = SummarizerFallback(model, clock=clock)
-    asked = ChatEngine(holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain))
+    asked = ChatEngine(
+        holdfast.Policy(context_length=WINDOW),
+        EngineDeps(clock=clock, chain=chain, sign=installation_sign),
+    )
     seen = [origin(asked.compress(session()))]
     clock.advance(89.0)
     seen.append(origin(asked.compress(session())))
@@ -229,7 +236,8 @@ def test_a_model_that_hangs_is_given_up_in_time() -> None:
         clock = FixedClock()
         chain = SummarizerFallback(Hanging(), clock=clock, timeout=0.1)
         return ChatEngine(
-            holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain)
+            holdfast.Policy(context_length=WINDOW),
+            EngineDeps(clock=clock, chain=chain, sign=installation_sign),
         )
 
     messages = session()

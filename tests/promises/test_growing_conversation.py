@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import holdfast
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.testing import FixedClock
 from holdfast.tokens import Estimator
-from holdfast.wire.markers import END, PREFIX
+from holdfast.wire.markers import END
 from tests.promises.conversations import Messages, assistant, step, system, turn, user
 from tests.promises.invariants import assert_sound, summary_of, wire
 
@@ -68,7 +69,7 @@ def spoken(number: int) -> Messages:
 def grown() -> Run:
     """Talk until the conversation was compacted ten times."""
     counter = Counting()
-    setup = EngineDeps(clock=FixedClock(), counter=counter)
+    setup = EngineDeps(clock=FixedClock(), counter=counter, sign=installation_sign)
     engine = ChatEngine(holdfast.Policy(context_length=WINDOW), setup)
     run = Run()
     window: Messages = [system(), user(f"Set up the billing service. {RULE}"), assistant("Fine.")]
@@ -102,7 +103,7 @@ def test_every_pass_folds_and_keeps_every_promise() -> None:
 def test_there_is_one_record_and_no_pass_quotes_the_one_before() -> None:
     for each in grown().passes:
         sent = wire(each.result.messages)
-        assert sent.count(wire(PREFIX).strip('"')) == 1
+        assert sent.count("[holdfast summary v1 check ") == 1
         assert sent.count(END) == 1
         assert sent.count("## Completed Actions") == 1
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.summary import Ask
 from holdfast.testing import FixedClock
@@ -54,7 +55,8 @@ class Listening:
 def engine(model: Listening) -> ChatEngine:
     clock = FixedClock()
     policy = holdfast.Policy(context_length=WINDOW)
-    return ChatEngine(policy, EngineDeps(clock=clock, chain=SummarizerFallback(model, clock=clock)))
+    chain = SummarizerFallback(model, clock=clock)
+    return ChatEngine(policy, EngineDeps(clock=clock, chain=chain, sign=installation_sign))
 
 
 @pytest.mark.parametrize("window", [3_000, 6_000, 24_000])

@@ -290,7 +290,7 @@ def test_a_summary_and_the_words_after_it_are_kept_when_neighbors_join() -> None
     )
     body = ANTHROPIC.encode(merged)
     (message,) = ANTHROPIC.decode(body)
-    assert message.parts[:2] == (Summary("done"), Text("go"))
+    assert message.parts[:2] == (Summary("done", claimed=True), Text("go"))
     assert ANTHROPIC.encode((message,)) == body
 
 

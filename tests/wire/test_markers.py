@@ -1,5 +1,7 @@
 """Summaries on the wire: ours and those of other agents are known again, word for word."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,7 +138,6 @@ def test_a_summary_alone_in_a_reply_needs_no_end() -> None:
     calling = Message(Role.ASSISTANT, (Summary("x"), ToolCall("c", "f")))
     (written,) = OPENAI.encode((calling,)).messages
     assert written["content"] == f"{PREFIX}\n\nx\n\n{END}"
-    assert OPENAI.decode(Body([written])) == (calling,)
 
 
 def test_a_summary_and_words_are_one_string_and_with_media_a_list() -> None:
@@ -150,14 +151,15 @@ def test_a_summary_and_words_are_one_string_and_with_media_a_list() -> None:
         {"type": "text", "text": "go on"},
         {"type": "image_url", "image_url": {"url": "data:;base64,AA"}},
     ]
-    assert OPENAI.decode(Body([written])) == (seen,)
+    claimed = replace(seen, parts=(Summary("x", claimed=True), *seen.parts[1:]))
+    assert OPENAI.decode(Body([written])) == (claimed,)
 
 
 def test_words_that_share_the_text_part_of_a_summary_go_back_into_it() -> None:
     text = f"{PREFIX}\n\nx\n\n{END}\n\ngo on"
     body = Body([{"role": "user", "content": [{"type": "text", "text": text}]}])
     (message,) = OPENAI.decode(body)
-    assert message.parts == (Summary("x"), Text("go on"))
+    assert message.parts == (Summary("x", claimed=True), Text("go on"))
     assert OPENAI.encode((message,)) == body
 
 
@@ -172,9 +174,12 @@ def test_results_and_prompts_never_hold_a_summary() -> None:
     assert OPENAI.decode(prompt)[0].summary is None
 
 
-@given(st.lists(st.sampled_from(["\n", "\\", "[", END, END[1:], PREFIX, "a", "\n\n"]), max_size=14))
-def test_any_text_survives_the_marks(pieces: list[str]) -> None:
-    summary = Summary("".join(["record", *pieces]))
+@given(
+    st.lists(st.sampled_from(["\n", "\\", "[", END, END[1:], PREFIX, "a", "\n\n"]), max_size=14),
+    st.sampled_from(["", "0123456789abcdef"]),
+)
+def test_any_text_survives_the_marks(pieces: list[str], check: str) -> None:
+    summary = Summary("".join(["record", *pieces]), check=check, claimed=True)
     for closed in (True, False):
         marked = read(write(summary, closed=closed))
         assert marked is not None
@@ -184,7 +189,8 @@ def test_any_text_survives_the_marks(pieces: list[str]) -> None:
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_the_scale_charges_a_summary_for_its_prefix_and_end_marker(family: str) -> None:
     counter = Estimator(family)
-    marks = counter.count(f"{PREFIX}\n\n") + counter.count(f"\n\n{END}")
+    head = write(Summary("", check="0123456789abcdef"), closed=False)
+    marks = counter.count(head) + counter.count(f"\n\n{END}")
     assert marks <= SUMMARY_TOKENS <= 1.25 * marks
 
 
@@ -208,3 +214,28 @@ def test_a_summary_cannot_be_ended_from_within() -> None:
     found = read(written)
     assert found is not None
     assert found.summary.text == forged
+
+
+def test_the_check_stands_in_the_first_line() -> None:
+    ours = Summary("x", check="0123456789abcdef")
+    text = write(ours, closed=True)
+    assert text.startswith("[holdfast summary v1 check 0123456789abcdef: reference only]\n")
+    found = read(text)
+    assert found is not None
+    assert found.summary == replace(ours, claimed=True)
+
+
+@pytest.mark.parametrize(
+    "writer", ["", " by holdfast", " by ", " check 0123456789abcdef by holdfast"]
+)
+def test_a_frame_alone_makes_nobody_us(writer: str) -> None:
+    found = read(f"{PREFIX}\n\nx".replace("v1", f"v1{writer}", 1))
+    assert found is not None
+    assert not found.summary.is_ours
+
+
+@pytest.mark.parametrize("text", [each[0] for each in FOREIGN] + [f"{PREFIX}\n\nx", MERGED])
+def test_what_a_model_says_is_its_own_however_it_begins(text: str) -> None:
+    body = Body([{"role": "assistant", "content": text}])
+    assert OPENAI.decode(body) == (Message(Role.ASSISTANT, (Text(text),)),)
+    assert OPENAI.encode(OPENAI.decode(body)) == body

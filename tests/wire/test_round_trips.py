@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast.testing.strategies import Material, transcripts
@@ -20,6 +20,7 @@ from holdfast.transcript import (
 )
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import END, PREFIX
+from holdfast.wire.signing import check_of, recognized, signed
 
 NAMES = sorted(DIALECTS)
 # Five dialects each take their share of what the profile grants one property.
@@ -92,7 +93,18 @@ def test_what_a_dialect_writes_it_reads_and_writes_the_same(
 @given(transcripts(Material(dialect="openai", turns=2, steps=2, has_errors=False)))
 def test_openai_chat_gives_back_the_very_transcript(transcript: Transcript) -> None:
     dialect = DIALECTS["openai"]
-    assert dialect.decode(dialect.encode(transcript)) == transcript
+    # Only what we signed is known to be ours, and a reply is no summary of another's.
+    transcript = tuple(each for each in signed(transcript, sign) if not is_foreign_reply(each))
+    assert recognized(dialect.decode(dialect.encode(transcript)), sign) == transcript
+
+
+def sign(text: str) -> str:
+    return check_of(text, b"a key")
+
+
+def is_foreign_reply(message: Message) -> bool:
+    found = message.summary
+    return message.role is Role.ASSISTANT and found is not None and not found.is_ours
 
 
 def thoughts(transcript: Transcript) -> list[Thinking]:
@@ -130,12 +142,14 @@ def test_a_summary_is_read_back_exactly(
     dialect = DIALECTS[name]
     parts = (Summary(record, origin),) if rest is None else (Summary(record, origin), Text(rest))
     message = Message(role, parts, synthetic=Synthetic.SUMMARY if rest is None else None)
+    assume(not is_foreign_reply(message))
+    (message,) = signed((message,), sign)
     opening = (Message(Role.USER, (Text("hello"),)),) if role is Role.ASSISTANT else ()
     closing = (Message(Role.ASSISTANT if role is Role.USER else Role.USER, (Text("go on"),)),)
-    read = dialect.decode(dialect.encode((*opening, message, *closing)))
+    read = recognized(dialect.decode(dialect.encode((*opening, message, *closing))), sign)
     if name == "gemini" and rest == "":
         # An empty part is refused, so nothing tells that there was one.
-        message = Message(role, parts[:1], synthetic=Synthetic.SUMMARY)
+        message = replace(message, parts=message.parts[:1], synthetic=Synthetic.SUMMARY)
     assert replace(read[len(opening)], form="", extras={}) == message
 
 

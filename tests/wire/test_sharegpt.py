@@ -19,6 +19,7 @@ from holdfast.transcript import (
     shape,
 )
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.signing import check_of, recognized, signed
 
 SHAREGPT = DIALECTS["sharegpt"]
 
@@ -171,21 +172,27 @@ def test_a_foreign_conversation_is_written_in_tags() -> None:
     ]
 
 
+def sign(text: str) -> str:
+    return check_of(text, b"a key")
+
+
 def test_a_reply_may_begin_with_a_summary_and_go_on_to_call() -> None:
     transcript = (
         Message(Role.ASSISTANT, (Summary("done <tool_call>"), ToolCall("c", "f"))),
         Message(Role.TOOL, (ToolResult("c", (Text("ok"),)),)),
     )
-    read = SHAREGPT.decode(SHAREGPT.encode(transcript))
+    body = SHAREGPT.encode(signed(transcript, sign))
+    read = recognized(SHAREGPT.decode(body), sign)
+    assert SHAREGPT.encode(read) == body
     assert shape(read) == "\n".join(
         ["00 assistant [summary] done <tool_call> | -> f {}", "01 tool      result: ok"]
     )
 
 
 def test_a_summary_followed_by_a_broken_call_stays_words() -> None:
-    body = SHAREGPT.encode((Message(Role.ASSISTANT, (Summary("x"), Text("<tool_call>?"))),))
-    (message,) = SHAREGPT.decode(body)
-    assert message.parts == (Summary("x"), Text("<tool_call>?"))
+    said = Message(Role.ASSISTANT, (Summary("x", check=sign("x")), Text("<tool_call>?")))
+    (message,) = recognized(SHAREGPT.decode(SHAREGPT.encode((said,))), sign)
+    assert message.parts == said.parts
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_what_is_added_is_written_in_parts_as_well() -> None:
         {"type": "tool_call", "value": '{"name": "g", "arguments": {}}'}
     ]
     again = SHAREGPT.decode(body)
-    assert again[3].summary == Summary("they met")
+    assert again[3].summary == Summary("they met", claimed=True)
     assert again[6].results[0].text == "answer"
 
 

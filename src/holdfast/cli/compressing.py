@@ -99,6 +99,9 @@ def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -
     document = source.document(wish.format, wish.conversation)
     to = None if wish.to == document.format else wish.to
     before = window_of(document)
+    if document.envelope is not None:
+        # A list of messages says of nothing who wrote it; a session file does.
+        before = engine.recognized(before)
     report = engine.compact(before, Request(focus=wish.focus, force=wish.force))
     if to is None and not (document.envelope is not None or document.format in WRITABLE):
         to = _INSTEAD

@@ -28,6 +28,7 @@ from holdfast.transcript import (
     ToolResult,
     newest_user,
 )
+from holdfast.wire.signing import signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,7 +122,7 @@ def _proven(built: _Built, draft: Draft, means: PassContext, truncated: int) -> 
     frame, summary = built.frame, built.summary
     around = words_of((*frame.head, *frame.kept, *frame.tail))
     return Fold(
-        transcript=built.transcript,
+        transcript=signed(built.transcript, means.sign),
         summary_tokens=means.scale.text(summary.text),
         audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
         truncated=truncated,

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import Cut, Measured, cut, head_ends, measured, must_stay, system_end
+from holdfast.compaction.live import read_live, render_live
 from holdfast.compaction.policy import SOFT_CEILING
 from holdfast.compaction.prune import (
     PrunedTranscript,
@@ -22,9 +23,18 @@ from holdfast.compaction.prune import (
 )
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
-from holdfast.summary import Checkpoint, read_checkpoint
+from holdfast.summary import (
+    Checkpoint,
+    Heard,
+    joined,
+    read_checkpoint,
+    referred,
+    user_words,
+    words_in,
+)
 from holdfast.tokens import MESSAGE_TOKENS, load_of
-from holdfast.transcript import Message, Role, Summary, Text
+from holdfast.transcript import Message, Role, Summary, is_user_word
+from holdfast.wire.markers import BLANK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +60,6 @@ __all__ = [
     "without_summaries",
 ]
 
-OURS = "holdfast"
 SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"
@@ -74,40 +83,59 @@ class Bare:
 def without_summaries(transcript: Transcript) -> Bare:
     """Take the summaries out of a transcript.
 
-    Words that shared a message with a summary stay. There is at most one summary of ours, and it
-    stands first: whatever looks like one after it was said by somebody, and is read as words. Of
-    other systems' summaries the newest counts: each was written on top of the one before it.
+    Words that shared a message with a summary stay. At most one summary is ours, the first of
+    those that are known to be. Any other, whoever wrote it and wherever it stands, is reference:
+    its work and facts join the record, and nobody's words go out of sight because of it. It stays
+    in its place behind ours, and where no reply has followed it yet.
     """
     if not any(message.summary for message in transcript):
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
-    chosen: Summary | None = None
-    fresh = 0
+    ours: Summary | None = None
+    found: list[Summary] = []
+    fresh = len(transcript)
+    replies = [at for at, message in enumerate(transcript) if message.role is Role.ASSISTANT]
     for index, message in enumerate(transcript):
-        summary = message.summary
-        if summary is None:
-            kept.append((index, message))
-            continue
-        if chosen is not None and chosen.origin == OURS:
-            kept.append((index, _as_words(message)))
-            continue
-        chosen, fresh = summary, len(kept)
+        summaries = [part for part in message.parts if isinstance(part, Summary)]
         rest = tuple(part for part in message.parts if not isinstance(part, Summary))
-        if rest:
-            kept.append((index, replace(message, parts=rest, synthetic=None)))
-    text = chosen.text if chosen else ""
+        is_answered = bool(rest) or index < (replies or [0])[-1]
+        if summaries and ours is None and (summaries[0].is_ours or is_answered):
+            fresh = len(kept)
+            if summaries[0].is_ours:
+                ours = summaries.pop(0)
+            message = replace(message, parts=rest, synthetic=None)
+        found += summaries
+        if message.parts:
+            kept.append((index, message))
+    bare = tuple(message for _, message in kept)
+    if ours is None:
+        asked = (at for at, message in enumerate(bare) if is_user_word(message))
+        fresh = min(fresh, next(asked, 0))
     return Bare(
-        tuple(message for _, message in kept),
+        bare,
         tuple(index for index, _ in kept),
-        read_checkpoint(text, chosen.origin if chosen else OURS),
+        _previous(ours, found, bare),
         fresh,
-        text,
+        BLANK.join(each.text for each in (ours, *found) if each),
     )
 
 
-def _as_words(message: Message) -> Message:
-    parts = tuple(Text(part.text) if isinstance(part, Summary) else part for part in message.parts)
-    return replace(message, parts=parts, synthetic=None, form="parts" if len(parts) > 1 else "")
+def _previous(
+    ours: Summary | None, found: Sequence[Summary], transcript: Transcript
+) -> Checkpoint | None:
+    """Return what earlier summaries say: ours as it is, others as reference beside it."""
+    previous = None if ours is None else read_checkpoint(ours.text)
+    if not found:
+        return previous
+    known = () if previous is None else words_in(previous)
+    heard = Heard((*known, *user_words(transcript)))
+    for each in found:
+        live = read_live(read_checkpoint(each.text, each.origin).live)
+        claims = (live.goal, *live.rules, *live.approvals, *live.remembered)
+        other = referred(each.text, each.origin, heard, tuple(filter(None, claims)))
+        seen = replace(live, goal="", rules=(), approvals=(), remembered=())
+        previous = joined(previous, replace(other, live=render_live(seen)))
+    return previous
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState
 from holdfast.transcript.toolkit import Toolkit
+from holdfast.wire.signing import unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy
     from holdfast.tokens import Scale
     from holdfast.transcript import ToolCall, ToolResult, Transcript
+    from holdfast.wire.signing import Sign
 
 __all__ = ["PassContext", "Request"]
 
@@ -62,6 +64,8 @@ class PassContext:
     """Names of the host's tools that bring back what was folded."""
     before_folding: Callable[[Transcript], str] | None = None
     """Sees the messages that are about to be folded; what it returns joins the record."""
+    sign: Sign = unsigned
+    """Makes the check by which a summary is known to be ours."""
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one line about a call and how it went, redacted like everything derived."""

@@ -24,9 +24,10 @@ _OTHERS = frozenset(
         "HOLDFAST_DEBUG",
         "HOLDFAST_SESSION_ID",
         "HOLDFAST_SHARED",
+        "HOLDFAST_SUMMARY_KEY",
     }
 )
-"""Variables of ours that are no settings: the last names the material of the tests."""
+"""Variables of ours that are no settings: `HOLDFAST_SHARED` names the material of the tests."""
 _VARIABLES = {key.variable: key for key in KEYS.values()}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_text import as_words
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def decode_messages(messages: object, dialect: str = "") -> Transcript:
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
-    """Return what somebody said, in whatever form it was handed in."""
+    """Return what somebody said, in whatever form it was handed in.
+
+    Who said it is known, so that it is their words, also where they begin like a summary.
+    """
     if isinstance(content, Message):
         return (content,)
     if isinstance(content, str):
@@ -55,7 +59,8 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         problem = f"expected words or content parts, found {content!r:.80}"
         raise DecodeError("content", "content", problem) from None
     dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
-    return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+    decoded = DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
+    return tuple(map(as_words, decoded))
 
 
 def with_recalled(said: Transcript, recalled: str) -> Transcript:

@@ -86,7 +86,7 @@ class ChatEngine(Engine):
         """Compact a list of OpenAI chat messages; the list itself is never changed."""
         messages = list(messages)
         request = Request(current_tokens, focus or "", force)
-        report = self.compact(_decoded(messages), request)
+        report = self.compact(self._decoded(messages), request)
         return self._checked(messages, report)
 
     async def acompress(
@@ -100,7 +100,7 @@ class ChatEngine(Engine):
         """Compact a list of OpenAI chat messages without blocking the event loop."""
         messages = list(messages)
         request = Request(current_tokens, focus or "", force)
-        report = await self.acompact(_decoded(messages), request)
+        report = await self.acompact(self._decoded(messages), request)
         return self._checked(messages, report)
 
     def should_compress(
@@ -136,7 +136,7 @@ class ChatEngine(Engine):
         """
         aim = self._recovery(messages, str(error), attempt)
         return self._checked(
-            messages, self.compact(_decoded(messages), Request(force=True, policy=aim))
+            messages, self.compact(self._decoded(messages), Request(force=True, policy=aim))
         )
 
     async def arecover(
@@ -144,8 +144,11 @@ class ChatEngine(Engine):
     ) -> Compaction:
         """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
         aim = self._recovery(messages, str(error), attempt)
-        report = await self.acompact(_decoded(messages), Request(force=True, policy=aim))
+        report = await self.acompact(self._decoded(messages), Request(force=True, policy=aim))
         return self._checked(messages, report)
+
+    def _decoded(self, messages: Sequence[dict[str, object]]) -> Transcript:
+        return self.recognized(DIALECTS["openai"].decode(Body(list(messages))))
 
     def _recovery(self, messages: Sequence[dict[str, object]], error: str, attempt: int) -> Policy:
         return self.recovery(self._meter.measure(messages), error, attempt)
@@ -166,7 +169,3 @@ class ChatEngine(Engine):
                 f"the compacted messages break a rule: {violations[0].message}", violations
             )
         return Compaction(with_originals(body.messages, messages), report)
-
-
-def _decoded(messages: Sequence[dict[str, object]]) -> Transcript:
-    return DIALECTS["openai"].decode(Body(list(messages)))

@@ -36,6 +36,7 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
+from holdfast.config.summary_key import process_sign
 from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, arun, run
 from holdfast.redaction import Redactor
@@ -43,6 +44,7 @@ from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Counter, Estimator, Load, Scale, load_of, window_from_error
 from holdfast.transcript import Transcript
 from holdfast.transcript.toolkit import Toolkit
+from holdfast.wire.signing import recognized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from holdfast.engines.summarizer_fallback import SummarizerFallback
     from holdfast.ports import Clock, EnginePass, WindowEngine
     from holdfast.transcript import Message
+    from holdfast.wire.signing import Sign
     from holdfast.wire.tool_specs import ToolSpec
 
 __all__ = [
@@ -100,6 +103,8 @@ class EngineDeps:
     """Told of each ask before it is answered; it says which of how many steps it is."""
     algorithm: Algorithm = compaction
     """What a pass does: the compaction with a record, or the truncation without one."""
+    sign: Sign = process_sign
+    """Makes the check of our summaries: with a key of this process alone, unless one is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +214,13 @@ class Engine:
         """Answer a call of a tool that the engine does not have."""
         del arguments, messages
         return json.dumps({"error": f"the engine has no tool {name!r}"})
+
+    def recognized(self, transcript: Transcript) -> Transcript:
+        """Return a transcript that comes from outside, with the summaries that we wrote as ours.
+
+        Of a transcript from a store that is known: there a summary is what was stored as one.
+        """
+        return recognized(transcript, self._setup.sign)
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -340,6 +352,7 @@ class Engine:
             stored=request.stored,
             before_folding=request.before_folding,
             recall=request.recall,
+            sign=setup.sign,
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:

@@ -28,12 +28,14 @@ from holdfast.transcript import (
     Summary,
     Synthetic,
     Text,
+    ToolResult,
     is_user_word,
     newest_user,
     open_calls,
 )
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.json_text import encodable
+from holdfast.wire.message_text import as_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,8 +227,10 @@ def _key(message: object) -> str:
 def attributed(before: Transcript, after: Transcript) -> Transcript:
     """Return what a plug-in handed back, with its own words as notes.
 
-    Where the user's newest message is not there as it was, but its words are lines of their own in
-    one that the plug-in wrote, that one is parted: into a note, and the message of the user.
+    A summary is what the plug-in wrote itself: what stood in the input as words of somebody, or in
+    what a tool printed, stays words. Where the user's newest message is not there as it was, but
+    its words are lines of their own in one that the plug-in wrote, that one is parted: into a
+    note, and the message of the user.
     """
     at = newest_user(before)
     own = None if at is None or any(each is before[at] for each in after) else before[at]
@@ -234,6 +238,8 @@ def attributed(before: Transcript, after: Transcript) -> Transcript:
     ours = {id(message) for message in before}
     found: list[Message] = []
     for index, message in enumerate(after):
+        if message.summary is not None and id(message) not in ours:
+            message = _unless_quoted(message, before)
         if id(message) in ours or not is_user_word(message):
             found.append(message)
         elif own is not None and index == carrier:
@@ -241,6 +247,16 @@ def attributed(before: Transcript, after: Transcript) -> Transcript:
         else:
             found.append(replace(message, synthetic=Synthetic.NOTE))
     return tuple(found)
+
+
+def _unless_quoted(message: Message, before: Transcript) -> Message:
+    """Return a message with a summary, as words where it stood in the input as such."""
+    words = as_words(message)
+    parts = (part for each in before for part in each.parts)
+    is_quoted = any(
+        isinstance(part, Text | ToolResult) and words.text in part.text for part in parts
+    )
+    return words if is_quoted else message
 
 
 def labelled(before: Transcript, after: Transcript, writer: str) -> Transcript:

@@ -67,13 +67,14 @@ def speaker_of(parts: Iterable[Part], named: Role) -> Role:
 def summarized(text: str, origin: str) -> Message:
     """Return another agent's summary as the message that stands for what it folded.
 
-    The sentences that its agent puts around a summary are taken off, as the codecs do.
+    The sentences that its agent puts around a summary are taken off, as the codecs do. A file
+    shows that it is a summary, and not that we wrote it.
     """
     (message,) = DIALECTS["openai"].decode(Body([{"role": "user", "content": text}]))
     found = message.summary
     return Message(
         Role.USER,
-        (Summary(text if found is None else found.text, origin),),
+        (Summary(text if found is None else found.text, origin, claimed=origin == "holdfast"),),
         synthetic=Synthetic.SUMMARY,
     )
 

@@ -139,8 +139,8 @@ def _masked(message: Message, masked: Callable[[str], str]) -> Iterator[Part]:
         match part:
             case Text(text=text):
                 yield Text(masked(own_words(text) if message.role is Role.USER else text))
-            case Summary(text=text, origin=origin):
-                yield Summary(masked(text), origin)
+            case Summary(text=text, origin=origin, claimed=claimed):
+                yield Summary(masked(text), origin, claimed=claimed)
             case ToolCall(id=id_, name=name, arguments=arguments):
                 yield ToolCall(id_, name, masked(arguments))
             case ToolResult(call_id=id_, content=content, is_error=is_error, name=name):

@@ -158,6 +158,10 @@ def _summary_fields(part: Summary, keep: Keep) -> Fields:
     fields = _worded("summary", part.text, keep)
     if part.origin:
         fields["origin"] = part.origin
+    if part.check:
+        fields["check"] = part.check
+    if part.claimed:
+        fields["claimed"] = True
     return fields
 
 
@@ -224,7 +228,12 @@ def _media(fields: Fields, fetch: Fetch) -> Media:
 
 
 def _summary(fields: Fields, fetch: Fetch) -> Summary:
-    return Summary(_read(fields.get("text"), fetch), fields.get("origin", ""))
+    return Summary(
+        _read(fields.get("text"), fetch),
+        fields.get("origin", ""),
+        fields.get("check", ""),
+        claimed=fields.get("claimed", False),
+    )
 
 
 def _recalled(fields: Fields, fetch: Fetch) -> Recalled:

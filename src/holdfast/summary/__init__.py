@@ -2,6 +2,7 @@
 
 Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `asking`,
 `prompts`, `brief`, `tracing`, `cues`, `provenance` and `writing` (a record that a model writes);
+`reference` (a summary that is not known to be ours);
 `written`, `turns`, `sentences`, `actions`, `state`, `statements`, `story`, `standing` and `draft`
 (everything that turns can tell, and what fits); `audit` (the proof).
 """
@@ -11,8 +12,10 @@ from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
 from holdfast.summary.draft import Draft, draft
+from holdfast.summary.provenance import Heard
 from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
+from holdfast.summary.reference import joined, referred, words_in
 from holdfast.summary.statements import Statement
 from holdfast.summary.writing import problem, repair, write
 
@@ -25,6 +28,7 @@ __all__ = [
     "Declined",
     "Draft",
     "Failure",
+    "Heard",
     "Job",
     "Record",
     "Stated",
@@ -35,11 +39,14 @@ __all__ = [
     "compared",
     "derive_focus",
     "draft",
+    "joined",
     "problem",
     "read_checkpoint",
+    "referred",
     "render",
     "render_checkpoint",
     "repair",
     "user_words",
+    "words_in",
     "write",
 ]

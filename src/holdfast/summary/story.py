@@ -20,6 +20,7 @@ from holdfast.summary.cues import (
     is_standing_rule,
     is_value,
 )
+from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import MORE, Kind, Statement
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "USER", "entry_text", "narrates", "read_entry", "story_of"]
 
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
-_SPEAKERS = (USER, NOTED, ASSISTANT, PLAN)
+_SPEAKERS = (USER, NOTED, ASSISTANT, PLAN, UNVERIFIED)
 _GAP = " … "
 _OF_USER = 2.0
 _LONG = 800
@@ -303,6 +304,8 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
             kind = _KINDS.get(section, Kind.DETAIL)
             if label == USER:
                 kind = Kind.ASK
+            elif label == UNVERIFIED and section == "critical":
+                kind = Kind.TOLD
             elif label == ASSISTANT and place == 0:
                 kind = Kind.RESULT
             elif section == "critical" and is_value(unit):

@@ -45,6 +45,7 @@ from holdfast.summary.record import (
     renumbered,
     words_of,
 )
+from holdfast.summary.reference import unverified_in, words_in
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def write(job: Job) -> Generator[Ask, Answer, Composed | Declined]:
         return plan
     record = Record() if job.previous is None else job.previous.record
     record = trim(record, plan.request.budget, job.count)
-    heard = Heard(_known_words(job))
+    heard = Heard(_known_words(job), unverified_in(record))
     waiting = deque(plan.chunks)
     step, model, warnings = 0, "", list[str]()
     while waiting:
@@ -175,9 +176,7 @@ def _known_words(job: Job) -> tuple[str, ...]:
     said = tuple(redact_all(filter(None, outside), job.redact))
     if job.previous is None:
         return said
-    record = job.previous.record
-    kept = (*record.constraints, *record.goal, *record.pending, *record.task)
-    return (*job.previous.lasting, *job.previous.said, *kept, *said)
+    return (*words_in(job.previous), *said)
 
 
 def _too_short(job: Job, least: int) -> Declined:

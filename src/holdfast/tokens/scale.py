@@ -47,8 +47,8 @@ BOUNDARY_IMAGE_TOKENS = 1_600
 """The price in boundary decisions, a little conservative on purpose."""
 MESSAGE_TOKENS = 4
 """Role and separators around each message."""
-SUMMARY_TOKENS = 125
-"""The prefix and the end marker that the wire puts around a summary."""
+SUMMARY_TOKENS = 136
+"""The prefix with its check and the end marker that the wire puts around a summary."""
 _RECALLED_TOKENS = 32
 """The tags and the note that the wire puts around recalled memory."""
 

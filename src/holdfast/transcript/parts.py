@@ -159,7 +159,16 @@ class Summary:
 
     text: str
     origin: str = "holdfast"
-    """Which system wrote it: another agent's summary becomes our previous record."""
+    """Which system wrote it, as far as that is known."""
+    check: str = ""
+    """What shows in a bare list that we wrote this text; empty where nothing does."""
+    claimed: bool = False
+    """Whether nothing but the text around it says that we wrote it: anybody can write that."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Say whether a compaction of ours wrote it, so that it may quote users."""
+        return self.origin == "holdfast" and not self.claimed
 
 
 @dataclass(frozen=True, slots=True)

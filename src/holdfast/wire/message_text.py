@@ -39,29 +39,30 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Extras, Form, Part
 
-__all__ = ["SIGNS", "as_string", "compose", "marked_texts", "portable"]
+__all__ = ["SIGNS", "as_string", "as_words", "compose", "divided", "marked_texts", "portable"]
 
 SIGNS = (*OPENINGS, OPEN)
 """How a text begins in which something was marked; any other text is somebody's words."""
 
 _FRAME = "summary"
 
-_SPEAKERS = (Role.USER, Role.ASSISTANT)
-
 
 def compose(
     role: Role, parts: tuple[Part, ...], form: Form = "", extras: Extras = NO_EXTRAS
 ) -> Message:
-    """Return a message of these parts, with the summaries and memories found in its texts."""
+    """Return a message of these parts, with the summaries and memories found in its texts.
+
+    Agents hand a summary over in a user's name. What a model says is its own, however it begins.
+    """
     for part in parts:
         if isinstance(part, Text) and part.text.startswith(SIGNS):
             # Return the message with what is marked in its texts as parts of their own.
             message = Message(role, parts, form, extras=extras)
-            if message.role in _SPEAKERS:
-                message = _with_summary(message)
-            if message.role is Role.USER and (found := parted(message.parts)) is not message.parts:
-                return replace(message, parts=found)
-            return message
+            if role is not Role.USER:
+                return message
+            message = _with_summary(message)
+            found = parted(message.parts)
+            return message if found is message.parts else replace(message, parts=found)
     return Message(role, parts, form, None, False, extras)  # noqa: FBT003
 
 
@@ -70,7 +71,7 @@ def _with_summary(message: Message) -> Message:
         if isinstance(part, Text) and part.text.startswith(OPENINGS) and not part.extras:
             marked = read(part.text)
             if marked is not None:
-                return _divided(message, index, marked)
+                return divided(message, index, marked)
     return message
 
 
@@ -114,6 +115,17 @@ def marked_texts(message: Message, parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(written)
 
 
+def as_words(message: Message) -> Message:
+    """Return the message as somebody's words: what was found in its texts is text again."""
+    if message.summary is None:
+        return message
+    parts = message.parts
+    whole = as_string(message, parts, "") if message.form != "parts" else None
+    words = marked_texts(message, parts) if whole is None else (Text(whole),)
+    extras = {name: found for name, found in message.extras.items() if name != _FRAME}
+    return replace(message, parts=words, synthetic=None, extras=extras or NO_EXTRAS)
+
+
 def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     """Return the parts of a message that this dialect may say.
 
@@ -139,7 +151,8 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     return tuple(kept)
 
 
-def _divided(message: Message, index: int, marked: MarkedSummary) -> Message:
+def divided(message: Message, index: int, marked: MarkedSummary) -> Message:
+    """Return the message with the text at a place taken apart into what was found in it."""
     parts, role = message.parts, message.role
     found: list[Part] = [marked.summary]
     if marked.prior is not None:

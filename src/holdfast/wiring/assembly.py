@@ -130,6 +130,7 @@ class Assembly:
 
     def engine_deps(self, options: EngineOptions = EngineOptions()) -> EngineDeps:
         """Return what an engine is made from."""
+        from holdfast.config.summary_key import installation_sign
         from holdfast.engines import EngineDeps
 
         return EngineDeps(
@@ -138,6 +139,7 @@ class Assembly:
             counter=self.counter(options.counter, options.model),
             redactor=options.redactor or self.redactor,
             on_ask=options.on_ask,
+            sign=installation_sign,
         )
 
     def engine(self, options: EngineOptions = EngineOptions()) -> Engine:

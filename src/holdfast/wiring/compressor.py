@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.signing import recognized
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
 
 if TYPE_CHECKING:
@@ -120,7 +122,8 @@ def estimate_tokens(
     if isinstance(messages, str):
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
-    return schemas + scale.total(DIALECTS["openai"].decode(Body(list(messages))))
+    transcript = DIALECTS["openai"].decode(Body(list(messages)))
+    return schemas + scale.total(recognized(transcript, installation_sign))
 
 
 def _as_json(value: object) -> str:

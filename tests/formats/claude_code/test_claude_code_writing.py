@@ -201,7 +201,8 @@ def test_words_and_calls_below_a_summary_are_not_lost() -> None:
         told = [
             part for each in found if isinstance(each, MessageEvent) for part in each.message.parts
         ]
-        assert told == [Text("go"), *message.parts]
+        claim = Summary("so far", claimed=True)
+        assert told == [Text("go"), claim, *message.parts[1:]]
         assert [each.shows for each in found if isinstance(each, CompactionEvent)] != []
 
 
@@ -271,7 +272,9 @@ def test_a_compaction_that_hides_something_begins_a_chain_below_a_boundary() -> 
 def test_the_name_of_who_wrote_a_summary_survives() -> None:
     for origin in ("holdfast", "claude-code", "codex"):
         (back,) = replay(again([begun(), said("#1", "go"), summary("#2", origin), folded("#2")]))
-        assert [each.summary for each in back.window] == [Summary("so far", origin)]
+        assert [each.summary for each in back.window] == [
+            Summary("so far", origin, claimed=origin == "holdfast")
+        ]
 
 
 def test_a_summary_that_folds_nothing_is_a_message_like_any_other() -> None:
@@ -280,7 +283,7 @@ def test_a_summary_that_folds_nothing_is_a_message_like_any_other() -> None:
         found = again(events)
         assert not [each for each in found if isinstance(each, CompactionEvent)]
         told = [each.message for each in found if isinstance(each, MessageEvent)]
-        assert told[1].summary == Summary("so far")
+        assert told[1].summary == Summary("so far", claimed=True)
 
 
 def test_a_branch_that_no_users_words_begin_is_one_all_the_same() -> None:

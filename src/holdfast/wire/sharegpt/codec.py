@@ -28,7 +28,7 @@ from holdfast.transcript import (
 from holdfast.wire.body import Body
 from holdfast.wire.common import placeholder
 from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, records, string
-from holdfast.wire.markers import OPENINGS
+from holdfast.wire.markers import OPENINGS, read
 from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
 from holdfast.wire.sharegpt.text import (
     NAME,
@@ -155,10 +155,9 @@ class _Reader:
         if speaker == "function_call":
             parts = parse_call(value)
         elif value.startswith(OPENINGS):
-            parts = _after_summary(plain)
+            parts = _after_summary(value)
         elif (thought := parse_thought(value))[1].startswith(OPENINGS):
-            told = compose(role, (Text(thought[1]),))
-            parts = [*thought[0], *(_after_summary(told) or told.parts)]
+            parts = [*thought[0], *(_after_summary(thought[1]) or (Text(thought[1]),))]
         else:
             parts = parse_reply(value)
         if parts is None:
@@ -201,13 +200,15 @@ def _is_answered(following: Wire | None) -> bool:
     return ROLES.get(speaker) is Role.TOOL
 
 
-def _after_summary(message: Message) -> list[Part] | None:
-    """Return a reply that begins with a summary, with the calls in the words after it."""
-    *before, last = message.parts
-    if not isinstance(last, Text) or not before:
+def _after_summary(text: str) -> list[Part] | None:
+    """Return a reply that begins like a summary, with the calls in the words after that."""
+    marked = read(text)
+    if marked is None or not marked.rest:
         return None
-    parts = parse_reply(last.text)
-    return None if parts is None else [*before, *parts]
+    parts = parse_reply(marked.rest)
+    if parts is None or not any(isinstance(part, ToolCall) for part in parts):
+        return None
+    return [Text(text.removesuffix(marked.rest).rstrip()), *parts]
 
 
 def encode(transcript: Transcript) -> Body:
