@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.answers import items_of, told_by, with_answers
-from holdfast.formats.dialect import dialect_of, is_answer, is_message
 from holdfast.formats.document import Aside, Document, Envelope, Style
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, sequence, string
 from holdfast.wire import DIALECTS, Body, with_originals
 from holdfast.wire.provenance import written_labels
+from holdfast.wire.recognition import dialect_of, is_answer, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
 from holdfast.formats.container import Place, find, read_list, read_object
-from holdfast.formats.dialect import dialect_of, is_message
 from holdfast.formats.document import Document, Guess, Problem, Style
 from holdfast.formats.loose import is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.sessions import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
+from holdfast.wire.recognition import dialect_of, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -26,12 +26,12 @@ from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS
 from holdfast.formats.container import key_of
-from holdfast.formats.dialect import is_message
 from holdfast.formats.document import Guess
 from holdfast.formats.loose import is_array, is_object
 from holdfast.formats.sessions import recognize
 from holdfast.formats.source import Record
 from holdfast.formats.stream import LONGEST_LINE
+from holdfast.wire.recognition import is_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

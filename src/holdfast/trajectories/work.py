@@ -21,7 +21,6 @@ from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
 from holdfast.formats.container import SYSTEM_KEYS, Place, dump, find, read_list, read_object
-from holdfast.formats.dialect import dialect_of
 from holdfast.formats.document import Style
 from holdfast.formats.loose import is_object, kind_of, mapping
 from holdfast.formats.reading import documents_told
@@ -44,6 +43,7 @@ from holdfast.trajectories.secrets import redact_json
 from holdfast.trajectories.turns import has_notes
 from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
+from holdfast.wire.recognition import dialect_of
 
 __all__ = [
     "NATIVE",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.formats.dialect import Verdict, dialect_of, is_message
+from holdfast.wire.recognition import Verdict, dialect_of, is_message
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.loose import is_array, mapping, mappings, string
+from holdfast.wire.fields import Wire, known_string, records
 from holdfast.wire.sharegpt import ROLES
 
 if TYPE_CHECKING:
@@ -72,18 +72,18 @@ class Verdict:
 
 def is_message(value: object) -> bool:
     """Say whether a JSON value has the shape of a message in any dialect."""
-    entry = mapping(value)
-    if role := string(entry.get("role")):
+    entry = _entry(value)
+    if role := known_string(entry, "role"):
         is_known = "content" in entry and role in _SPEAKERS
         return is_known or "parts" in entry or "tool_calls" in entry
     if "from" in entry:
-        return isinstance(entry.get("value"), str) and string(entry["from"]) in _SPEAKERS
-    return string(entry.get("type")) in _ITEMS or is_answer(entry)
+        return isinstance(entry.get("value"), str) and known_string(entry, "from") in _SPEAKERS
+    return known_string(entry, "type") in _ITEMS or is_answer(entry)
 
 
 def is_answer(entry: Mapping[str, object]) -> bool:
     """Say whether an entry is a whole answer of the Responses API, which some loops keep."""
-    return entry.get("object") == "response" and is_array(entry.get("output"))
+    return entry.get("object") == "response" and isinstance(entry.get("output"), list)
 
 
 def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdict:
@@ -98,7 +98,7 @@ def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdi
         votes["anthropic"] += _SURE
         reasons["anthropic"] = "a system prompt stands beside the messages"
     for message in messages:
-        for dialect, weight, reason in _evidence(mapping(message)):
+        for dialect, weight, reason in _evidence(_entry(message)):
             votes[dialect] += weight
             reasons.setdefault(dialect, reason)
     if not messages:
@@ -110,7 +110,7 @@ def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdi
 
 
 def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
-    role, kind = string(entry.get("role")), string(entry.get("type"))
+    role, kind = known_string(entry, "role"), known_string(entry, "type")
     if "from" in entry and "value" in entry:
         yield "sharegpt", _SURE, "turns have `from` and `value`"
     if "parts" in entry:
@@ -124,9 +124,13 @@ def _evidence(entry: Mapping[str, object]) -> Iterator[tuple[str, int, str]]:
         yield "openai", _SURE, "tool calls are written as OpenAI chat writes them"
     elif role in _OPENAI_ROLES:
         yield "openai", _LIKELY, f"there is a {role} message"
-    for block in mappings(entry.get("content")):
-        name = string(block.get("type"))
+    for block in records(entry.get("content")):
+        name = known_string(block, "type")
         if name in _VALUED and "value" in block:
             yield "sharegpt", _SURE, "content has parts with `type` and `value`"
         elif name in _BLOCKS:
             yield _BLOCKS[name], _SURE, f"content has a part of type {name}"
+
+
+def _entry(value: object) -> Wire:
+    return cast("Wire", value) if isinstance(value, dict) else {}
