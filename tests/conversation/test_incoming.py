@@ -158,3 +158,48 @@ def test_a_message_that_answers_another_call_is_refused() -> None:
     for message in (answer, user("not a tool")):
         with pytest.raises(DecodeError, match="does not answer call 'c2'"):
             tool_answer("c2", message)
+
+
+ANTHROPIC: list[dict[str, object]] = [
+    {"role": "user", "content": "List the files."},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}],
+    },
+]
+
+
+def test_a_list_is_read_in_the_dialect_it_is_written_in(chat: LiveSession) -> None:
+    chat.extend(ANTHROPIC)
+    assert chat.body("anthropic").messages == ANTHROPIC
+    assert [message["role"] for message in chat.window()] == ["user", "assistant", "tool"]
+
+
+def test_a_dialect_may_be_named_in_two_ways(chat: LiveSession) -> None:
+    plain: list[dict[str, object]] = [{"role": "user", "content": "hi", "made_up": 1}]
+    chat.extend(plain, "anthropic")
+    chat.extend(plain, dialect="anthropic")
+    chat.extend(plain, format="anthropic")
+    assert [entry.message.extras for entry in chat.log] == [{"anthropic": {"made_up": 1}}] * 3
+
+
+def test_a_mixed_list_is_refused_and_nothing_is_written(chat: LiveSession) -> None:
+    answer: dict[str, object] = {"role": "tool", "tool_call_id": "t1", "content": "a.py"}
+    with pytest.raises(DecodeError, match=r"messages\[2\]: it has a `tool_call_id`"):
+        chat.extend([*ANTHROPIC[:2], answer])
+    assert chat.log == ()
+
+
+def test_items_contents_and_parts_of_every_provider_are_understood(chat: LiveSession) -> None:
+    chat.extend([{"role": "user", "parts": [{"text": "hi"}]}])
+    chat.extend([{"type": "message", "role": "assistant", "content": "ho"}])
+    chat.user([{"type": "input_text", "text": "see"}])
+    assert [(entry.message.role, entry.message.text) for entry in chat.log] == [
+        (Role.USER, "hi"),
+        (Role.ASSISTANT, "ho"),
+        (Role.USER, "see"),
+    ]

@@ -9,15 +9,27 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_list import read_messages
+from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from holdfast.transcript import Transcript
 
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
 
-__all__ = ["Content", "check_dialect", "reply_of", "spoken", "tool_answer", "with_recalled"]
+__all__ = [
+    "Content",
+    "check_dialect",
+    "reply_of",
+    "several",
+    "spoken",
+    "tool_answer",
+    "with_recalled",
+]
 
 
 def check_dialect(name: str) -> str:
@@ -25,6 +37,15 @@ def check_dialect(name: str) -> str:
     if name not in DIALECTS:
         raise ConfigError(f"dialect is {name!r}; allowed: {', '.join(DIALECTS)}")
     return name
+
+
+def several(messages: Iterable[Mapping[str, object]], dialect: str) -> Transcript:
+    """Return messages as a provider writes them; the dialect `auto` is told by them.
+
+    Raises:
+        DecodeError: when one cannot be read, or several dialects are mixed; it names the message.
+    """
+    return read_messages([dict(message) for message in messages], dialect).transcript
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
@@ -38,7 +59,7 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
     except (TypeError, ValueError):
         problem = f"expected words or content parts, found {content!r:.80}"
         raise DecodeError("content", "content", problem) from None
-    dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
+    dialect = recognized([{"role": "user", "content": parts}])
     return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
 
 
@@ -81,9 +102,3 @@ def reply_of(answer: object) -> Reply:
     if not isinstance(answer, Mapping):
         raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
     return read_reply(cast("Mapping[str, object]", answer))
-
-
-def _is_anthropic(part: Mapping[str, object]) -> bool:
-    return part.get("type") in ("tool_result", "tool_use", "thinking", "document") or (
-        part.get("type") == "image" and "source" in part
-    )

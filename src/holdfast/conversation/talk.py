@@ -10,6 +10,7 @@ from holdfast.conversation.found import Found, find
 from holdfast.conversation.incoming import (
     check_dialect,
     reply_of,
+    several,
     spoken,
     tool_answer,
     with_recalled,
@@ -21,14 +22,15 @@ from holdfast.memory.skills import own_words
 from holdfast.ports import Amendment
 from holdfast.session import Draft, Usage, title_from
 from holdfast.transcript import Role, is_user_word
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_list import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from holdfast.conversation.incoming import Content
     from holdfast.session import Entry, Window
     from holdfast.transcript import Message
+    from holdfast.wire import Body
     from holdfast.wire.reply import Reply
 
 __all__ = ["Talk"]
@@ -78,11 +80,21 @@ class Talk(Keeping):
         answer = tool_answer(call_id, content, name=name, is_error=is_error)
         return self._append((answer,))
 
-    def extend(self, messages: Sequence[Mapping[str, object]], dialect: str = "openai") -> int:
-        """Add messages as a provider writes them, all or none; returns the last one's id."""
-        body = Body([dict(message) for message in messages])
-        decoded = DIALECTS[check_dialect(dialect)].decode(body)
-        written = self._append(decoded)
+    def extend(
+        self,
+        messages: Iterable[Mapping[str, object]],
+        dialect: str = AUTO,
+        *,
+        format: str = AUTO,  # noqa: A002
+    ) -> int:
+        """Add messages as a provider writes them, all or none; returns the last one's id.
+
+        Args:
+            messages: OpenAI chat messages, Responses items, Anthropic messages, Gemini contents.
+            dialect: The same as `format`.
+            format: The dialect of the messages, by default the one that they tell.
+        """
+        written = self._append(several(messages, dialect if format == AUTO else format))
         self._after_reply()
         return written
 

@@ -18,6 +18,7 @@ from holdfast.errors import DecodeError
 from holdfast.transcript import Message, Role, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.encodable import encodable
+from holdfast.wire.recognition import signs_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -77,7 +78,10 @@ def as_handed(sheet: Sheet, handed: object) -> Transcript:
     Raises:
         DecodeError: when it is no list of OpenAI messages.
     """
-    return tuple(_decoded(_recognized(sheet, _messages(handed))))
+    messages = _messages(handed)
+    pieces = _recognized(sheet, messages)
+    _check_dialect(sheet, messages, pieces)
+    return tuple(_decoded(pieces))
 
 
 def faults(
@@ -110,6 +114,19 @@ def _messages(handed: object) -> Wire:
             kind = type(each).__name__
             raise DecodeError("openai", f"messages[{index}]", f"expected a message, found a {kind}")
     return cast("Wire", handed)
+
+
+def _check_dialect(
+    sheet: Sheet, handed: Wire, pieces: Sequence[Message | dict[str, object]]
+) -> None:
+    """Refuse messages of a plug-in's own that OpenAI chat cannot read without loss."""
+    known = signs_in(sheet.messages)
+    places = {id(message): index for index, message in enumerate(handed)}
+    for piece in pieces:
+        for sign in signs_in([piece]):
+            if sign.excludes("openai") and sign not in known:
+                problem = f"it has {sign.what}; an engine hands back OpenAI chat messages"
+                raise DecodeError("openai", f"messages[{places[id(piece)]}]", problem)
 
 
 def _recognized(sheet: Sheet, messages: Wire) -> list[Message | dict[str, object]]:

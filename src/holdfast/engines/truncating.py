@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.compaction.truncation import truncation
 from holdfast.engines.chat import ChatEngine
 from holdfast.engines.contracted import Contracted
+from holdfast.wire.message_list import read_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,9 @@ def _with_goal(messages: Wire, goal: str) -> Wire:
     text = first.get("content")
     if first.get("role") in ("system", "developer") and isinstance(text, str):
         return [{**first, "content": f"{text}\n\n{said}"}, *messages[1:]]
-    return [{"role": "system", "content": said}, *messages]
+    # Elsewhere the prompt stands beside the messages, where nobody but their owner can write.
+    has_role = read_messages(messages).dialect in ("openai", "responses")
+    return [{"role": "system", "content": said}, *messages] if has_role else messages
 
 
 def _words(content: object) -> str:

@@ -17,13 +17,14 @@ from holdfast.formats.document import Aside, Document, Envelope, Style
 from holdfast.formats.loose import is_array, is_object, kind_of, mapping, sequence, string
 from holdfast.wire import DIALECTS, Body, with_originals
 from holdfast.wire.provenance import written_labels
-from holdfast.wire.recognition import dialect_of, is_answer, is_message
+from holdfast.wire.recognition import agreed, dialect_of, is_answer, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.formats.chronicle import Native
     from holdfast.transcript import Transcript
+    from holdfast.wire.recognition import Verdict
 
 __all__ = [
     "SYSTEM_KEYS",
@@ -65,6 +66,16 @@ class Place:
     reason: str
     confidence: float
     """As that of a `Guess`."""
+    mixed: Verdict | None = None
+    """What was found where no dialect could have written all messages."""
+
+    def agreed(self) -> str:
+        """Return the dialect, if all messages can be of one.
+
+        Raises:
+            DecodeError: when they cannot; it names the message that does not fit.
+        """
+        return self.dialect if self.mixed is None else agreed(self.mixed, "--format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +115,9 @@ def find(entry: Mapping[str, object]) -> Place | None:
     verdict = dialect_of(messages, has_system=prompt)
     if known:
         return Place(key, known, reason, verdict.confidence)
-    return Place(key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence)
+    mixed = None if verdict.index is None else verdict
+    told = f"{reason}: {verdict.told}"
+    return Place(key, verdict.dialect, told, verdict.confidence, mixed)
 
 
 def read_object(

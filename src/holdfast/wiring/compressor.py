@@ -11,7 +11,7 @@ from holdfast.providers.exact_counter import ExactCounter
 from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, Scale, family_of
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_list import AUTO, read_messages
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
@@ -105,24 +105,34 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     force: bool = False,
     current_tokens: int | None = None,
     model: str = "",
+    format: str = AUTO,  # noqa: A002
     **knobs: Unpack[Knobs],
 ) -> Compaction:
-    """Compact a list of OpenAI chat messages once.
+    """Compact a list of messages once.
 
     Args:
-        messages: OpenAI chat messages; the list and what is in it stay as they are.
+        messages: OpenAI chat messages, Responses items, Anthropic messages or Gemini contents;
+            what comes back is of the same kind, and the list and what is in it stay as they are.
         context_length: What the model accepts, in tokens.
         summarizer: See `Compressor`.
         focus: The topic that deserves most of the record.
         force: Compact even what fits the budget of the tail.
         current_tokens: The real size, if the provider has reported it.
         model: The conversation's model, whose tokenizer family the estimate follows.
+        format: The dialect of the messages (`openai`, `responses`, `anthropic`, `gemini` or
+            `sharegpt`), by default the one that they tell.
         knobs: Thresholds and budgets; `fit=8000` makes the result weigh at most 8,000 tokens.
+
+    Raises:
+        DecodeError: when a message cannot be read, or messages of several dialects are mixed; it
+            names the message.
     """
     compressor = Compressor(
         context_length=context_length, summarizer=summarizer, model=model, **knobs
     )
-    return compressor.compress(messages, current_tokens=current_tokens, focus=focus, force=force)
+    return compressor.compress(
+        messages, current_tokens=current_tokens, focus=focus, force=force, format=format
+    )
 
 
 def estimate_tokens(
@@ -130,19 +140,21 @@ def estimate_tokens(
     *,
     tools: Sequence[dict[str, object]] = (),
     model: str = "",
+    format: str = AUTO,  # noqa: A002
 ) -> int:
-    """Return the estimated tokens of OpenAI chat messages, or of a bare text.
+    """Return the estimated tokens of messages in any dialect, or of a bare text.
 
     Args:
         messages: What would be sent.
         tools: Tool schemas of the request, which count beside the messages.
         model: The model, whose tokenizer family the estimate follows.
+        format: The dialect of the messages, by default the one that they tell.
     """
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
-    return schemas + scale.total(DIALECTS["openai"].decode(Body(list(messages))))
+    return schemas + scale.total(read_messages(messages, format).transcript)
 
 
 def _as_json(value: object) -> str:
