@@ -203,3 +203,19 @@ def test_items_contents_and_parts_of_every_provider_are_understood(chat: LiveSes
         (Role.ASSISTANT, "ho"),
         (Role.USER, "see"),
     ]
+
+
+def test_an_envelope_around_an_image_never_reaches_a_provider(chat: LiveSession) -> None:
+    parts = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
+    envelope = {"_multimodal": True, "content": parts, "text_summary": "a window"}
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    chat.extend(
+        [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": envelope},
+        ]
+    )
+    assert chat.window()[-1]["content"] == parts
+    answer = tool_answer("c", envelope)  # type: ignore[arg-type]
+    assert isinstance(answer.results[0].content[0], Media)

@@ -10,6 +10,7 @@ from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.message_list import read_messages
+from holdfast.wire.openai_parts import envelope_of
 from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 
@@ -45,7 +46,7 @@ def several(messages: Iterable[Mapping[str, object]], dialect: str) -> Transcrip
     Raises:
         DecodeError: when one cannot be read, or several dialects are mixed; it names the message.
     """
-    return read_messages([dict(message) for message in messages], dialect).transcript
+    return read_messages([_sent(message) for message in messages], dialect).transcript
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
@@ -80,7 +81,8 @@ def tool_answer(
     if isinstance(content, str):
         result = ToolResult(call_id, (Text(content),), is_error=is_error, name=name)
         return Message(Role.TOOL, (result,))
-    parts = tuple(part for message in spoken(Role.USER, content) for part in message.parts)
+    bare = cast("Content", envelope_of(content).get("content", content))
+    parts = tuple(part for message in spoken(Role.USER, bare) for part in message.parts)
     pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
     result = ToolResult(call_id, pieces, is_error=is_error, name=name)
     return Message(Role.TOOL, (result,))
@@ -102,3 +104,9 @@ def reply_of(answer: object) -> Reply:
     if not isinstance(answer, Mapping):
         raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
     return read_reply(cast("Mapping[str, object]", answer))
+
+
+def _sent(message: Mapping[str, object]) -> dict[str, object]:
+    """Return a message as a provider may get it: what a window shows is sent as it is."""
+    envelope = envelope_of(message.get("content"))
+    return {**message, "content": envelope["content"]} if envelope else dict(message)

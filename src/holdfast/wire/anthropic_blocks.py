@@ -9,7 +9,13 @@ from holdfast.transcript import NO_EXTRAS, Media, Opaque, Text, Thinking, ToolCa
 from holdfast.wire.arguments import as_object, written
 from holdfast.wire.fields import Misfit, Wire, each, known_string, leftover, own, record, string
 from holdfast.wire.identity import plain_name
-from holdfast.wire.media import is_reachable, placeholder, read_url
+from holdfast.wire.media import (
+    is_reachable,
+    placeholder,
+    read_foreign,
+    read_url,
+    write_foreign,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +68,12 @@ def read_block(value: object) -> Part:
         case "redacted_thinking" if isinstance(payload := raw.get("data"), str):
             rest = {key: entry for key, entry in raw.items() if key != "data"}
             return Thinking("", payload, {NAME: rest})
-        case "image":
+        case "image" if "data" not in raw:
             return _read_media(raw, "image", record(raw.get("source"), ".source"))
         case "document":
             return _read_media(raw, "file", record(raw.get("source"), ".source"))
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case str():
             return Opaque(NAME, raw, _readable(raw))
         case _:
@@ -119,7 +127,7 @@ def _read_media(raw: Wire, kind: Kind, source: Wire) -> Content:
             plain = Media(kind, url=file_id, extras=extras)
         case _:
             return Opaque(NAME, raw, _readable(source))
-    return Opaque(NAME, raw) if rest else plain
+    return (read_foreign(raw, NAME) or Opaque(NAME, raw)) if rest else plain
 
 
 def _readable(raw: Wire) -> str:
@@ -171,6 +179,8 @@ def write_block(part: Part, identities: Identities) -> Wire:
             return block | own(extras, NAME)
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media():
             # An assistant message takes no media.
             return {"type": "text", "text": placeholder(part)}
@@ -195,6 +205,8 @@ def write_media(part: Part) -> Wire:
             return {"type": "text", "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if source := _source(part):
             kind = "image" if part.kind == "image" else "document"
             return {"type": kind, "source": source, **own(part.extras, NAME)}

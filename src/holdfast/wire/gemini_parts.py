@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.transcript import NO_EXTRAS, Media, Opaque, Text, Thinking, ToolCall, ToolResult
 from holdfast.wire.arguments import as_object, object_in, written
 from holdfast.wire.fields import Wire, each, known_string, own, record, string
-from holdfast.wire.media import kind_of, placeholder, read_url
+from holdfast.wire.media import kind_of, placeholder, read_foreign, read_url, write_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ def _read_answer(raw: Wire, key: str, name_answer: Reader) -> ToolResult:
 def _read_media(value: object) -> Media | Opaque:
     raw = record(value)
     for key in (*_INLINE, *_FILE):
-        if key not in raw:
+        if key not in raw or "type" in raw:
             continue
         media = record(raw[key], f".{key}")
         mime = "mime_type" if "mime_type" in media else "mimeType"
@@ -120,7 +120,7 @@ def _read_media(value: object) -> Media | Opaque:
         if place == "data":
             return Media(kind_of(media_type), media_type, payload, "", extras)
         return Media(kind_of(media_type), media_type, "", payload, extras)
-    return Opaque(NAME, raw, _readable(raw))
+    return read_foreign(raw, NAME) or Opaque(NAME, raw, _readable(raw))
 
 
 def _readable(raw: Wire) -> str:
@@ -145,7 +145,7 @@ def write_part(part: Part) -> Wire:
         case Opaque(value=value):
             return dict(value)
         case Media():
-            return _write_media(part)
+            return write_foreign(part, NAME) or _write_media(part)
         case unreachable:
             raise TypeError(f"{unreachable!r} must be marked before it is written")
 

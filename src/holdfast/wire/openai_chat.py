@@ -34,6 +34,7 @@ from holdfast.wire.fields import (
 )
 from holdfast.wire.openai_parts import (
     NAME,
+    envelope_of,
     joined,
     read_call,
     read_content,
@@ -187,8 +188,11 @@ def _unnamed_call(unnamed: _UnnamedCalls, raw: Wire) -> ToolCall:
 
 def _answered(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     name = known_string(raw, "name")
-    content, form = _content(raw)
+    envelope = envelope_of(raw.get("content"))
+    content, form = _content({"content": envelope["content"]} if envelope else raw)
     silence: Extras = NO_EXTRAS if content else {_RESULT: {"form": form}}
+    if envelope:
+        silence = {_RESULT: {"form": form, "envelope": {**envelope, "content": None}}}
     if raw["role"] == "function":
         fields = {key: value for key, value in raw.items() if key != "content"}
         result = ToolResult(unnamed.answer(name), content, name=name, form=form)
@@ -268,6 +272,9 @@ def _written_result(message: Message, result: ToolResult) -> Wire:
     if result.content:
         carrier = Message(Role.TOOL, result.content, result.form)
         content = _written_content(carrier, portable(carrier, NAME))
+        envelope = own(own(message.extras, _RESULT), "envelope")
+        if envelope and isinstance(content, list):
+            content = {**envelope, "content": cast("object", content)}
     written: Wire = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     if noted.get("role") == "function":
         del written["tool_call_id"]

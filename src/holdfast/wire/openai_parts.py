@@ -7,14 +7,29 @@ from typing import TYPE_CHECKING, cast
 from holdfast.transcript import NO_EXTRAS, Media, Opaque, Role, Text, ToolCall
 from holdfast.wire.arguments import free_text, value_of, wrapped, written
 from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, string
-from holdfast.wire.media import is_reachable, location, placeholder, read_url
+from holdfast.wire.media import (
+    is_reachable,
+    location,
+    placeholder,
+    read_foreign,
+    read_url,
+    write_foreign,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.transcript import Content, Extras, Part
 
-__all__ = ["NAME", "joined", "read_call", "read_content", "write_call", "write_parts"]
+__all__ = [
+    "NAME",
+    "envelope_of",
+    "joined",
+    "read_call",
+    "read_content",
+    "write_call",
+    "write_parts",
+]
 
 NAME = "openai"
 _CALL = f"{NAME}:call"
@@ -53,10 +68,22 @@ def read_content(value: object) -> Content:
         case {"type": "file", "file": {"file_id": str() as file_id}}:
             extras = _stamped(_nested(raw, "file", _FILE, frozenset({"file_id"})))
             return Media("file", url=file_id, extras=extras)
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case {"type": str()}:
             return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
         case _:
             raise Misfit(".type", "a content part needs a type")
+
+
+def envelope_of(content: object) -> Wire:
+    """Return what Hermes wraps around a tool result with images, if the content is that.
+
+    Its `content` has the parts, and it is taken off before a provider sees the message.
+    """
+    envelope = cast("Wire", content) if isinstance(content, dict) else {}
+    is_one = envelope.get("_multimodal") and isinstance(envelope.get("content"), list)
+    return envelope if is_one else {}
 
 
 def read_call(value: object) -> ToolCall:
@@ -134,6 +161,8 @@ def _part(part: Part, role: Role) -> Wire:
             return {"type": "text", "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if role in (Role.USER, Role.TOOL) and is_reachable(part, NAME):
             return _media(part)
         case Media():

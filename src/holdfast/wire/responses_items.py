@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, cast
 from holdfast.transcript import NO_EXTRAS, Media, Opaque, Text, ToolCall, ToolResult
 from holdfast.wire.arguments import free_text, value_of, wrapped, written
 from holdfast.wire.fields import Misfit, Wire, each, known_string, leftover, own, record, string
-from holdfast.wire.media import is_reachable, location, placeholder, read_url
+from holdfast.wire.media import (
+    is_reachable,
+    location,
+    placeholder,
+    read_foreign,
+    read_url,
+    write_foreign,
+)
 
 if TYPE_CHECKING:
     from holdfast.transcript import Content, Extras, Form, Part
@@ -76,6 +83,8 @@ def read_content(value: object, *, usual: str = "input_text") -> Content:
             rest = {key: entry for key, entry in raw.items() if key not in ("type", "file_id")}
             image = kind == "input_image"
             return Media("image" if image else "file", url=file_id, extras={NAME: rest})
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case {"type": str()}:
             return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
         case _:
@@ -100,6 +109,8 @@ def write_content(part: Part, *, speaker: str) -> Wire:
             return {"type": noted if noted else kind, "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if speaker != "assistant" and is_reachable(part, NAME):
             return _media(part)
         case Media():
@@ -186,6 +197,8 @@ def _read_output_part(value: object) -> Content:
     raw = record(value)
     if isinstance(raw.get("type"), str):
         return read_content(raw)
+    if media := read_foreign(raw, NAME):
+        return media
     streams = (known_string(raw, "stdout"), known_string(raw, "stderr"))
     return Opaque(NAME, raw, "\n".join(filter(None, streams)))
 
