@@ -219,3 +219,33 @@ def test_an_envelope_around_an_image_never_reaches_a_provider(chat: LiveSession)
     assert chat.window()[-1]["content"] == parts
     answer = tool_answer("c", envelope)  # type: ignore[arg-type]
     assert isinstance(answer.results[0].content[0], Media)
+
+
+def test_what_sdks_return_may_be_added_as_it_is(chat: LiveSession) -> None:
+    chat.extend([{"role": "user", "content": "List the files."}, CLAUDE])
+    chat.tool("t1", "a.py")
+    chat.assistant(CLAUDE.content[:1])  # type: ignore[arg-type]
+    body = chat.body("anthropic").messages
+    assert body[1]["content"] == [
+        {"type": "text", "text": "Looking."},
+        {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}},
+    ]
+    assert body[3] == {"role": "assistant", "content": [{"type": "text", "text": "Looking."}]}
+
+
+@pytest.mark.parametrize("wrong", ["hello", {"role": "user", "content": "hi"}, 5])
+def test_what_is_no_list_is_not_added(chat: LiveSession, wrong: object) -> None:
+    with pytest.raises(DecodeError, match="expected a list of messages, found "):
+        chat.extend(wrong)  # type: ignore[arg-type]
+    assert chat.log == ()
+
+
+def test_a_result_that_is_an_object_is_refused_with_a_way_out(chat: LiveSession) -> None:
+    with pytest.raises(DecodeError, match=r"found \{'ok': True\}; write it as text"):
+        chat.tool("c1", {"ok": True})  # type: ignore[arg-type]
+    assert chat.log == ()
+
+
+def test_a_compaction_without_a_focus_may_say_so(chat: LiveSession) -> None:
+    chat.user("hi")
+    assert chat.compress(focus=None).outcome == chat.compress().outcome == "unchanged"

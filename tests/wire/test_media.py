@@ -150,7 +150,10 @@ def test_old_images_leave_the_window(dialect: str, part: dict[str, object]) -> N
 
 
 def test_a_sound_knows_its_format() -> None:
-    part = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
+    part: dict[str, object] = {
+        "type": "input_audio",
+        "input_audio": {"data": "UklGRg==", "format": "wav"},
+    }
     sound = read_foreign(part, "responses")
     assert sound is not None
     assert (sound.kind, sound.media_type, sound.data) == ("audio", "audio/wav", "UklGRg==")

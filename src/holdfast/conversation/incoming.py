@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.message_list import read_messages
+from holdfast.wire.message_list import plain_messages, read_messages
 from holdfast.wire.openai_parts import envelope_of
 from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from holdfast.transcript import Transcript
+    from holdfast.wire.message_list import Given
 
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
@@ -40,13 +39,13 @@ def check_dialect(name: str) -> str:
     return name
 
 
-def several(messages: Iterable[Mapping[str, object]], dialect: str) -> Transcript:
+def several(messages: Iterable[Given], dialect: str) -> Transcript:
     """Return messages as a provider writes them; the dialect `auto` is told by them.
 
     Raises:
         DecodeError: when one cannot be read, or several dialects are mixed; it names the message.
     """
-    return read_messages([_sent(message) for message in messages], dialect).transcript
+    return read_messages(map(_sent, plain_messages(messages)), dialect).transcript
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
@@ -55,11 +54,7 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         return (content,)
     if isinstance(content, str):
         return (Message(role, (Text(content),)),)
-    try:
-        parts = [dict(part) for part in content]
-    except (TypeError, ValueError):
-        problem = f"expected words or content parts, found {content!r:.80}"
-        raise DecodeError("content", "content", problem) from None
+    parts = _parts(content)
     dialect = recognized([{"role": "user", "content": parts}])
     return DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
 
@@ -104,6 +99,19 @@ def reply_of(answer: object) -> Reply:
     if not isinstance(answer, Mapping):
         raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
     return read_reply(cast("Mapping[str, object]", answer))
+
+
+def _parts(content: object) -> list[dict[str, object]]:
+    """Return content parts, also those of an SDK, as JSON objects."""
+    parts: object = content
+    if isinstance(content, Iterable) and not isinstance(content, Mapping | bytes):
+        held = {"role": "user", "content": list(cast("Iterable[object]", content))}
+        parts = plain_messages([held])[0]["content"]
+        if all(isinstance(part, dict) for part in cast("list[object]", parts)):
+            return cast("list[dict[str, object]]", parts)
+    advice = "; write it as text, for example with json.dumps" if isinstance(content, dict) else ""
+    problem = f"expected words or content parts, found {content!r:.80}{advice}"
+    raise DecodeError("content", "content", problem)
 
 
 def _sent(message: Mapping[str, object]) -> dict[str, object]:

@@ -73,9 +73,9 @@ class Keeping:
     def recall(self, names: tuple[str, ...]) -> None:
         self.parts = replace(self.parts, options=replace(self.parts.options, recall=names))
 
-    def compress(self, focus: str = "") -> CompactionReport:
+    def compress(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
-        return self._compact(Order(_MANUAL, Request(focus=focus, force=True))).report
+        return self._compact(Order(_MANUAL, Request(focus=focus or "", force=True))).report
 
     def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
         """Compact after a provider refused the request for its size, tighter with each attempt.

@@ -25,12 +25,13 @@ from holdfast.transcript import Role, is_user_word
 from holdfast.wire.message_list import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.conversation.incoming import Content
     from holdfast.session import Entry, Window
     from holdfast.transcript import Message
     from holdfast.wire import Body
+    from holdfast.wire.message_list import Given
     from holdfast.wire.reply import Reply
 
 __all__ = ["Talk"]
@@ -82,7 +83,7 @@ class Talk(Keeping):
 
     def extend(
         self,
-        messages: Iterable[Mapping[str, object]],
+        messages: Iterable[Given],
         dialect: str = AUTO,
         *,
         format: str = AUTO,  # noqa: A002

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from holdfast.compaction import CompactionReport, Policy
     from holdfast.engines.state import Setup
-    from holdfast.wire.message_list import MessageList
+    from holdfast.wire.message_list import Given, MessageList
 
 __all__ = ["ChatEngine"]
 
@@ -34,7 +34,7 @@ class ChatEngine(Engine):
 
     def compress(
         self,
-        messages: Iterable[dict[str, object]],
+        messages: Iterable[Given],
         *,
         current_tokens: int | None = None,
         focus: str | None = None,
@@ -60,7 +60,7 @@ class ChatEngine(Engine):
 
     async def acompress(
         self,
-        messages: Iterable[dict[str, object]],
+        messages: Iterable[Given],
         *,
         current_tokens: int | None = None,
         focus: str | None = None,
@@ -74,7 +74,7 @@ class ChatEngine(Engine):
 
     def should_compress(
         self,
-        messages: Sequence[dict[str, object]] = (),
+        messages: Sequence[Given] = (),
         *,
         prompt_tokens: int | None = None,
         format: str = AUTO,  # noqa: A002
@@ -90,7 +90,7 @@ class ChatEngine(Engine):
 
     def needs_hygiene(
         self,
-        messages: Sequence[dict[str, object]],
+        messages: Sequence[Given],
         *,
         prompt_tokens: int | None = None,
         format: str = AUTO,  # noqa: A002
@@ -105,7 +105,7 @@ class ChatEngine(Engine):
 
     def recover(
         self,
-        messages: Sequence[dict[str, object]],
+        messages: Sequence[Given],
         *,
         error: object = "",
         attempt: int = 1,
@@ -122,7 +122,7 @@ class ChatEngine(Engine):
 
     async def arecover(
         self,
-        messages: Sequence[dict[str, object]],
+        messages: Sequence[Given],
         *,
         error: object = "",
         attempt: int = 1,

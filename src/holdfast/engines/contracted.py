@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engines.contract import ContextEngine, take_usage
+from holdfast.wire.message_list import plain_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,8 @@ class Contracted(ContextEngine):
 
     def has_content_to_compress(self, messages: Wire) -> bool:
         """Say whether there is more than the system prompt and one message."""
-        return sum(message.get("role") not in ("system", "developer") for message in messages) > 1
+        roles = [message.get("role") for message in plain_messages(messages)]
+        return sum(role not in ("system", "developer") for role in roles) > 1
 
     def compress(
         self,

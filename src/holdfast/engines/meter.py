@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.tokens import Load, Scale, load_of
-from holdfast.wire.message_list import AUTO, MessageList, check_format
+from holdfast.wire.message_list import AUTO, MessageList, check_format, plain_messages
 from holdfast.wire.recognition import DialectSign, agreed, signs_in, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from holdfast.wire.message_list import Given
 
 __all__ = ["Meter"]
 
@@ -32,12 +34,12 @@ class Meter:
         self._seen = 0
         self._last: object = None
 
-    def measure(self, messages: Sequence[dict[str, object]], dialect: str = AUTO) -> Load:
+    def measure(self, messages: Sequence[Given], dialect: str = AUTO) -> Load:
         """Return the load of the messages, whose dialect they tell unless it is named."""
         known = self._seen
         if not (0 < known <= len(messages) and messages[known - 1] is self._last):
             known = 0
-        fresh = list(messages[known:])
+        fresh = plain_messages(messages[known:], known)
         check_format(dialect)
         signs = {**signs_in(fresh, known), **(self._signs if known else {})}
         spoken = agreed(verdict_on(signs)) if dialect == AUTO else dialect

@@ -25,7 +25,7 @@ from holdfast.wire.anthropic_blocks import (
     write_result,
 )
 from holdfast.wire.body import Body
-from holdfast.wire.fields import Misfit, Wire, each, leftover, own, read_all, record
+from holdfast.wire.fields import Misfit, Wire, content_parts, each, leftover, own, read_all, record
 from holdfast.wire.identity import Identities
 from holdfast.wire.turns import CONTINUES, NO_CONTENT, Turn, grouped
 from holdfast.wire.words import as_string, compose, marked_texts, portable
@@ -86,7 +86,7 @@ def read_said(role: Role, content: object, extras: Extras = NO_EXTRAS) -> list[M
     if isinstance(content, str):
         return [compose(role, (Text(content),), "", extras)]
     read = read_block if role is Role.ASSISTANT else read_user_block
-    parts = each(content, ".content", read)
+    parts = content_parts(content, ".content", read)
     results = [part for part in parts if isinstance(part, ToolResult)]
     if not results:
         return [compose(role, parts, "parts", extras)]

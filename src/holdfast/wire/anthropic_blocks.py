@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import NO_EXTRAS, Media, Opaque, Text, Thinking, ToolCall, ToolResult
 from holdfast.wire.arguments import as_object, written
-from holdfast.wire.fields import Misfit, Wire, each, known_string, leftover, own, record, string
+from holdfast.wire.fields import (
+    Misfit,
+    Wire,
+    content_parts,
+    known_string,
+    leftover,
+    own,
+    record,
+    string,
+)
 from holdfast.wire.identity import plain_name
 from holdfast.wire.media import (
     is_reachable,
@@ -98,8 +107,8 @@ def _read_result(raw: Wire) -> ToolResult:
     form: Form = ""
     if isinstance(content, str):
         parts = (Text(content),)
-    elif isinstance(content, list):
-        parts = each(cast("object", content), ".content", _read_content)
+    elif content is not None:
+        parts = content_parts(content, ".content", _read_content)
         form = "parts"
     elif "content" in raw:
         form = "null"

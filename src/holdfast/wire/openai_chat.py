@@ -24,6 +24,7 @@ from holdfast.wire.body import Body
 from holdfast.wire.fields import (
     Misfit,
     Wire,
+    content_parts,
     each,
     known_string,
     leftover,
@@ -136,7 +137,7 @@ def _content(raw: Wire) -> tuple[tuple[Content, ...], Form]:
         return (Text(content),), ""
     if content is None:
         return (), "null" if "content" in raw else "absent"
-    return each(content, ".content", read_content), "parts"
+    return content_parts(content, ".content", read_content), "parts"
 
 
 def _assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:

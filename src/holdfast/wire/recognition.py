@@ -94,6 +94,7 @@ Images and files are told apart by their type, and every codec reads those of th
 hand the same image to whoever answers.
 """
 _VALUED = frozenset(["reasoning", "text", "tool_call"])
+_USUAL = frozenset(["role", "content", "name", "tool_call_id", "tool_calls"])
 _SPEAKERS = frozenset([*ROLES, "developer", "model", "session_meta"])
 """Who speaks in any dialect, and what Hermes writes first; users and members have roles too."""
 
@@ -218,8 +219,20 @@ def signs_in(messages: Sequence[object], start: int = 0) -> dict[DialectSign, in
         start: The index of the first of them, where they are the end of a longer list.
     """
     found: dict[DialectSign, int] = {}
+    looked_at: set[object] = set()
     for index, message in enumerate(messages, start):
-        for sign in _signs(_entry(message), is_first=index == 0):
+        entry = _entry(message)
+        if _USUAL.issuperset(entry) and isinstance(entry.get("content"), str | None):
+            # Most messages are like many before them, and a list may have thousands.
+            calls = entry.get("tool_calls", 0)
+            alike = (
+                *(known_string(entry, "role"), "tool_call_id" in entry, index == 0),
+                *(calls.__class__, not calls, entry.get("content") is None),
+            )
+            if alike in looked_at:
+                continue
+            looked_at.add(alike)
+        for sign in _signs(entry, is_first=index == 0):
             found.setdefault(sign, index)
     return found
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 from holdfast.errors import DecodeError
 from holdfast.transcript import Message, Opaque, Role, Text, Thinking, ToolCall, ToolResult
 from holdfast.wire.body import Body
-from holdfast.wire.fields import Misfit, Wire, each, known_string, leftover, own, read_all, record
+from holdfast.wire.fields import (
+    Misfit,
+    Wire,
+    content_parts,
+    each,
+    known_string,
+    leftover,
+    own,
+    read_all,
+    record,
+)
 from holdfast.wire.responses_items import (
     ACTIONS,
     NAME,
@@ -95,7 +105,7 @@ def _said(raw: Wire) -> Message:
     if isinstance(content, str):
         return compose(role, (Text(content),), "", extras)
     usual = "output_text" if role is Role.ASSISTANT else "input_text"
-    parts = each(content, ".content", partial(read_content, usual=usual))
+    parts = content_parts(content, ".content", partial(read_content, usual=usual))
     if any(isinstance(part, Opaque) and not is_content(part.value["type"]) for part in parts):
         return Message(role, (Opaque(NAME, raw, _words(parts)),))
     return compose(role, parts, "parts", extras)

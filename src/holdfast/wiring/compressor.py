@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Never, TypedDict, Unpack
 
 from holdfast.compaction import Policy
 from holdfast.engines import Chain, ChatEngine, Setup
@@ -12,6 +12,7 @@ from holdfast.redaction import Redactor
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire.message_list import AUTO, read_messages
+from holdfast.wiring.names import check_names
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.engines import Compaction
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
+    from holdfast.wire.message_list import Given
     from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Compressor", "Knobs", "compress", "counter_named", "estimate_tokens"]
@@ -73,6 +75,7 @@ class Compressor(ChatEngine):
             on_ask: Told of each ask to the summarizer: a long middle is written in several steps.
             knobs: Thresholds and budgets.
         """
+        check_names(knobs, _options_of(Compressor.__init__), "Compressor")
         clock = SystemClock()
         writer = summarizer_of(summarizer)
         setup = Setup(
@@ -97,7 +100,7 @@ def counter_named(counter: Counter | Literal["estimate", "exact"], model: str) -
 
 
 def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
-    messages: Iterable[dict[str, object]],
+    messages: Iterable[Given],
     *,
     context_length: int = 200_000,
     summarizer: Writer = None,
@@ -127,6 +130,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
         DecodeError: when a message cannot be read, or messages of several dialects are mixed; it
             names the message.
     """
+    check_names(knobs, _options_of(compress), "compress")
     compressor = Compressor(
         context_length=context_length, summarizer=summarizer, model=model, **knobs
     )
@@ -136,11 +140,12 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
 
 
 def estimate_tokens(
-    messages: Sequence[dict[str, object]] | str,
+    messages: Iterable[Given] | str,
     *,
     tools: Sequence[dict[str, object]] = (),
     model: str = "",
     format: str = AUTO,  # noqa: A002
+    **unknown: Never,
 ) -> int:
     """Return the estimated tokens of messages in any dialect, or of a bare text.
 
@@ -149,12 +154,18 @@ def estimate_tokens(
         tools: Tool schemas of the request, which count beside the messages.
         model: The model, whose tokenizer family the estimate follows.
         format: The dialect of the messages, by default the one that they tell.
+        unknown: Nothing; a name that is not known is an error with the nearest one that is.
     """
+    check_names(unknown, ("tools", "model", "format"), "estimate_tokens")
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
     return schemas + scale.total(read_messages(messages, format).transcript)
+
+
+def _options_of(function: Callable[..., object]) -> tuple[str, ...]:
+    return (*(function.__kwdefaults__ or ()), *Knobs.__annotations__)
 
 
 def _as_json(value: object) -> str:
