@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, cast
 import holdfast
 from bench.report import Bar, Table
 from bench.transcripts import SIZES, transcript
-from holdfast.conversation.heading import Heading
 from holdfast.conversation.window import LiveWindow
 from holdfast.ports import Prompt
-from holdfast.session import Entry, Head, Kind, Usage, Window
+from holdfast.session import Entry, Head, Kind, Refreshed, Session, SessionState, Usage
 from holdfast.system.system_clock import SystemClock
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.ledgers import Ledger
@@ -138,7 +137,7 @@ def _prepared(
     booked: list[float] = []
     for size in range(len(messages), len(log.entries) + 1):
         log.size = size
-        mirror.refresh(Heading())
+        mirror.refresh()
         started = time.perf_counter()
         body = mirror.body(model.dialect)
         made = time.perf_counter()
@@ -181,11 +180,13 @@ class _Log:
         )
         self.size = 0
 
-    def head(self, _: str) -> Head:
-        return Head(0, None, self.size)
-
-    def window(self, id_: str) -> Window:
-        return Window(self.head(id_), self.entries[: self.size])
-
-    def since(self, _: str, position: int) -> tuple[Entry, ...]:
-        return self.entries[position : self.size]
+    def refresh(self, _: str, known: Head | None) -> Refreshed:
+        state = SessionState(
+            session=Session(id="bench", source="bench", started=0),
+            head=Head(0, None, self.size),
+            tip=None,
+            pins=frozenset(),
+            compactions=0,
+        )
+        said = self.entries[known.size if known else 0 : self.size]
+        return Refreshed(state, said, is_whole=known is None)

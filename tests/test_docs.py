@@ -158,8 +158,8 @@ def stored_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Conversation.open(compacted(place), store=place, active=False) as chat:
         chat.rewind()
         assert chat.undo()
-        chat.user("Where is the staging key?")
-        store = chat.parts.store
+        chat.add_user("Where is the staging key?")
+        store = chat.store
         for id_ in ("20260101_120000_00c0de", "20260102_120000_00c0de"):
             store.create(Session(id=id_, source="cli", started=1, title="Old"))
         store.trash(["20260101_120000_00c0de"], 2)

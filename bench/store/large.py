@@ -91,4 +91,4 @@ def _open(path: Path) -> None:
 
 def _resume(path: Path) -> None:
     with holdfast.Conversation.open(_LONG_ID, store=path, active=False) as chat:
-        chat.window()
+        chat.messages()

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.agent import Agent, Delegate, Toolbox
 from holdfast.agent.events import Event
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.errors import ModelDenied
 from holdfast.ports import Listing
 from holdfast.session import EndReason, Fork
@@ -14,9 +14,9 @@ from holdfast.wiring import Conversation
 from tests.agent.scripted import Echo, ScriptedModel, call, calls, kinds, words
 
 
-def children(chat: Conversation) -> list[LiveSession]:
-    lineage = chat.parts.store.lineage(chat.id)
-    return [LiveSession(chat.parts, each) for each in lineage if each.parent == chat.id]
+def children(chat: Conversation) -> list[StoredConversation]:
+    lineage = chat.store.lineage(chat.id)
+    return [StoredConversation(chat.live.deps, each) for each in lineage if each.parent == chat.id]
 
 
 def delegate(
@@ -57,10 +57,10 @@ def test_a_task_is_done_in_a_child_session_and_its_last_words_come_back(
 def test_a_sub_agent_is_in_the_live_state_for_as_long_as_it_works(chat: Conversation) -> None:
     seen: list[tuple[str, ...]] = []
     model = ScriptedModel([calls(call("e", "echo")), words("Done.")])
-    tool = delegate(chat, model, lambda: seen.append(chat.parts.engine.host.agents))
+    tool = delegate(chat, model, lambda: seen.append(chat.live.deps.engine.host.agents))
     assert tool.run({"task": "Count the stations"}) == "Done."
     assert seen == [("Count the stations",)]
-    assert chat.parts.engine.host.agents == ()
+    assert chat.live.deps.engine.host.agents == ()
 
 
 def test_a_sub_agent_that_fails_is_an_error_for_the_model_and_has_ended(
@@ -71,7 +71,7 @@ def test_a_sub_agent_that_fails_is_an_error_for_the_model_and_has_ended(
     assert (answer.text, answer.is_error) == ("the sub-agent stopped: no key", True)
     (child,) = children(chat)
     assert child.session.end_reason is EndReason.SUBAGENT
-    assert chat.parts.engine.host.agents == ()
+    assert chat.live.deps.engine.host.agents == ()
 
 
 def test_an_interruption_ends_the_sub_agent_and_keeps_its_work(chat: Conversation) -> None:
@@ -92,4 +92,4 @@ def test_what_a_sub_agent_does_can_be_watched(chat: Conversation) -> None:
     tool = Delegate(chat, model, lambda _: Toolbox(), on_event=watched.append)
     tool.run({"task": "Go"})
     assert kinds(watched) == ["Spoken", "Done"]
-    assert len(chat.parts.store.sessions(Listing())) >= 1
+    assert len(chat.store.sessions(Listing())) >= 1

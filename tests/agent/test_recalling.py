@@ -43,15 +43,13 @@ def test_the_tools_of_memory_are_the_agent_s() -> None:
 
 
 def test_past_sessions_are_found_from_the_conversation_that_lost_them(chat: Conversation) -> None:
-    chat.user("The harbor listens on 8443.")
-    chat.assistant("Noted.")
+    chat.add_user("The harbor listens on 8443.")
+    chat.add_assistant("Noted.")
     for number in range(12):
-        chat.user(f"Question {number}: {'what about the tide stations? ' * 8}")
-        chat.assistant(f"Answer {number}: {'each once a minute. ' * 8}")
+        chat.add_user(f"Question {number}: {'what about the tide stations? ' * 8}")
+        chat.add_assistant(f"Answer {number}: {'each once a minute. ' * 8}")
     chat.compress()
-    tool = PastSessions(
-        lambda: SessionSearch(chat.parts.store, chat.parts.clock, session_id=chat.id)
-    )
+    tool = PastSessions(lambda: SessionSearch(chat.store, chat.live.deps.clock, session_id=chat.id))
     answer = Toolbox([tool]).answer(call("a", "session_search", query="Question 4"))
     assert not answer.is_error
     assert "Question 4" in json.dumps(json.loads(answer.text))
@@ -71,9 +69,9 @@ def test_a_summary_may_name_the_search_only_while_the_model_is_offered_it(
 ) -> None:
     seen = SeenMeans()
     setup = Setup(clock=FixedClock(), algorithm=seen)
-    chat.parts = replace(chat.parts, engine=ChatEngine(Policy(context_length=8_000), setup))
-    chat.user("Hello")
-    past = PastSessions(lambda: SessionSearch(chat.parts.store, chat.parts.clock))
+    chat.live.deps = replace(chat.live.deps, engine=ChatEngine(Policy(context_length=8_000), setup))
+    chat.add_user("Hello")
+    past = PastSessions(lambda: SessionSearch(chat.store, chat.live.deps.clock))
     for tools in ([past, Echo()], [Echo()], []):
         Agent(chat, ScriptedModel([]), Toolbox(tools))
         chat.compress()

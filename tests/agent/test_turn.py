@@ -132,8 +132,8 @@ def test_words_of_an_answer_that_never_came_whole_are_kept_as_less(chat: Convers
 
 def fill(chat: Conversation, turns: int) -> None:
     for number in range(turns):
-        chat.user(f"Request {number}: {'the harbor reads its tide stations. ' * 8}")
-        chat.assistant(f"Answer {number}: {'each of them once a minute. ' * 8}")
+        chat.add_user(f"Request {number}: {'the harbor reads its tide stations. ' * 8}")
+        chat.add_assistant(f"Answer {number}: {'each of them once a minute. ' * 8}")
 
 
 def test_a_refusal_for_size_compacts_the_window_and_the_turn_goes_on(chat: Conversation) -> None:
@@ -332,5 +332,5 @@ def test_a_plan_stands_in_the_window_after_every_compaction(chat: Conversation) 
     for _ in range(2):
         chat.compress()
         fill(chat, 3)
-    assert "[in_progress] write the alarm" in str(chat.window())
-    assert "[completed] read the tide file" in str(chat.window())
+    assert "[in_progress] write the alarm" in str(chat.messages())
+    assert "[completed] read the tide file" in str(chat.messages())

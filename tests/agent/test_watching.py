@@ -4,7 +4,7 @@ from pathlib import Path
 
 from holdfast.agent.events import Folded, Warned
 from holdfast.agent.watching import Watch
-from holdfast.conversation.pulse import warnings_of
+from holdfast.conversation.compactor import warnings_of
 from holdfast.wiring import Conversation
 from tests.conversation.moody import DOWN, MoodySession
 from tests.conversation.talking import talk
@@ -12,8 +12,8 @@ from tests.conversation.talking import talk
 
 def fill(chat: Conversation, turns: int = 12) -> None:
     for number in range(turns):
-        chat.user(f"Question {number}: {'what about the tide stations? ' * 8}")
-        chat.assistant(f"Answer {number}: {'each once a minute. ' * 8}")
+        chat.add_user(f"Question {number}: {'what about the tide stations? ' * 8}")
+        chat.add_assistant(f"Answer {number}: {'each once a minute. ' * 8}")
 
 
 def passes(watch: Watch) -> list[str]:
@@ -52,11 +52,11 @@ def test_a_rotation_is_told_under_its_new_id(tmp_path: Path) -> None:
 
 def test_a_warning_is_told_when_it_comes_and_not_again(chat: Conversation) -> None:
     watch = Watch(chat)
-    chat.user("Hello")
+    chat.add_user("Hello")
     answer = {"role": "assistant", "content": "Hi"}
     usage = {"prompt_tokens": 6_500, "completion_tokens": 2}
-    chat.window()
-    chat.record({"choices": [{"message": answer}], "usage": usage})
+    chat.messages()
+    chat.add_response({"choices": [{"message": answer}], "usage": usage})
     first = [event for event in watch.news() if isinstance(event, Warned)]
     assert len(first) == 1
     assert "to compaction" in first[0].text
@@ -73,14 +73,14 @@ def test_a_pass_without_its_model_is_told_once_and_again_only_with_the_next(
         talk(chat, range(start, start + 12))
         chat.compress()
         told += [[each.text for each in watch.news() if isinstance(each, Warned)] for _ in "ab"]
-    first, second = (list(warnings_of(each)) for each in chat.compactions)
+    first, second = (list(warnings_of(each)) for each in chat.compactions())
     assert told == [first, [], second, []]
     assert [said.startswith(DOWN) for said in (*first, *second)] == [True, True]
     moody.recover()
     talk(chat, range(40, 52))
     chat.compress()
     assert [type(each) for each in watch.news()] == [Folded]
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_the_way_to_the_threshold_is_told_beside_an_older_trouble(tmp_path: Path) -> None:
@@ -89,11 +89,13 @@ def test_the_way_to_the_threshold_is_told_beside_an_older_trouble(tmp_path: Path
     talk(chat, range(12))
     chat.compress()
     list(watch.news())
-    chat.window()
+    chat.messages()
     usage = {"prompt_tokens": 5_000, "completion_tokens": 2}
-    chat.record({"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": usage})
+    chat.add_response(
+        {"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": usage}
+    )
     (event,) = watch.news()
     assert isinstance(event, Warned)
     assert event.text.startswith("Context is 98% to compaction")
     assert chat.status().warning == f"{chat.status().troubles[0]}. {event.text}"
-    chat.parts.store.close()
+    chat.store.close()

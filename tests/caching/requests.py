@@ -109,7 +109,7 @@ def session(path: Path, dialect: str, *, turns: int = 30) -> Iterator[Step]:
     """Yield the requests of a real conversation with tools, as they go out."""
     opening: dict[str, Any] = {"summarizer": None, "counter": "estimate", "active": False}
     with Conversation.open(store=path, context_length=6_000, model=MODEL, **opening) as chat:
-        chat.system(said("You are a careful engineer.", 1_200))
+        chat.set_system(said("You are a careful engineer.", 1_200))
         passes = 0
         for number in range(turns):
             for message in turn(number):
@@ -118,4 +118,4 @@ def session(path: Path, dialect: str, *, turns: int = 30) -> Iterator[Step]:
                     now = chat.status().compactions
                     yield Step(body, now > passes)
                     passes = now
-                chat.record(message)
+                chat.add_response(message)

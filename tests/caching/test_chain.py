@@ -18,7 +18,7 @@ from holdfast.caching import (
     compare,
     mark,
 )
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.wire import Body
 from tests.caching.requests import BASH, READ, sent, talk
 from tests.conversation.talking import begun
@@ -85,43 +85,43 @@ def test_the_caller_may_know_better() -> None:
 @pytest.fixture(params=["openai", "anthropic"])
 def next_request(
     request: pytest.FixtureRequest, tmp_path: Path
-) -> Callable[[Callable[[LiveSession], object]], Extended | Changed]:
+) -> Callable[[Callable[[StoredConversation], object]], Extended | Changed]:
     """Return a way to do something to a real conversation and see how its prefix changed."""
 
-    def changed(act: Callable[[LiveSession], object]) -> Extended | Changed:
+    def changed(act: Callable[[StoredConversation], object]) -> Extended | Changed:
         chat = begun(tmp_path / "store.db", automatic=False)
-        chat.system("Be brief.")
+        chat.set_system("Be brief.")
         converse(chat, range(8))
-        chat.user("And now?")
+        chat.add_user("And now?")
         if act is undo:
             chat.compress()
         before = mark(chat.body(request.param))
         act(chat)
         after = mark(chat.body(request.param))
-        chat.parts.store.close()
+        chat.store.close()
         one, other = (Sent(model="m", dialect=request.param, body=each) for each in (before, after))
         return link(one, other)
 
     return changed
 
 
-def undo(chat: LiveSession) -> None:
+def undo(chat: StoredConversation) -> None:
     assert chat.undo()
 
 
-def compress(chat: LiveSession) -> None:
+def compress(chat: StoredConversation) -> None:
     assert chat.compress().outcome == "folded"
 
 
-def set_goal(chat: LiveSession) -> None:
+def set_goal(chat: StoredConversation) -> None:
     chat.goal = "Ship it."
 
 
-def set_prompt(chat: LiveSession) -> None:
-    chat.system("Be long.")
+def set_prompt(chat: StoredConversation) -> None:
+    chat.set_system("Be long.")
 
 
-def rewind(chat: LiveSession) -> None:
+def rewind(chat: StoredConversation) -> None:
     chat.rewind()
 
 
@@ -136,8 +136,8 @@ def rewind(chat: LiveSession) -> None:
     ],
 )
 def test_what_happens_to_a_real_conversation_is_told_apart(
-    next_request: Callable[[Callable[[LiveSession], object]], Extended | Changed],
-    act: Callable[[LiveSession], object],
+    next_request: Callable[[Callable[[StoredConversation], object]], Extended | Changed],
+    act: Callable[[StoredConversation], object],
     why: Why,
 ) -> None:
     found = next_request(act)

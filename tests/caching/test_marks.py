@@ -135,7 +135,7 @@ def test_what_conversations_add_to_the_prompt_is_a_part_of_its_own() -> None:
 
 def test_a_real_conversation_writes_note_and_goal_as_they_are_looked_for(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.system("Be brief.")
+    chat.set_system("Be brief.")
     talk(chat, range(8))
     chat.compress()
     chat.goal = "Ship it."
@@ -144,7 +144,7 @@ def test_a_real_conversation_writes_note_and_goal_as_they_are_looked_for(tmp_pat
     texts = [part["text"] for part in system]
     assert texts[0] == "Be brief."
     assert [each[:12] for each in texts[1:]] == ["\n\n[Earlier t", "\n\nThe goal o"]
-    chat.parts.store.close()
+    chat.store.close()
 
 
 CONTENTS = st.one_of(
@@ -209,8 +209,8 @@ def test_a_talk_that_goes_on_is_marked_like_one_that_is_new(first: Any, more: An
 
 def test_a_marked_body_is_still_one_that_anthropic_accepts(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.system("Be brief.")
+    chat.set_system("Be brief.")
     talk(chat, range(3))
-    chat.user("Go on.")
+    chat.add_user("Go on.")
     assert DIALECTS["anthropic"].validate(mark(chat.body("anthropic"))) == ()
-    chat.parts.store.close()
+    chat.store.close()

@@ -21,18 +21,18 @@ def talk(chat: Conversation, turns: int, start: int = 0) -> None:
             "type": "function",
             "function": {"name": "read", "arguments": json.dumps({"path": f"src/m_{index}.py"})},
         }
-        chat.user(f"Question {index}: what does src/m_{index}.py do on port {8000 + index}?")
+        chat.add_user(f"Question {index}: what does src/m_{index}.py do on port {8000 + index}?")
         answer = {"role": "assistant", "content": None, "tool_calls": [call]}
-        chat.record({"choices": [{"message": answer}]})
-        chat.tool(f"call-{index}", OUTPUT * 40)
-        chat.assistant(f"src/m_{index}.py answers on port {8000 + index}.")
+        chat.add_response({"choices": [{"message": answer}]})
+        chat.add_tool_result(f"call-{index}", OUTPUT * 40)
+        chat.add_assistant(f"src/m_{index}.py answers on port {8000 + index}.")
 
 
 def conversation(place: Path, turns: int = 2, **opening: object) -> Conversation:
     """Begin a conversation with a system prompt and some turns; the caller closes it."""
     wanted = {"context_length": 8_000, "model": "gpt-5", "source": "cli", **opening}
     chat = Conversation.open(store=place, active=False, automatic=False, **wanted)  # type: ignore[arg-type]
-    chat.system("You are careful.")
+    chat.set_system("You are careful.")
     talk(chat, turns)
     return chat
 

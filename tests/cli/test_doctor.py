@@ -236,11 +236,11 @@ def test_a_store_is_looked_at(home: Path) -> None:
 
 def test_a_lease_that_ran_out_is_a_warning_and_one_that_holds_is_not(home: Path) -> None:
     with conversation(store_in(home)) as chat:
-        chat.parts.store.acquire(Lease(chat.id, "1:main:agent:abc", 5_000), 0)
+        chat.store.acquire(Lease(chat.id, "1:main:agent:abc", 5_000), 0)
         assert "left session" in words_of("lease")
         assert states({})["lease"] == "warn"
-        far = chat.parts.clock.moment() + 60_000
-        chat.parts.store.acquire(Lease(chat.id, "2:main:agent:def", far), far - 1)
+        far = chat.live.deps.clock.moment() + 60_000
+        chat.store.acquire(Lease(chat.id, "2:main:agent:def", far), far - 1)
         assert words_of("lease") == f"session {chat.id} is being compacted by 2:main:agent:def"
         assert states({})["lease"] == "ok"
 

@@ -30,7 +30,7 @@ def talk(*words: str, profile: str = "default", source: str = "cli", title: str 
         store=place, active=False, source=source, title=title, model="gpt-5"
     ) as chat:
         for number, each in enumerate(words):
-            (chat.assistant if number % 2 else chat.user)(each)
+            (chat.add_assistant if number % 2 else chat.add_user)(each)
         return chat.id
 
 

@@ -68,7 +68,7 @@ def test_an_empty_session_is_a_page_too(home: Path) -> None:
 
 def test_halves_of_characters_in_a_transcript_do_not_stop_an_export(home: Path) -> None:
     with conversation(store_in(home), 1) as chat:
-        chat.user("half \ud83d of it \x00")
+        chat.add_user("half \ud83d of it \x00")
     assert "half \ufffd of it \u2400" in page("last")
     assert launch("sessions", "export", "last", "--format", "markdown").code == 0
 
@@ -107,7 +107,7 @@ def test_a_rewind_and_the_sessions_on_the_way_are_marked(home: Path) -> None:
     with conversation(store_in(home), 2) as chat:
         chat.rewind()
         child = chat.branch()
-        child.user("on we go")
+        child.add_user("on we go")
         name = child.id
     text = run("sessions", "export", name, "--format", "markdown").text
     assert f"*Here begins session {name}.*" in text

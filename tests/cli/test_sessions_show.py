@@ -88,7 +88,7 @@ def test_no_line_is_wider_than_the_terminal(session: str, command: str, columns:
 def test_a_message_that_was_cut_is_shown_whole_on_request(home: Path) -> None:
     with conversation(store_in(home), 1) as chat:
         output = "".join(f"line {number}\n" for number in range(30_000))
-        number = str(chat.tool("call-9", output, name="bash"))
+        number = str(chat.add_tool_result("call-9", output, name="bash").id)
     part = run("sessions", "show", "last", "--message", number)
     whole = run("sessions", "show", "last", "--message", number, "--whole")
     assert "shown in part; --whole shows all of it" in part.text
@@ -102,7 +102,7 @@ def test_a_message_that_was_cut_is_shown_whole_on_request(home: Path) -> None:
 
 def test_nothing_in_a_message_can_command_the_terminal(home: Path) -> None:
     with conversation(store_in(home), 1) as chat:
-        number = str(chat.user("red \x1b[31malert\x07"))
+        number = str(chat.add_user("red \x1b[31malert\x07").id)
     assert "\x1b" not in run("sessions", "show", "last").text
     assert "\x1b" not in run("sessions", "show", "last", "--message", number).text
 
@@ -176,8 +176,8 @@ def test_the_window_is_exported_with_its_goal_and_the_log_word_for_word(home: Pa
     output = "".join(f"line {number}\n" for number in range(30_000))
     with conversation(store_in(home), 1) as chat:
         chat.goal = "ship it"
-        chat.tool("call-0", output, name="bash")
-        window = chat.window()
+        chat.add_tool_result("call-0", output, name="bash")
+        window = chat.messages()
         said = [entry.message.role for entry in chat.log]
     exported = json.loads(run("sessions", "export", "last").output)["messages"]
     assert exported == window
@@ -192,10 +192,10 @@ def test_the_log_of_a_branch_ends_its_parent_s_part_at_the_branch(home: Path) ->
     with conversation(place, 16, strategy="rotation") as chat:
         chat.compress()
         talk(chat, 1, 40)
-        at = chat.user("the last shared word")
+        at = chat.add_user("the last shared word")
         child = chat.branch(at, keep_parent=True)
-        chat.user("said later in the parent")
-        child.user("said in the branch")
+        chat.add_user("said later in the parent")
+        child.add_user("said in the branch")
         name = child.id
     found = json.loads(run("sessions", "export", name, "--log").output)["messages"]
     words = [each["content"] for each in found if each["role"] == "user"]
@@ -205,7 +205,7 @@ def test_the_log_of_a_branch_ends_its_parent_s_part_at_the_branch(home: Path) ->
 
 def test_markdown_is_for_reading_and_its_fences_hold(home: Path) -> None:
     with conversation(store_in(home), 1, title="Fences") as chat:
-        chat.tool("call-9", "```python\nprint()\n```", name="bash")
+        chat.add_tool_result("call-9", "```python\nprint()\n```", name="bash")
     text = run("sessions", "export", "last", "--format", "markdown", "--log").text
     assert text.startswith("# Fences\n\nsession ")
     assert "## User\n\nQuestion 0: " in text

@@ -209,7 +209,7 @@ def test_a_fork_may_begin_at_a_message_that_was_folded(session: str, home: Path)
     found = json.loads(run("sessions", "fork", session, "--at", str(at), "--json").output)
     assert found["messages"] == 9
     with conversation(store_in(home), 1) as other:
-        elsewhere = other.user("not here")
+        elsewhere = other.add_user("not here").id
     ended = run("sessions", "fork", session, "--at", str(elsewhere))
     assert ended.code == 1
     assert f"it was said in session {other.id}, which can be forked instead" in ended.errors
@@ -235,7 +235,7 @@ def test_titles_goals_and_pins_are_set_shown_and_taken_away(session: str) -> Non
 
 def test_a_message_of_another_conversation_cannot_be_pinned(session: str, home: Path) -> None:
     with conversation(store_in(home), 1) as other:
-        message = other.user("elsewhere")
+        message = other.add_user("elsewhere").id
     ended = run("sessions", "pin", session, str(message))
     assert (ended.code, ended.errors) == (
         1,

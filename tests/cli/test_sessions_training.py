@@ -151,8 +151,8 @@ def unpack_zstd(content: bytes) -> bytes:
 def test_secrets_are_masked_unless_they_are_wanted(home: Path) -> None:
     key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     with conversation(store_in(home), 1, title=f"The {key}") as chat:
-        chat.user(f"use {key} and ACME-123456")
-        chat.assistant("done")
+        chat.add_user(f"use {key} and ACME-123456")
+        chat.add_assistant("done")
     (home / "config.yaml").write_text("redaction:\n  extra_patterns: ['ACME-\\d{6}']\n", "utf-8")
     for name in FORMATS:
         masked = export("--format", name).text
@@ -186,9 +186,9 @@ def test_sessions_in_which_a_tool_failed_can_be_left_out(home: Path, tmp_path: P
     conversation(store_in(home), 1).close()
     with conversation(store_in(home), 1) as chat:
         call = {"id": "x", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-        chat.record({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]})
-        chat.tool("x", "no such file", is_error=True)
-        chat.assistant("oh")
+        chat.add_response({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]})
+        chat.add_tool_result("x", "no such file", is_error=True)
+        chat.add_assistant("oh")
     ended = export("--no-tool-errors", "-o", str(tmp_path / "x.jsonl"), "--json")
     told = json.loads(ended.output)
     assert (told["conversations"], told["left_out"]) == (1, {"tool_errors": 1})

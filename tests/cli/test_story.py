@@ -92,7 +92,7 @@ def test_a_branch_tells_what_its_parent_said_before_it(
     with conversation(store_in(home), 16, strategy=strategy) as chat:
         chat.compress()
         child = chat.branch(keep_parent=True)
-        chat.user("said later in the parent")
+        chat.add_user("said later in the parent")
         talk(child, 1, 50)
         name = child.id
     happenings = told(store, name)
@@ -115,7 +115,7 @@ def test_a_branch_of_a_deleted_session_tells_what_is_left(home: Path, store: Sto
     with conversation(store_in(home), 16) as chat:
         chat.compress()
         child = chat.branch()
-        child.user("said in the branch")
+        child.add_user("said in the branch")
         parent, name = chat.id, child.id
     store.trash([parent], 1)
     store.purge([parent])
@@ -136,7 +136,7 @@ def test_the_window_is_read_as_the_store_reads_it(home: Path, store: Store) -> N
 def test_what_the_window_shows_shortened_is_told_whole(home: Path, store: Store) -> None:
     output = "".join(f"line {number}\n" for number in range(30_000))
     with conversation(store_in(home), 1) as chat:
-        chat.tool("call-9", output, name="bash")
+        chat.add_tool_result("call-9", output, name="bash")
         id_ = chat.id
     last = said(told(store, id_))[-1]
     assert last.message.results[0].text == output

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.compaction import Policy
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.engines import Chain, ChatEngine, Setup
 from holdfast.errors import SummarizerUnavailable
 from holdfast.session import Session
@@ -55,11 +55,11 @@ class MoodySession:
         opened.create(Session(id=ID, source="api", started=1))
         self.chat = self.again(opened, **options)
 
-    def again(self, store: SqliteStore | None = None, **options: Any) -> LiveSession:
+    def again(self, store: SqliteStore | None = None, **options: Any) -> StoredConversation:
         """Return the session as a process has it that begins now."""
-        parts = parts_on(store or SqliteStore(Path(self.chat.parts.store.name)), **options)
+        parts = parts_on(store or SqliteStore(Path(self.chat.store.name)), **options)
         parts = replace(parts, engine=self._engine(), another_engine=self._engine)
-        return LiveSession(parts, parts.store.session(ID))
+        return StoredConversation(parts, parts.store.session(ID))
 
     def recover(self) -> None:
         """Let the model work again, and its pause be over."""

@@ -1,12 +1,12 @@
 """What a compaction did: every entry is accounted for, whatever clocks say."""
 
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.testing import FixedClock
 from tests.conversation.talking import talk
 
 
-def test_folded_replaced_and_kept_are_all_there_was(chat: LiveSession) -> None:
-    chat.system("Be careful.")
+def test_folded_replaced_and_kept_are_all_there_was(chat: StoredConversation) -> None:
+    chat.set_system("Be careful.")
     talk(chat, range(10))
     before = [entry.id for entry in chat.log]
     chat.compress()
@@ -20,9 +20,9 @@ def test_folded_replaced_and_kept_are_all_there_was(chat: LiveSession) -> None:
     assert {each.text for each in diff.retained}.isdisjoint(each.text for each in diff.stored)
 
 
-def test_a_clock_that_jumps_back_hides_nothing(chat: LiveSession) -> None:
+def test_a_clock_that_jumps_back_hides_nothing(chat: StoredConversation) -> None:
     talk(chat, range(10))
-    clock = chat.parts.clock
+    clock = chat.live.deps.clock
     assert isinstance(clock, FixedClock)
     clock.advance(-500)
     chat.compress()
@@ -31,9 +31,9 @@ def test_a_clock_that_jumps_back_hides_nothing(chat: LiveSession) -> None:
     assert count == len(chat.log)
 
 
-def test_what_was_said_afterwards_is_left_out(chat: LiveSession) -> None:
+def test_what_was_said_afterwards_is_left_out(chat: StoredConversation) -> None:
     talk(chat, range(10))
     chat.compress()
     before = chat.diff()
-    chat.user("and now")
+    chat.add_user("and now")
     assert chat.diff() == before

@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.compaction.repair import repair
-from holdfast.conversation import LiveSession
-from holdfast.conversation.heading import Heading, with_goal
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.system_prompt import with_goal
 from holdfast.conversation.window import LiveWindow
-from holdfast.session import Draft, Entry, Head, Kind, Session, Window
+from holdfast.session import Draft, Entry, Head, Kind, Refreshed, Session, SessionState
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
@@ -34,55 +34,55 @@ def user(text: str) -> Message:
 
 
 def test_messages_of_another_process_arrive_in_order(
-    chat: LiveSession, beside: Callable[[], LiveSession]
+    chat: StoredConversation, beside: Callable[[], StoredConversation]
 ) -> None:
     other = beside()
-    chat.user("one")
-    other.user("two")
-    chat.user("three")
-    other.user("four")
+    chat.add_user("one")
+    other.add_user("two")
+    chat.add_user("three")
+    other.add_user("four")
     spoken = ["one", "two", "three", "four"]
-    assert [message["content"] for message in chat.window()] == spoken
-    assert [message["content"] for message in other.window()] == spoken
+    assert [message["content"] for message in chat.messages()] == spoken
+    assert [message["content"] for message in other.messages()] == spoken
 
 
 def test_a_compaction_by_another_process_is_seen(
-    chat: LiveSession, beside: Callable[[], LiveSession]
+    chat: StoredConversation, beside: Callable[[], StoredConversation]
 ) -> None:
     talk(chat, range(8))
-    before, other = chat.window(), beside()
+    before, other = chat.messages(), beside()
     assert other.compress().outcome == "folded"
-    chat.user("and now")
-    assert chat.window() == other.window() != before
+    chat.add_user("and now")
+    assert chat.messages() == other.messages() != before
     assert other.undo()
-    assert chat.window() == [*before, {"role": "user", "content": "and now"}]
+    assert chat.messages() == [*before, {"role": "user", "content": "and now"}]
 
 
-def test_the_caller_may_do_what_it_likes_with_the_list(chat: LiveSession) -> None:
-    chat.user("one")
-    window = chat.window()
+def test_the_caller_may_do_what_it_likes_with_the_list(chat: StoredConversation) -> None:
+    chat.add_user("one")
+    window = chat.messages()
     window[0]["content"] = "changed"
     window.clear()
-    assert chat.window() == [{"role": "user", "content": "one"}]
+    assert chat.messages() == [{"role": "user", "content": "one"}]
 
 
-def test_the_caller_may_change_what_a_call_or_a_part_says(chat: LiveSession) -> None:
+def test_the_caller_may_change_what_a_call_or_a_part_says(chat: StoredConversation) -> None:
     for message in turn(0):
-        chat.record(message)
-    chat.record({"role": "user", "content": [{"type": "text", "text": "one"}]})
-    before, changed = chat.window(), chat.window()
+        chat.add_response(message)
+    chat.add_response({"role": "user", "content": [{"type": "text", "text": "one"}]})
+    before, changed = chat.messages(), chat.messages()
     calls = [call for message in changed for call in cast("Any", message.get("tool_calls", []))]
     assert calls
     for call in calls:
         call["function"]["arguments"] = "changed"
     cast("Any", changed[-1]["content"])[0]["text"] = "changed"
-    assert chat.window() == before
+    assert chat.messages() == before
 
 
-def test_a_strand_lasts_while_the_window_only_grows(chat: LiveSession) -> None:
+def test_a_strand_lasts_while_the_window_only_grows(chat: StoredConversation) -> None:
     talk(chat, range(8))
     first = chat.body()
-    chat.user("and now")
+    chat.add_user("and now")
     grown = chat.body()
     assert first.strand is not None
     assert grown.strand is first.strand
@@ -123,14 +123,14 @@ def test_each_window_begins_with_the_one_before(
 ) -> None:
     parts = parts_on(store, automatic=False, tool_limits={"*": 10**9})
     session = Session(id=f"s{next(NUMBERS)}", source="test", started=1)
-    chat = LiveSession(parts, store.create(session))
+    chat = StoredConversation(parts, store.create(session))
     before: list[str] = []
     at = 0
     for size in [*cuts, len(transcript)]:
         for message in transcript[at : at + size]:
-            chat.record(message)
+            chat.add_response(message)
         at += size
-        after = wire(chat.window())
+        after = wire(chat.messages())
         assert after[: len(before)] == before
         before = after
 
@@ -168,9 +168,9 @@ CALLERS_IN_A_ROW = (
 def test_what_is_added_is_written_as_if_all_were_written_anew(
     transcript: Transcript, goal: str
 ) -> None:
-    mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
+    mirror = LiveWindow(_Log(transcript, goal), ENGINE, "s")  # type: ignore[arg-type]
     for size in range(len(transcript) + 1):
-        mirror.refresh(Heading(goal=goal))
+        mirror.refresh()
         shown = with_goal(repair(transcript[:size]), goal)
         assert wire(mirror.body("openai").messages) == wire(
             DIALECTS["openai"].encode(shown).messages
@@ -185,7 +185,7 @@ def test_bodies_of_one_strand_begin_alike(transcript: Transcript) -> None:
     mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
     begun_with: dict[Strand | None, list[str]] = {}
     for size in range(len(transcript) + 1):
-        mirror.refresh(Heading())
+        mirror.refresh()
         body = mirror.body("openai")
         before, after = begun_with.get(body.strand, []), wire(body.messages)
         assert after[: len(before)] == before
@@ -199,15 +199,17 @@ class _Log:
 
     size = 0
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, goal: str = "") -> None:
         self.transcript = transcript
+        self.session = Session(id="s", source="api", started=1, goal=goal)
         _Log.size = 0
 
-    def head(self, _id: str) -> Head:
-        return Head(0, None, min(_Log.size, len(self.transcript)))
-
-    def window(self, id_: str) -> Window:
-        return Window(self.head(id_), self.since(id_, 0))
+    def refresh(self, id_: str, known: Head | None) -> Refreshed:
+        head = Head(0, None, min(_Log.size, len(self.transcript)))
+        state = SessionState(
+            session=self.session, head=head, tip=None, pins=frozenset(), compactions=0
+        )
+        return Refreshed(state, self.since(id_, known.size if known else 0), known is None)
 
     def since(self, id_: str, position: int) -> tuple[Entry, ...]:
         return tuple(
@@ -241,19 +243,19 @@ def test_a_call_costs_the_same_at_twenty_thousand_messages(tmp_path: Path) -> No
     store.create(Session(id="s", source="test", started=1))
     store.append("s", [Draft(message=user(f"word {n}"), at=1) for n in range(20_000)])
     chat = begun(tmp_path / "other.db", automatic=False)
-    chat.parts.store.close()
+    chat.store.close()
     engine = _Counting(context_length=10_000_000)
-    parts = replace(chat.parts, store=store, engine=engine)
-    long = LiveSession(parts, store.session("s"))
-    assert len(long.window()) == 20_000
+    parts = replace(chat.live.deps, store=store, engine=engine)
+    long = StoredConversation(parts, store.session("s"))
+    assert len(long.messages()) == 20_000
     read = _rows_read(store)
     costs: list[tuple[int, int]] = []
     for number in range(3):
         engine.weighed = 0
         read.clear()
         for message in turn(number):
-            long.record(message)
-            long.window()
+            long.add_response(message)
+            long.messages()
         costs.append((engine.weighed, sum(read)))
     assert costs[0] == costs[1] == costs[2]
     assert costs[0][0] <= 4 * len(turn(0))
@@ -264,17 +266,12 @@ def test_a_call_costs_the_same_at_twenty_thousand_messages(tmp_path: Path) -> No
 def _rows_read(store: SqliteStore) -> list[int]:
     """Count the entries that the store hands out from now on."""
     counted: list[int] = []
-    since, window = store.since, store.window
+    refresh = store.refresh
 
-    def counting_since(id_: str, position: int) -> tuple[Entry, ...]:
-        found = since(id_, position)
-        counted.append(len(found))
-        return found
-
-    def counting_window(id_: str) -> Window:
-        found = window(id_)
+    def counting_refresh(id_: str, known: Head | None) -> Refreshed:
+        found = refresh(id_, known)
         counted.append(len(found.entries))
         return found
 
-    store.since, store.window = counting_since, counting_window  # type: ignore[method-assign]
+    store.refresh = counting_refresh  # type: ignore[method-assign]
     return counted

@@ -52,15 +52,15 @@ class Worker:
 
     def talk(self) -> None:
         word = self.word()
-        self.wrote(self.chat.user(f"{word} asks {prose(self.random, 20)}"), word)
+        self.wrote(self.chat.add_user(f"{word} asks {prose(self.random, 20)}").id, word)
         word = self.word()
         asked = calls(call(word, command="make test"), text=f"{word} looks")
-        self.wrote(self.chat.extend([asked]), word)
+        self.wrote(self.chat.add([asked])[-1].id, word)
         word, answered = self.word(), word
         output = " ".join(self.random.choices(WORDS, k=self.random.choice((30, 700))))
-        self.wrote(self.chat.tool(answered, f"{word} {output}"), word)
+        self.wrote(self.chat.add_tool_result(answered, f"{word} {output}").id, word)
         word = self.word()
-        self.wrote(self.chat.assistant(f"{word} is done"), word)
+        self.wrote(self.chat.add_assistant(f"{word} is done").id, word)
 
     def fork(self) -> None:
         self.chat = self.chat.branch()
@@ -69,7 +69,7 @@ class Worker:
         self.chat = self.opened(self.chat.id)
 
     def prompt(self) -> None:
-        self.chat.system(f"Prompt {self.word()}")
+        self.chat.set_system(f"Prompt {self.word()}")
 
     def word(self) -> str:
         return f"{self.mark}{next(self.numbers)}"
@@ -119,7 +119,7 @@ def ahead(path: Path, root: str, seed: int) -> None:
     worker.state()
     while True:
         worker.talk()
-        worker.chat.window()
+        worker.chat.messages()
 
 
 def creating(path: Path, _root: str, _seed: int) -> None:

@@ -66,7 +66,7 @@ class Worker:
                 case 3 | 4 | 5 | 6 if self.confirmed:
                     self.search(*self.random.choice(self.confirmed))
                 case 7 | 8:
-                    chat.window()
+                    chat.messages()
                 case _:
                     pass
 
@@ -74,11 +74,11 @@ class Worker:
         text = f"{word} {prose(self.random, 30)}"
         started = time.perf_counter()
         if self.random.random() < 0.5:
-            id_ = chat.user(text)
+            id_ = chat.add_user(text).id
             self.times.append(time.perf_counter() - started)
         else:
             # An answer also looks at the window, which others may have changed.
-            id_ = chat.assistant(text)
+            id_ = chat.add_assistant(text).id
             self.looks.append(time.perf_counter() - started)
         self.confirmed.append((id_, word))
 

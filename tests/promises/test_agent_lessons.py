@@ -34,18 +34,18 @@ def opened(tmp_path: Path) -> Conversation:
 def grown(chat: Conversation, turns: range) -> None:
     for number in turns:
         for message in turn(number):
-            chat.record(message)
+            chat.add_response(message)
 
 
 def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text(RULES, "utf-8")
     memory = Federation(MemoryFiles(tmp_path / "memories", project=tmp_path))
     with opened(tmp_path) as chat:
-        chat.system(f"You are careful.\n\n{memory.system_block()}")
+        chat.set_system(f"You are careful.\n\n{memory.system_block()}")
         for number in range(5):
             grown(chat, range(number * 8, number * 8 + 8))
             assert chat.compress().outcome == "folded"
-        prompt = chat.window()[0]
+        prompt = chat.messages()[0]
         assert prompt["role"] == "system"
         assert RULES.partition("\n\n")[2] in str(prompt["content"])
     memory.close()
@@ -62,7 +62,7 @@ def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(tmp_path: Path) 
         for number in range(3):
             grown(chat, range(number * 8, number * 8 + 8))
             chat.compress()
-        shown = str(chat.window())
+        shown = str(chat.messages())
         assert "[completed] Move the retry policy" in shown
         assert "[in_progress] Delete the old client" in shown
 
@@ -75,7 +75,7 @@ def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(tmp_
         def tools(child: object) -> Toolbox:
             del child
             chat.compress()
-            seen.append(str(chat.window()))
+            seen.append(str(chat.messages()))
             return Toolbox()
 
         model = ScriptedModel([words("It is done.")])
@@ -83,7 +83,7 @@ def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(tmp_
         assert delegate.run({"task": "Count the stations", "title": "station counter"})
         assert "- Running sub-agent: station counter" in seen[0]
         chat.compress()
-        assert "Running sub-agent" not in chat.compactions[-1].summary
+        assert "Running sub-agent" not in chat.compactions()[-1].summary
 
 
 class Poisoned(MemoryProvider):
@@ -131,8 +131,8 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_
     model = ScriptedModel(answers, name="claude-x", dialect="anthropic")
     ledger = Ledger(model, FixedClock(1_000.0), prices=prices)
     with opened(tmp_path) as chat:
-        chat.parts = replace(chat.parts, bill=ledger.bill)
-        chat.system("You are careful. " * 400)
+        chat.live.deps = replace(chat.live.deps, bill=ledger.bill)
+        chat.set_system("You are careful. " * 400)
         grown(chat, range(10))
         agent = Agent(chat, model, caching=ledger)
         list(agent.turn("First"))
@@ -141,7 +141,7 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_
         assert before is not None
         assert isinstance(before.expected.link, Extended)
         chat.compress()
-        record = chat.compactions[-1]
+        record = chat.compactions()[-1]
         assert record.cost == 0.0
         assert record.cache_cost > 0
         assert "break_even" in record.report

@@ -191,9 +191,9 @@ def rebuilt(store: SqliteStore, id_: str, view: int | None) -> tuple[Entry, ...]
 def talked_on(store: SqliteStore, root: str) -> list[Facts]:
     """Resume the conversation as its user would, and say something."""
     chat = Conversation.open(root, store=store, active=False, automatic=False)
-    before = chat.window()
+    before = chat.messages()
     word = f"resumed{chat.session.size}"
-    id_ = chat.user(word)
+    id_ = chat.add_user(word).id
     after = chat.body()
     assert DIALECTS["openai"].validate(after) == ()
     assert after.messages[: len(before)] == before

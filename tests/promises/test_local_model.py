@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.agent import Agent, Habits
 from holdfast.agent.events import Done, Event, Folded
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.errors import SummarizerUnavailable
 from holdfast.ports import Summarizer
 from holdfast.summary import Ask
@@ -51,22 +51,22 @@ def chat(
     with Conversation.open(
         store=tmp_path / "chat.db", model="smollm2", context_length=request.param, active=False
     ) as opened:
-        opened.system(PROMPT)
+        opened.set_system(PROMPT)
         yield opened
 
 
-def shown(chat: LiveSession) -> tuple[object, ...]:
-    return tuple(entry.message for entry in chat.parts.store.window(chat.id).entries)
+def shown(chat: StoredConversation) -> tuple[object, ...]:
+    return tuple(entry.message for entry in chat.store.window(chat.id).entries)
 
 
 def words(chat: Conversation) -> str:
-    return "\n".join(str(message["content"]) for message in chat.window())
+    return "\n".join(str(message["content"]) for message in chat.messages())
 
 
 def check_facts(chat: Conversation) -> None:
     window = words(chat)
     assert [fact for fact in (NAME, PORT, PATH, RULE) if fact not in window] == []
-    (newest,) = [message for message in chat.window() if TASK in str(message["content"])][-1:]
+    (newest,) = [message for message in chat.messages() if TASK in str(message["content"])][-1:]
     assert newest["role"] == "user"
     assert str(newest["content"]).rstrip().endswith(TURNS[-1])
 
@@ -99,7 +99,7 @@ def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
             summarizer=writer,
             active=False,
         ) as chat:
-            chat.system(PROMPT)
+            chat.set_system(PROMPT)
             agent = Agent(chat, model, habits=Habits(max_tokens=ANSWER))
             events: list[Event] = [event for said in TURNS for event in agent.turn(said)]
             check_facts(chat)
@@ -117,9 +117,9 @@ def test_sixty_turns_without_a_model_keep_the_same_facts_in_smaller_windows_too(
     chat: Conversation,
 ) -> None:
     for said in TURNS:
-        chat.user(said)
-        chat.window()
-        chat.assistant("It could be the clock, the network or a station that is silent.")
-    assert len(chat.compactions) >= 5
+        chat.add_user(said)
+        chat.messages()
+        chat.add_assistant("It could be the clock, the network or a station that is silent.")
+    assert len(chat.compactions()) >= 5
     check_facts(chat)
     check_undo(chat)

@@ -21,7 +21,7 @@ SLOWEST = 0.100
 def test_eight_processes_share_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, active=False) as first:
-        second = Conversation.open(store=first.parts.store, active=False)
+        second = Conversation.open(store=first.store, active=False)
         shared = (first.id, second.id)
     told = crowd(path, shared)
     counts = sum((Counter(each["counts"]) for each in told), Counter[str]())

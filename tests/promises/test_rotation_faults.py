@@ -62,12 +62,12 @@ def pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def rotating(path: Path, *listeners: Callable[[Switch], None]) -> Generator[Conversation]:
     with Conversation.open(
-        store=path, strategy="rotation", context_length=WINDOW, listeners=listeners
+        store=path, strategy="rotation", context_length=WINDOW, listeners=listeners, active=True
     ) as chat:
-        chat.system("Be careful.")
+        chat.set_system("Be careful.")
         for number in range(8):
             for message in turn(number):
-                chat.record(message)
+                chat.add_response(message)
         chat.pin(chat.log[1].id)
         for listener in listeners:
             if isinstance(listener, Memory):
@@ -78,21 +78,21 @@ def rotating(path: Path, *listeners: Callable[[Switch], None]) -> Generator[Conv
 @contextmanager
 def failing(chat: Conversation, memory: Memory) -> Generator[None]:
     """Check that what happens inside leaves everything as it is, and that the next pass works."""
-    parent, before = chat.id, chat.window()
+    parent, before = chat.id, chat.messages()
     yield
-    store = chat.parts.store
+    store = chat.store
     assert chat.id == parent
     assert [session.id for session in store.lineage(parent)] == [parent]
     assert store.session(parent).is_live
     assert pointed_at(memory) == {parent}
-    assert chat.window() == before
+    assert chat.messages() == before
     assert store.check().problems == ()
     assert chat.compress().outcome == "folded"
     assert chat.id != parent
     assert store.session(parent).end_reason is EndReason.COMPRESSION
     assert pointed_at(memory) == {chat.id}
-    chat.user("Go on.")
-    assert chat.window()[-1] == {"role": "user", "content": "Go on."}
+    chat.add_user("Go on.")
+    assert chat.messages()[-1] == {"role": "user", "content": "Go on."}
 
 
 def pointed_at(memory: Memory) -> set[str | None]:
@@ -160,7 +160,7 @@ def test_the_environment_cannot_be_changed(
 def test_the_commit_cannot_be_written(tmp_path: Path, pointers: None) -> None:
     path, memory = tmp_path / "store.db", Memory()
     with rotating(path, memory) as chat, failing(chat, memory):
-        chat.window()
+        chat.messages()
         with no_larger_files(path), pytest.raises(StoreError, match=r"store\.db"):
             chat.compress()
         assert memory.heard == ["compression", "rollback"]
@@ -173,23 +173,28 @@ def test_the_disk_is_full(tmp_path: Path, pointers: None, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(opening, "connect", never_growing(opening.connect))
         chat = Conversation.open(
-            id_, store=path, strategy="rotation", context_length=WINDOW, listeners=(memory,)
+            id_,
+            store=path,
+            strategy="rotation",
+            context_length=WINDOW,
+            listeners=(memory,),
+            active=True,
         )
-        before = chat.window()
+        before = chat.messages()
         with pytest.raises(StoreError, match="no space left"):
             until_full(chat)
-        leaf, window = chat.id, chat.window()
+        leaf, window = chat.id, chat.messages()
         chat.close()
     with Conversation.open(leaf, store=path, active=False) as again:
         assert again.id == leaf
-        assert again.window() == window != before
-        assert len([each for each in again.parts.store.lineage(id_) if each.is_live]) == 1
-        assert again.parts.store.check().problems == ()
+        assert again.messages() == window != before
+        assert len([each for each in again.store.lineage(id_) if each.is_live]) == 1
+        assert again.store.check().problems == ()
 
 
 def until_full(chat: Conversation) -> None:
     for _ in range(20):
-        chat.user("more " * 300)
+        chat.add_user("more " * 300)
         chat.compress()
 
 

@@ -50,8 +50,8 @@ def test_a_resumed_session_reads_only_what_the_window_shows(tmp_path: Path) -> N
     for start in range(0, 80, 20):
         talk(chat, range(start, start + 20))
         assert chat.compress().outcome == "folded"
-    log = chat.parts.store.entries(chat.id, 1, chat.session.size)
-    shown = {entry.id for entry in chat.parts.store.window(chat.id).entries}
+    log = chat.store.entries(chat.id, 1, chat.session.size)
+    shown = {entry.id for entry in chat.store.window(chat.id).entries}
     assert len(shown) < len(log) // 4
     # What is not shown is made unreadable: a window that looked at it would fail.
     with closing(sqlite3.connect(path)) as connection:
@@ -62,7 +62,7 @@ def test_a_resumed_session_reads_only_what_the_window_shows(tmp_path: Path) -> N
         assert {entry.id for entry in store.window(chat.id).entries} == shown
         with pytest.raises(StoreDamaged):
             store.since(chat.id, 0)
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_compactions_grow_the_store_by_what_they_write(tmp_path: Path) -> None:
@@ -75,18 +75,18 @@ def test_compactions_grow_the_store_by_what_they_write(tmp_path: Path) -> None:
         sizes.append(size_of(path))
     steps = [after - before for before, after in pairwise(sizes)]
     assert max(steps[-4:]) < 3 * max(max(steps[:4]), 40_000)
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_one_message_is_one_hit_however_often_windows_repeat_it(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.user("The zebracorn port is 5433")
+    chat.add_user("The zebracorn port is 5433")
     for start in range(0, 40, 8):
         talk(chat, range(start, start + 8))
         chat.compress()
-    hits = chat.parts.store.search("zebracorn", Filters(), limit=10, now=0)
+    hits = chat.store.search("zebracorn", Filters(), limit=10, now=0)
     assert [hit.position for hit in hits] == [1]
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_writers_wait_their_turn_with_patience() -> None:
@@ -106,13 +106,13 @@ def test_a_file_in_use_keeps_its_journal_and_refuses_dangling_references(tmp_pat
 @pytest.mark.parametrize("suffix", ["", "-wal"])
 def test_an_export_never_takes_the_place_of_the_store(tmp_path: Path, suffix: str) -> None:
     chat = begun(tmp_path / "profiles" / "default" / "holdfast.db")
-    chat.user("precious")
-    target = Path(chat.parts.store.name + suffix)
+    chat.add_user("precious")
+    target = Path(chat.store.name + suffix)
     done = run(
         "sessions", "export", "last", "-o", str(target), env={"HOLDFAST_HOME": str(tmp_path)}
     )
     assert done.code == 1
     assert "is a database and is not overwritten" in done.errors
-    assert chat.parts.store.check().problems == ()
+    assert chat.store.check().problems == ()
     assert chat.log[0].message.text == "precious"
-    chat.parts.store.close()
+    chat.store.close()

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from holdfast.errors import HoldfastError, StoreDamaged, StoreError
-from holdfast.ports import Listing
+from holdfast.ports import Amendment, Listing
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
 from holdfast.stores.sqlite import SqliteStore, opening, salvage
@@ -58,6 +58,7 @@ def test_a_file_of_any_version_opens_with_everything_in_it(text: Path, tmp_path:
         assert everything(store) == everything(other)
         store.append(BRANCH, [_draft("It goes on.")])
         assert store.search("goes", Filters(), limit=1, now=0)
+        assert store.amend(BRANCH, Amendment(key="mine")) == store.keyed("mine")
     assert schema(old) == schema(fresh)
 
 

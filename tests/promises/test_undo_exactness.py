@@ -32,11 +32,11 @@ def transcripts(sessions: Path) -> Iterator[tuple[str, Transcript]]:
 
 
 def written(chat: Conversation) -> str:
-    return json.dumps(chat.window(), ensure_ascii=False)
+    return json.dumps(chat.messages(), ensure_ascii=False)
 
 
 def loaded(chat: Conversation, transcript: Transcript) -> None:
-    chat.parts.store.append(chat.id, [Draft(message=message, at=1) for message in transcript])
+    chat.store.append(chat.id, [Draft(message=message, at=1) for message in transcript])
 
 
 @pytest.mark.parametrize("strategy", ["in_place", "rotation"])
@@ -47,7 +47,7 @@ def test_a_real_session_comes_back_byte_for_byte(
     with Conversation.open(store=tmp_path / "store.db", active=False) as first:
         for name, transcript in transcripts(shared / "data/sessions"):
             chat = Conversation.open(
-                store=first.parts.store,
+                store=first.store,
                 context_length=WINDOW,
                 strategy=strategy,
                 automatic=False,
@@ -72,13 +72,13 @@ def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
     with Conversation.open(
         store=tmp_path / "store.db", context_length=WINDOW, automatic=False, active=False
     ) as chat:
-        chat.system("Be careful.")
+        chat.set_system("Be careful.")
         earlier: list[str] = []
         afters: list[str] = []
         for number in range(TIMES):
             for each in range(6):
                 for message in turn(number * 6 + each):
-                    chat.record(message)
+                    chat.add_response(message)
             earlier.append(written(chat))
             assert chat.compress().outcome in ("folded", "pruned_only")
             afters.append(written(chat))
@@ -89,7 +89,7 @@ def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
             # What was said after this compaction follows what was there before it.
             assert written(chat)[:-1].startswith(earlier[number][:-1])
         assert [entry.message for entry in said] == [
-            entry.message for entry in chat.parts.store.window(chat.id).entries
+            entry.message for entry in chat.store.window(chat.id).entries
         ]
         assert not chat.undo()
         for _ in range(TIMES):
@@ -100,7 +100,7 @@ def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
 
 def assert_complete(chat: Conversation) -> None:
     """Check that a diff names every entry of both windows once."""
-    store, diff = chat.parts.store, chat.diff()
+    store, diff = chat.store, chat.diff()
     before = store.window_at(chat.id, diff.record.before).entries
     after = store.window_at(chat.id, diff.record.after).entries
     replaced = [old for old, _ in diff.replaced]

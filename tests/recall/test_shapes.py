@@ -2,7 +2,7 @@
 
 from holdfast.recall.shapes import (
     Beginning,
-    Conversations,
+    ConversationList,
     Excerpt,
     Excerpts,
     Listed,
@@ -149,11 +149,11 @@ def test_a_short_conversation_has_no_gap() -> None:
 
 def test_a_browse_lists_title_preview_time_and_size() -> None:
     line = Listed(session=SESSION, title="x", preview="Set up", messages=4, is_current=True)
-    assert Conversations((line,)).document(WIDE) == {
+    assert ConversationList((line,)).document(WIDE) == {
         "shape": "browse",
         "conversations": [{**HEAD, "preview": "Set up", "messages": 4, "current": True}],
     }
-    assert Conversations(()).document(WIDE)["note"] == "There are no conversations yet."
+    assert ConversationList(()).document(WIDE)["note"] == "There are no conversations yet."
 
 
 def test_one_message_is_paged_by_characters() -> None:
@@ -182,7 +182,7 @@ def test_the_message_that_was_asked_for_gets_twice_the_room() -> None:
 
 def test_a_conversation_without_words_is_listed_without_a_preview() -> None:
     lines = (Listed(session=SESSION, title="", preview="", messages=0),)
-    listed = Conversations(lines)
+    listed = ConversationList(lines)
     assert listed.count == 1
     assert listed.document(WIDE) == {
         "shape": "browse",

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from holdfast.compaction.fold import assemble
 from holdfast.compaction.prune import prune
 from holdfast.compaction.repair import repair
-from holdfast.conversation.compacting import pieces_of
+from holdfast.conversation.passes import pieces_of
 from holdfast.ports import Store
 from holdfast.session import Cause, Change, CompactionRecord, Draft, EndReason, Fork, Session, Spawn
 from holdfast.stores.sqlite import SqliteStore

@@ -15,14 +15,14 @@ def test_it_does_what_the_blocking_one_does(tmp_path: Path) -> None:
         async with await AsyncConversation.open(
             store=tmp_path / "store.db", context_length=6_000, active=False
         ) as chat:
-            await chat.system("Be careful.")
+            await chat.set_system("Be careful.")
             for number in range(30):
-                await chat.user(f"Question {number}: " + "word " * 60)
-                await chat.record({"role": "assistant", "content": f"Answer {number}."})
-            before = await chat.window()
+                await chat.add_user(f"Question {number}: " + "word " * 60)
+                await chat.add_response({"role": "assistant", "content": f"Answer {number}."})
+            before = await chat.messages()
             assert (await chat.compress()).outcome == "folded"
             assert await chat.undo()
-            assert await chat.window() == before == chat.sync.window()
+            assert await chat.messages() == before == chat.sync.messages()
             branch = await chat.branch()
             assert branch.id != chat.id
             assert (await (await branch.new()).status()).messages == 0
@@ -37,9 +37,9 @@ def test_two_tasks_each_have_their_own_current_session(
     monkeypatch.setattr(SessionStamp, "session", None)
 
     async def work(ready: asyncio.Barrier) -> bool:
-        async with await AsyncConversation.open(store=tmp_path / "store.db") as chat:
+        async with await AsyncConversation.open(store=tmp_path / "store.db", active=True) as chat:
             await ready.wait()
-            await chat.user("one")
+            await chat.add_user("one")
             return current_session() == chat.id
 
     async def both() -> tuple[bool, bool]:
@@ -63,12 +63,12 @@ def test_a_pass_without_its_model_is_in_the_status_until_one_goes_well(tmp_path:
             store=tmp_path / "store.db", context_length=6_000, active=False, summarizer=write
         ) as chat:
             for message in session(30):
-                await chat.extend([message])
-            await chat.window()
+                await chat.add([message])
+            await chat.messages()
             failed = (await chat.status()).warning
             is_down = False
             for message in session(4):
-                await chat.extend([message])
+                await chat.add([message])
             assert (await chat.compress()).outcome == "folded"
             return failed, (await chat.status()).warning
 

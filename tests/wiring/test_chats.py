@@ -44,14 +44,14 @@ def chats(
 def test_a_conversation_begins_with_the_prompt_memory_and_the_project(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Use tabs.", "utf-8")
     with chats(tmp_path) as (opened, _):
-        (system,) = opened.begin("").window()
+        (system,) = opened.begin("").messages()
         assert str(system["content"]).startswith(PROMPT)
         assert "Use tabs." in str(system["content"])
-        (own,) = opened.begin("", "You are a pirate.").window()
+        (own,) = opened.begin("", "You are a pirate.").messages()
         assert str(own["content"]).startswith("You are a pirate.")
         assert opened.window == WINDOW
     with chats(tmp_path, memory=False) as (opened, _):
-        assert opened.begin("").window() == [{"role": "system", "content": PROMPT}]
+        assert opened.begin("").messages() == [{"role": "system", "content": PROMPT}]
 
 
 def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path:
     with chats(tmp_path, context_length=2_048) as (opened, _):
         chat = opened.begin("")
         assert chat.status().tokens < 900
-        prompt = str(chat.window()[0]["content"])
+        prompt = str(chat.messages()[0]["content"])
         assert "does not fit into this model's window" in prompt
         assert prompt.count("\n</reference>") == prompt.count("\n<reference") == 1
 
@@ -67,7 +67,7 @@ def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path:
 def test_who_resumes_with_another_model_goes_on_with_that_one(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
-        chat.user("Hi")
+        chat.add_user("Hi")
         opened.switch(chat, "other", 8_000)
         assert (chat.status().model, chat.status().context_length) == ("other", 8_000)
         assert opened.model.endpoint.startswith("http://127.0.0.1:")
@@ -90,12 +90,12 @@ def test_a_name_with_a_prefix_leaves_the_server_of_ones_own(tmp_path: Path) -> N
 def test_an_aside_is_not_heard_by_the_conversation(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, server):
         chat = opened.begin("")
-        chat.user("One")
-        chat.assistant("Two")
-        before = chat.window()
+        chat.add_user("One")
+        chat.add_assistant("Two")
+        before = chat.messages()
         events = list(opened.aside(chat, "Why?"))
         assert [event.reply for event in events if isinstance(event, Done)] == ["Yes."]
-        assert chat.window() == before
+        assert chat.messages() == before
         assert server.requests[-1].fields["messages"][-1] == {"role": "user", "content": "Why?"}
         (child,) = [each for each in opened.store.lineage(chat.id) if each.parent == chat.id]
         assert (child.fork, child.is_live) == (Fork.REVIEW, False)
@@ -104,7 +104,7 @@ def test_an_aside_is_not_heard_by_the_conversation(tmp_path: Path) -> None:
 def test_only_a_conversation_in_which_nothing_was_said_is_forgotten(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         empty, talked, named, forked = (opened.begin("") for _ in range(4))
-        talked.user("Hi")
+        talked.add_user("Hi")
         named.goal = "Ship it"
         forked.branch(keep_parent=True)
         forgotten = [opened.forget_if_unused(each) for each in (empty, talked, named, forked)]
@@ -116,10 +116,10 @@ def test_only_a_conversation_in_which_nothing_was_said_is_forgotten(tmp_path: Pa
 def test_beginning_anew_keeps_the_goal_and_leaves_the_other_open(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
-        chat.user("Hi")
+        chat.add_user("Hi")
         chat.goal = "Ship it"
         fresh = opened.begin_anew(chat)
-        assert (fresh.goal, len(fresh.window()), chat.session.is_live) == ("Ship it", 1, True)
+        assert (fresh.goal, len(fresh.messages()), chat.session.is_live) == ("Ship it", 1, True)
         assert opened.open(chat.id).id == chat.id
 
 
@@ -149,7 +149,7 @@ def test_memory_hears_of_every_session_and_of_the_end(tmp_path: Path) -> None:
         assert opened.memory is not None
         opened.memory.attach(told)
         chat = opened.begin("")
-        chat.user("Hi")
+        chat.add_user("Hi")
         fresh = opened.begin_anew(chat)
         again = opened.open(chat.id)
         opened.ended(again)
@@ -161,8 +161,8 @@ def test_what_was_remembered_in_one_session_is_in_the_prompt_of_the_next(tmp_pat
         assert opened.memory is not None
         chat = opened.begin("")
         opened.memory.call("memory", {"action": "add", "content": "The port is 8443."})
-        assert "8443" not in str(chat.window())
-        assert "The port is 8443." in str(opened.begin_anew(chat).window())
+        assert "8443" not in str(chat.messages())
+        assert "The port is 8443." in str(opened.begin_anew(chat).messages())
 
 
 @pytest.mark.parametrize(("tools", "recall"), [(True, ("session_search",)), (False, ())])
@@ -174,7 +174,7 @@ def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
         chat = opened.begin("")
         opened.agent(chat)
         setup = Setup(clock=FixedClock(), algorithm=seen)
-        chat.parts = replace(chat.parts, engine=ChatEngine(Policy(), setup))
-        chat.user("Hello")
+        chat.live.deps = replace(chat.live.deps, engine=ChatEngine(Policy(), setup))
+        chat.add_user("Hello")
         chat.compress()
     assert seen.recall == [recall]

@@ -17,16 +17,16 @@ from tests.engines.seen import SeenMeans
 def test_a_conversation_is_resumed_with_all_that_was_said(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, active=False, title="Bills") as chat:
-        chat.user("one")
-        before = chat.window()
+        chat.add_user("one")
+        before = chat.messages()
     with Conversation.open(chat.id, store=path, active=False) as again:
-        assert (again.title, again.window()) == ("Bills", before)
+        assert (again.title, again.messages()) == ("Bills", before)
 
 
 def test_it_goes_on_in_the_latest_leaf(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, active=False) as chat:
-        chat.user("one")
+        chat.add_user("one")
         leaf = chat.branch().branch()
         leaf.delegate("aside")
     with Conversation.open(chat.id, store=path, active=False) as again:
@@ -36,18 +36,18 @@ def test_it_goes_on_in_the_latest_leaf(tmp_path: Path) -> None:
 def test_a_closed_conversation_is_opened_again(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, active=False) as chat:
-        chat.user("one")
+        chat.add_user("one")
         chat.end()
     with Conversation.open(chat.id, store=path, active=False) as again:
-        again.user("two")
-        assert len(again.window()) == 2
+        again.add_user("two")
+        assert len(again.messages()) == 2
 
 
 def test_what_is_in_the_trash_or_unknown_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, active=False) as chat:
-        chat.user("one")
-        chat.parts.store.trash([chat.id], 1)
+        chat.add_user("one")
+        chat.store.trash([chat.id], 1)
     with pytest.raises(SessionEnded, match=f"sessions restore {chat.id}"):
         Conversation.open(chat.id, store=path)
     with pytest.raises(UnknownSession):
@@ -62,7 +62,7 @@ def test_an_unknown_strategy_is_refused(tmp_path: Path) -> None:
 def test_a_store_that_was_handed_in_stays_open(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     with Conversation.open(store=store, active=False) as chat:
-        chat.user("one")
+        chat.add_user("one")
     assert store.session(chat.id).size == 1
     store.close()
 
@@ -82,15 +82,18 @@ def test_the_configured_store_and_habits_are_used(
     monkeypatch.setenv("HOLDFAST_COMPRESSION_STRATEGY", "rotation")
     monkeypatch.setenv("HOLDFAST_COMPRESSION_ENABLED", "false")
     with Conversation.open(active=False) as chat:
-        options = chat.parts.options
-        assert chat.parts.store.name == str(tmp_path / "mine.db")
+        options = chat.live.deps.options
+        assert chat.store.name == str(tmp_path / "mine.db")
         assert (options.ahead_of_time, options.strategy, options.automatic) == (
             True,
             "rotation",
             False,
         )
     with Conversation.open(active=False, strategy="in_place", automatic=True) as chat:
-        assert (chat.parts.options.strategy, chat.parts.options.automatic) == ("in_place", True)
+        assert (chat.live.deps.options.strategy, chat.live.deps.options.automatic) == (
+            "in_place",
+            True,
+        )
 
 
 def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_too(
@@ -100,8 +103,8 @@ def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_to
     engine = ChatEngine(Policy(), Setup(clock=FixedClock(), algorithm=seen))
     for opening in ({"recall": ("session_search",)}, {}):
         with Conversation.open(store=tmp_path / "store.db", active=False, **opening) as chat:  # type: ignore[arg-type]
-            chat.parts = replace(chat.parts, engine=engine, another_engine=lambda: engine)
-            chat.user("Hello")
+            chat.live.deps = replace(chat.live.deps, engine=engine, another_engine=lambda: engine)
+            chat.add_user("Hello")
             chat.compress()
             chat.branch().compress()
     assert seen.recall == [("session_search",), ("session_search",), (), ()]
@@ -124,10 +127,10 @@ def test_a_secret_of_the_settings_reaches_no_summarizer(
     )
     with opened as chat:
         for number in range(60):
-            chat.user(f"Look at CUST-123456, page {number}. " + "It is long. " * 40)
-            chat.assistant(f"Page {number} is about CUST-123456.")
+            chat.add_user(f"Look at CUST-123456, page {number}. " + "It is long. " * 40)
+            chat.add_assistant(f"Page {number} is about CUST-123456.")
         chat.compress()
-        window = str(chat.window())
+        window = str(chat.messages())
     assert prompts
     assert not [prompt for prompt in prompts if "CUST-123456" in prompt]
     assert "CUST-445566" not in window

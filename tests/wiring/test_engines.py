@@ -33,10 +33,10 @@ def opened(**opening: Any) -> Conversation:
 
 
 def talk(chat: Conversation, turns: int = 60) -> None:
-    chat.system("Be careful.")
+    chat.set_system("Be careful.")
     for number in range(turns):
-        chat.user(f"ask {number}")
-        chat.assistant(f"answer {number} " * 60)
+        chat.add_user(f"ask {number}")
+        chat.add_assistant(f"answer {number} " * 60)
 
 
 def plugin(home: Path, name: str, code: str) -> None:
@@ -114,7 +114,7 @@ def test_an_engine_that_does_not_say_its_name_is_set_aside() -> None:
     with opened(engine=Reticent()) as chat:
         assert "The engine Reticent could not be loaded: RuntimeError" in chat.status().warning
         talk(chat)
-        assert len(chat.window()) < 100
+        assert len(chat.messages()) < 100
 
 
 def test_a_tool_that_has_a_name_of_the_hosts_is_left_out() -> None:
@@ -135,7 +135,7 @@ def test_an_engine_forgets_what_it_counted_where_a_conversation_begins_anew(
     shared, store = Counted(), tmp_path / "s.db"
     holdfast.register_context_engine(lambda: shared, "shared")
     with opened(engine="shared", store=store) as chat:
-        chat.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+        chat.add_response({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
     with opened(engine="shared", store=store):
         assert shared.last_prompt_tokens == 0
     with Conversation.open(chat.id, engine="shared", store=store):
@@ -153,8 +153,8 @@ def test_a_configured_engine_that_cannot_be_had_loses_nothing(
     with caplog.at_level(logging.WARNING), opened() as chat:
         assert f"The engine {name} could not be loaded" in chat.status().warning
         talk(chat)
-        assert len(chat.window()) < 100
-        assert chat.compactions[0].summary
+        assert len(chat.messages()) < 100
+        assert chat.compactions()[0].summary
         assert len([each for each in caplog.records if "could not be loaded" in each.message]) == 1
         assert chat.status().warning.count("could not be loaded") == 1
 
@@ -166,39 +166,39 @@ def test_the_configured_engine_is_the_default_of_a_conversation(
     with opened() as chat:
         chat.goal = "One retry policy."
         talk(chat)
-        window = chat.window()
-        assert not isinstance(chat.parts.engine, HostedEngine)
-        assert chat.compactions
-        assert [each.summary for each in chat.compactions] == [""] * len(chat.compactions)
+        window = chat.messages()
+        assert not isinstance(chat.live.deps.engine, HostedEngine)
+        assert chat.compactions()
+        assert [each.summary for each in chat.compactions()] == [""] * len(chat.compactions())
         assert LEFT_OUT in str(window[0]["content"])
         assert str(window[0]["content"]).endswith("One retry policy.")
         assert [each["content"] for each in window[-2:]] == ["ask 59", "answer 59 " * 60]
-        chat.system("Be careful.")
-        assert chat.window() == window
-        chat.system("Be bold.")
-        assert str(chat.window()[0]["content"]).startswith(f"Be bold.\n\n{LEFT_OUT}")
+        chat.set_system("Be careful.")
+        assert chat.messages() == window
+        chat.set_system("Be bold.")
+        assert str(chat.messages()[0]["content"]).startswith(f"Be bold.\n\n{LEFT_OUT}")
     with opened(engine="compressor") as chat:
         talk(chat)
-        chat.window()
-        assert chat.compactions[0].summary
+        chat.messages()
+        assert chat.compactions()[0].summary
 
 
 @pytest.mark.parametrize("engine", ["truncate", Tail()])
 def test_a_pass_of_any_engine_can_be_undone(engine: Any) -> None:
     with opened(engine=engine, automatic=False) as chat:
         talk(chat)
-        before = chat.window()
+        before = chat.messages()
         assert chat.compress().tokens_after < WINDOW
-        assert len(chat.window()) < len(before)
+        assert len(chat.messages()) < len(before)
         assert chat.undo()
-        assert chat.window() == before
+        assert chat.messages() == before
 
 
 def test_nothing_is_active_because_it_is_there(home: Path) -> None:
     plugin(home, "greedy", "raise SystemExit('imported')")
     holdfast.register_context_engine(Tail)
     with opened() as chat:
-        assert type(chat.parts.engine).__name__ == "Compressor"
+        assert type(chat.live.deps.engine).__name__ == "Engine"
         assert chat.engine_tools() == ()
         assert "no tool 'x'" in json.loads(chat.call_engine_tool("x", {}))["error"]
 
@@ -209,13 +209,13 @@ def test_a_plug_in_lives_through_a_whole_conversation() -> None:
         first = chat.id
         assert chat.status().threshold == plugin.threshold_tokens
         talk(chat)
-        assert len(chat.window()) < 8
+        assert len(chat.messages()) < 8
         assert chat.id != first
         assert plugin.compression_count > 0
         assert [spec.name for spec in chat.engine_tools()] == ["tail_grep"]
         assert json.loads(chat.call_engine_tool("tail_grep", {"query": "x"})) == {"found": 1}
         assert chat.status().warning == ""
-        size = len(chat.window())
+        size = len(chat.messages())
         chat.close()
     assert plugin.seen[0] == ("start", "")
     assert ("start", first) in plugin.seen
@@ -225,7 +225,7 @@ def test_a_plug_in_lives_through_a_whole_conversation() -> None:
 def test_ending_a_session_ends_it_for_the_plug_in_once() -> None:
     plugin = Tail()
     with opened(engine=plugin) as chat:
-        chat.user("hello")
+        chat.add_user("hello")
         chat.end()
     assert [each for each in plugin.seen if each[0] == "end"] == [("end", 1)]
 
@@ -235,11 +235,11 @@ def test_a_branch_has_an_engine_of_its_own() -> None:
     with opened(engine=plugin) as chat:
         talk(chat, 5)
         branch = chat.branch(keep_parent=True)
-        assert isinstance(branch.parts.engine, HostedEngine)
-        assert branch.parts.engine is not chat.parts.engine
-        branch.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+        assert isinstance(branch.live.deps.engine, HostedEngine)
+        assert branch.live.deps.engine is not chat.live.deps.engine
+        branch.add_response({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
         assert plugin.last_prompt_tokens == 0
-        chat.record({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
+        chat.add_response({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
         assert (plugin.last_prompt_tokens, plugin.last_completion_tokens) == (999, 3)
         chat.switch_model("another", 60_000)
         assert plugin.context_length == 60_000
@@ -280,12 +280,12 @@ def test_a_turn_goes_on_whatever_a_plug_in_does(
     monkeypatch.setenv("HOLDFAST_AUXILIARY_COMPRESSION_TIMEOUT", "0.3")
     with opened(engine=Bad(act)) as chat:
         talk(chat)
-        window = chat.window()
+        window = chat.messages()
         assert window[-1]["content"] == "answer 59 " * 60
         assert said in chat.status().warning
-        assert chat.compactions[0].summary
+        assert chat.compactions()[0].summary
         assert len(chat.log) > 120
-        assert said in str(chat.compactions[0].report["warnings"])
+        assert said in str(chat.compactions()[0].report["warnings"])
         talk(chat, 30)
-        chat.window()
+        chat.messages()
         assert said in chat.status().warning

@@ -26,7 +26,7 @@ def talk(profile: str, home: Path, *words: str) -> str:
     place = store_file("sqlite", profile, {"HOLDFAST_HOME": str(home)})
     with holdfast.Conversation.open(store=place, active=False) as chat:
         for each in words:
-            chat.user(each)
+            chat.add_user(each)
         return chat.id
 
 

@@ -20,7 +20,7 @@ def chat(tmp_path: Path) -> Iterator[Conversation]:
 
 def kit(chat: Conversation, folder: Path, model: ScriptedModel | None = None) -> Kit:
     return Kit(
-        store=chat.parts.store,
+        store=chat.store,
         model=model or ScriptedModel([]),
         directory=folder,
         approve=lambda question: "allowed" in question,

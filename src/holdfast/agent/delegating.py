@@ -20,7 +20,7 @@ from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:
     from holdfast.agent.toolbox import Arguments, Toolbox
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel
 
 __all__ = ["Delegate"]
@@ -54,9 +54,9 @@ class Delegate:
 
     def __init__(
         self,
-        chat: LiveSession,
+        chat: StoredConversation,
         model: ChatModel,
-        tools_for: Callable[[LiveSession], Toolbox],
+        tools_for: Callable[[StoredConversation], Toolbox],
         *,
         habits: Habits = Habits(),  # noqa: B008 - a frozen value
         on_event: Callable[[Event], None] = _unheard,
@@ -91,14 +91,14 @@ class Delegate:
         task = words(arguments, "task")
         title = words(arguments, "title", " ".join(task.split())[:_LABEL])
         child = self._chat.delegate(task, title=title)
-        child.system(_PROMPT)
+        child.set_system(_PROMPT)
         try:
             with self._running(title):
                 return self._result(child)
         finally:
             child.end(EndReason.SUBAGENT)
 
-    def _result(self, child: LiveSession) -> str:
+    def _result(self, child: StoredConversation) -> str:
         agent = Agent(child, self._model, self._tools_for(child), habits=self._habits)
         turn = agent.answer()
         try:
@@ -116,7 +116,7 @@ class Delegate:
     @contextmanager
     def _running(self, title: str) -> Generator[None]:
         """Show the sub-agent in the live state for as long as it works."""
-        engine = self._chat.parts.engine
+        engine = self._chat.live.deps.engine
         engine.host = replace(engine.host, agents=(*engine.host.agents, title))
         try:
             yield

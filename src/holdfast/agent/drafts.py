@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
 
 __all__ = ["CUT_OFF", "STOPPED", "Drafts", "left_draft"]
 
@@ -23,7 +23,7 @@ _EVERY = 1.0
 class Drafts:
     """Remembers what was spoken about once a second, until the answer is in the log."""
 
-    def __init__(self, chat: LiveSession, now: Callable[[], float]) -> None:
+    def __init__(self, chat: StoredConversation, now: Callable[[], float]) -> None:
         """Begin with nothing spoken."""
         self._chat = chat
         self._now = now
@@ -50,7 +50,7 @@ class Drafts:
         name = _name(self._chat.id)
         self._names[name] = None
         draft = {"after": self._after, "words": self.words}
-        self._chat.parts.store.remember(name, json.dumps(draft))
+        self._chat.store.remember(name, json.dumps(draft))
 
     def restart(self) -> None:
         """Begin anew: what was spoken so far does not count."""
@@ -58,7 +58,7 @@ class Drafts:
 
     def is_recorded(self) -> bool:
         """Say whether an answer has reached the log since, so that the draft says nothing new."""
-        fresh = self._chat.parts.store.since(self._chat.id, self._size)
+        fresh = self._chat.store.since(self._chat.id, self._size)
         return any(
             entry.message.role is Role.ASSISTANT and not entry.message.synthetic for entry in fresh
         )
@@ -66,18 +66,18 @@ class Drafts:
     def clear(self) -> None:
         """Forget the draft: the words are in the log, or do not count."""
         for name in self._names:
-            self._chat.parts.store.remember(name, "")
+            self._chat.store.remember(name, "")
         self._names.clear()
         self._words.clear()
 
 
-def left_draft(chat: LiveSession) -> str:
+def left_draft(chat: StoredConversation) -> str:
     """Return the words that a process left behind when it was killed, and forget them.
 
     A draft counts only while nothing was said after it began: otherwise its answer arrived, or
     the conversation went on without it.
     """
-    session, store = chat.session, chat.parts.store
+    session, store = chat.session, chat.store
     words = ""
     for id_ in filter(None, (session.id, session.parent)):
         name = _name(id_)
@@ -92,9 +92,9 @@ def left_draft(chat: LiveSession) -> str:
     return words
 
 
-def _newest(chat: LiveSession) -> int:
+def _newest(chat: StoredConversation) -> int:
     """Return the id of the newest message, as it was said."""
-    entries = chat.parts.store.window(chat.id).entries
+    entries = chat.store.window(chat.id).entries
     return (entries[-1].stands_for or entries[-1].id) if entries else 0
 
 

@@ -25,7 +25,7 @@ from holdfast.wire.reply import read_reply
 if TYPE_CHECKING:
     from holdfast.agent.asking import Answer, Caching
     from holdfast.agent.recalling import Memory
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel
     from holdfast.transcript import ToolCall
     from holdfast.wire.reply import Reply
@@ -75,7 +75,7 @@ class Agent:
 
     def __init__(
         self,
-        chat: LiveSession,
+        chat: StoredConversation,
         model: ChatModel,
         toolbox: Toolbox | None = None,
         *,
@@ -101,7 +101,7 @@ class Agent:
         if self.memory is not None:
             self.memory.begin_turn(words)
             recalled = self.memory.recall(words)
-        self.chat.user(words, recalled=recalled)
+        self.chat.add_user(words, recalled=recalled)
 
         def settle(reply: str) -> None:
             if self.memory is not None and reply.strip():
@@ -121,7 +121,7 @@ class Agent:
         """Keep what a killed process had streamed as the model's words, and return them."""
         words = left_draft(self.chat)
         if words.strip():
-            self.chat.assistant(f"{words}\n{CUT_OFF}")
+            self.chat.add_assistant(f"{words}\n{CUT_OFF}")
         return words
 
     def _rounds(self, settle: Callable[[str], None]) -> Turn:
@@ -197,7 +197,7 @@ class Agent:
         usage = reply.usage if self.caching is None else self.caching.settle(reply.usage)
         # A message without any content is refused by providers when it is sent back.
         if any(message.calls or message.text.strip() for message in reply.messages):
-            self.chat.record(answer, usage=usage)
+            self.chat.add_response(answer, usage=usage)
         drafts.clear()
         return replace(reply, usage=usage)
 
@@ -209,11 +209,13 @@ class Agent:
                 yield Asked(waiting[0])
                 outcome = self.toolbox.answer(waiting[0])
                 call = waiting.pop(0)
-                self.chat.tool(call.id, outcome.text, name=call.name, is_error=outcome.is_error)
+                self.chat.add_tool_result(
+                    call.id, outcome.text, name=call.name, is_error=outcome.is_error
+                )
                 yield Answered(call, outcome.text, outcome.is_error)
         except (GeneratorExit, KeyboardInterrupt):
             for call in waiting:
-                self.chat.tool(call.id, _NOT_RUN, name=call.name, is_error=True)
+                self.chat.add_tool_result(call.id, _NOT_RUN, name=call.name, is_error=True)
             raise
 
     def _gave_up(self, error: ModelError, drafts: Drafts) -> Stopped:
@@ -223,5 +225,5 @@ class Agent:
     def _keep(self, drafts: Drafts, mark: str) -> None:
         """Keep what was spoken as the model's words, marked as less than an answer."""
         if drafts.words.strip() and not drafts.is_recorded():
-            self.chat.assistant(f"{drafts.words}\n{mark}")
+            self.chat.add_assistant(f"{drafts.words}\n{mark}")
         drafts.clear()

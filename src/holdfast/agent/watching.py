@@ -9,7 +9,7 @@ from holdfast.agent.events import Folded, Warned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
 
 __all__ = ["Watch"]
 
@@ -17,7 +17,7 @@ __all__ = ["Watch"]
 class Watch:
     """Sees which compactions there were since the last look, whoever made them."""
 
-    def __init__(self, chat: LiveSession) -> None:
+    def __init__(self, chat: StoredConversation) -> None:
         """Begin with what has happened so far, which is nobody's news."""
         self._chat = chat
         self._id = chat.id
@@ -30,7 +30,7 @@ class Watch:
             # A rotation: what the new session has seen, it has seen since.
             self._id, self._seen = self._chat.id, 0
         if self._count() > self._seen:
-            fresh = self._chat.compactions[self._seen :]
+            fresh = self._chat.compactions()[self._seen :]
             self._seen += len(fresh)
             yield from map(Folded, fresh)
         status = self._chat.status()
@@ -40,4 +40,4 @@ class Watch:
         yield from map(Warned, fresh)
 
     def _count(self) -> int:
-        return self._chat.parts.store.count_compactions(self._chat.id)
+        return self._chat.store.count_compactions(self._chat.id)

@@ -12,7 +12,7 @@ from holdfast.cli.flags import setting_flags, summarizer_flag
 from holdfast.cli.lines import Line, Span
 from holdfast.cli.screen import silence_log
 from holdfast.compaction.report import feedback
-from holdfast.wiring.live_sessions import live_session_of
+from holdfast.wiring.conversations import stored_conversation
 
 __all__ = ["compress_command"]
 
@@ -40,7 +40,7 @@ def compress_command(desk: Desk, name: str, *, focus: str) -> Exit:
     """
     silence_log("holdfast.engines")
     session = find_leaf(desk.store, name)
-    live = live_session_of(desk.settings, desk.store, session)
+    live = stored_conversation(desk.settings, desk.store, session)
     report = live.compress(focus)
     told = feedback(report)
     value = {"session": live.id, "feedback": list(told), **report.as_json()}

@@ -11,7 +11,7 @@ from holdfast.cli.context_map import columns_of, joined
 from holdfast.cli.lines import Line, Span, cells, counted, crop, wrapped
 from holdfast.cli.session_fields import title_of
 from holdfast.cli.times import clock_time
-from holdfast.conversation.pulse import warnings_of
+from holdfast.conversation.compactor import warnings_of
 from holdfast.transcript import one_line
 from holdfast.transfer import FOLD
 

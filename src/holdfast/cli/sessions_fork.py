@@ -12,9 +12,9 @@ from holdfast.cli.finding import find_session
 from holdfast.cli.lines import Line, Span, counted
 from holdfast.cli.session_fields import session_fields
 from holdfast.cli.streams import Unusable
-from holdfast.conversation.turning import up_to
+from holdfast.conversation.lineage import up_to
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
-from holdfast.wiring.live_sessions import live_session_of
+from holdfast.wiring.conversations import stored_conversation
 
 if TYPE_CHECKING:
     from holdfast.ports import Store
@@ -74,12 +74,12 @@ def _elsewhere(store: Store, at: int) -> str:
 
 
 def _spawned(desk: Desk, parent: Session, shown: tuple[Entry, ...], options: _Options) -> Session:
-    parts = live_session_of(desk.settings, desk.store, parent).parts
+    deps = stored_conversation(desk.settings, desk.store, parent).live.deps
     taken = [each.title for each in desk.store.lineage(parent.id)]
     child = Session(
-        id=parts.unused_id(),
+        id=deps.unused_id(),
         source=parent.source,
-        started=parts.clock.moment(),
+        started=deps.clock.moment(),
         title=options["title"] or next_title(parent.title, taken),
         model=parent.model,
         goal=parent.goal,

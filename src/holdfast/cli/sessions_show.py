@@ -20,7 +20,7 @@ from holdfast.cli.session_fields import (
 from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
 from holdfast.cli.speakers import speaker_of
-from holdfast.conversation.pulse import flaws_of
+from holdfast.conversation.compactor import flaws_of
 from holdfast.ports.history import said_until
 from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale

@@ -14,12 +14,12 @@ from holdfast.cli.exits import Exit
 from holdfast.cli.finding import find_leaf
 from holdfast.cli.lines import Line, Span, counted
 from holdfast.cli.screen import tell
-from holdfast.wiring.live_sessions import live_session_of
+from holdfast.wiring.conversations import stored_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.session import Window
 
 __all__ = ["redo_command", "rewind_command", "undo_command"]
@@ -93,13 +93,13 @@ def rewind_command(desk: Desk, name: str, *, turns: int, yes: bool) -> Exit:
 
 
 def _stepped(
-    desk: Desk, name: str, step: Callable[[LiveSession], bool], words: tuple[str, str]
+    desk: Desk, name: str, step: Callable[[StoredConversation], bool], words: tuple[str, str]
 ) -> Exit:
     """Take a step in the session where the conversation goes on, and say what it changed."""
     done, nothing = words
     session = find_leaf(desk.store, name)
     before = desk.store.window(session.id)
-    taken = step(live_session_of(desk.settings, desk.store, session))
+    taken = step(stored_conversation(desk.settings, desk.store, session))
     found = _Step(session.id, before, desk.store.window(session.id))
     if not taken and not desk.as_json:
         tell(f"{nothing} in session {session.id}")

@@ -1,28 +1,28 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
-Read in this order: `parts`, `heading`, `window`, `incoming`, `shortening`, `holding`, `current`,
-`compacting`, `background`, `pulse`, `keeping`, `found`, `talk`, `turning`, `forking`, `difference`,
-`status`, `session`; for searching `presence`, `threads`, `finding`, `answering`, `searching`.
+Read in this order: `dependencies`, `system_prompt`, `window`, `live`, `decode_input`, `log`,
+`effects`, `lease`, `passes`, `compactor`, `lineage`, `difference`, `status`, `stored`; `current`
+for the session of a process; for searching `presence`, `threads`, `finding`, `answering`,
+`searching`.
 """
 
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
+from holdfast.conversation.dependencies import Dependencies, SessionOptions, Strategy, Switch
 from holdfast.conversation.difference import Difference, difference
-from holdfast.conversation.found import Found
-from holdfast.conversation.parts import Options, Parts, Strategy, Switch
 from holdfast.conversation.searching import SessionSearch
-from holdfast.conversation.session import LiveSession
 from holdfast.conversation.status import Status
+from holdfast.conversation.stored import Found, StoredConversation
 
 __all__ = [
     "SESSION_VARIABLE",
+    "Dependencies",
     "Difference",
     "Found",
-    "LiveSession",
-    "Options",
-    "Parts",
+    "SessionOptions",
     "SessionSearch",
     "SessionStamp",
     "Status",
+    "StoredConversation",
     "Strategy",
     "Switch",
     "activate",

@@ -12,7 +12,7 @@ from holdfast.recall import snippet
 from holdfast.recall.asked import Wrong
 from holdfast.recall.shapes import (
     Beginning,
-    Conversations,
+    ConversationList,
     Excerpt,
     Excerpts,
     Listed,
@@ -127,14 +127,14 @@ class Answering:
             total=total,
         )
 
-    def browse(self, wanted: Browse) -> Conversations:
+    def browse(self, wanted: Browse) -> ConversationList:
         """Return the conversations that were touched last, one for each lineage."""
         seen: dict[str, Session] = {}
         for session in self._recent(wanted):
             seen.setdefault(session.root, session)
             if len(seen) >= wanted.limit:
                 break
-        return Conversations(tuple(map(self._listed, seen.values())))
+        return ConversationList(tuple(map(self._listed, seen.values())))
 
     def _recent(self, wanted: Browse) -> Iterator[Session]:
         scope, offset = wanted.scope, 0

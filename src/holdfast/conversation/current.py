@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.conversation.parts import Switch
+    from holdfast.conversation.dependencies import Switch
 
 __all__ = ["SESSION_VARIABLE", "SessionStamp", "activate", "current_session", "follow"]
 

@@ -48,6 +48,16 @@ class Status:
         return ". ".join([*(each.removesuffix(".") for each in said[:-1]), *said[-1:]])
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return everything that the user should know, a sentence each."""
+        return tuple(filter(None, (*self.troubles, self.pressure)))
+
+    @property
+    def context_window(self) -> int:
+        """Return what the model accepts, in tokens."""
+        return self.context_length
+
+    @property
     def share(self) -> float:
         """Return how full the window is on its way to the threshold."""
         return self.tokens / self.threshold

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
-from holdfast.conversation.heading import Heading, with_goal, with_prompt
+from holdfast.conversation.system_prompt import Heading, heading_of, with_goal, with_prompt
 from holdfast.session import Head, Window
 from holdfast.tokens import Load
 from holdfast.transcript import Role
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.ports import Store, WindowEngine
-    from holdfast.session import Entry
+    from holdfast.session import Entry, SessionState
     from holdfast.transcript import Transcript
 
 __all__ = ["LiveWindow"]
@@ -48,8 +48,8 @@ class _Written:
 class LiveWindow:
     """Mirrors what the store shows of a session.
 
-    Other processes may write to the same session. Every look begins with the session's head, one
-    small read; messages that were appended are fetched, and a changed window is read again.
+    Other processes may write to the same session. Every look is one read of the session's state;
+    it brings messages that were appended, and the whole window if another view shows now.
     """
 
     def __init__(self, store: Store, engine: WindowEngine, id_: str) -> None:
@@ -58,6 +58,7 @@ class LiveWindow:
         self._engine = engine
         self._id = id_
         self._window = Window(Head(-1, None, 0), ())
+        self._pins: frozenset[int] = frozenset()
         self._load: Load | None = None
         self._wire: _Written | None = None
         self._heading = Heading()
@@ -74,23 +75,25 @@ class LiveWindow:
             self._load = self._engine.load(self._shown())
         return self._load
 
-    def refresh(self, heading: Heading) -> Window:
-        """Return the window as it is in the store now.
-
-        Args:
-            heading: What stands above it now.
-        """
-        head, known = self._store.head(self._id), self._window.head
-        if (head.generation, head.view) != (known.generation, known.view):
-            self._replace(self._store.window(self._id))
-        elif head.size > known.size:
-            # More may have been said since the head was read, and it is not to be read again.
-            fresh = self._store.since(self._id, known.size)
-            size = max([head.size, *(entry.position for entry in fresh[-1:])])
-            self._extend(fresh, replace(head, size=size))
+    def refresh(self) -> SessionState:
+        """Bring the window up to date with the store, in one read; returns the session's state."""
+        known = self._window.head if self._window.head.generation >= 0 else None
+        read = self._store.refresh(self._id, known)
+        state = read.state
+        if read.is_whole:
+            self._window, self._load, self._wire = Window(state.head, read.entries), None, None
+        elif read.entries or state.head != known:
+            self._extend(read.entries, state.head)
+        if state.pins != self._pins:
+            # A pin changes no generation, whoever sets it. What a compaction has rewritten is
+            # pinned when the message is that it stands for.
+            self._pins = state.pins
+            entries = tuple(_pinned(entry, state.pins) for entry in self._window.entries)
+            self._window = Window(self._window.head, entries)
+        heading = heading_of(state.session)
         if heading != self._heading:
             self._heading, self._load, self._wire = heading, None, None
-        return self._window
+        return state
 
     def wrote(self, entries: Sequence[Entry]) -> None:
         """Take in messages that this process has just appended.
@@ -101,14 +104,6 @@ class LiveWindow:
         if entries and entries[0].position == known.size + 1:
             self._extend(entries, replace(known, size=entries[-1].position))
 
-    def pin(self, pins: frozenset[int]) -> None:
-        """Mark exactly these messages as pinned: a pin changes no generation, whoever sets it.
-
-        What a compaction has rewritten is pinned when the message is that it stands for.
-        """
-        entries = tuple(_pinned(entry, pins) for entry in self._window.entries)
-        self._window = Window(self._window.head, entries)
-
     def body(self, dialect: str) -> Body:
         """Return the window as a provider reads it, valid whatever happened to its calls."""
         codec = DIALECTS[dialect]
@@ -117,9 +112,6 @@ class LiveWindow:
         if self._wire is None:
             self._wire = _Written(Strand()).plus(codec.encode(self._shown()).messages)
         return self._wire.body()
-
-    def _replace(self, window: Window) -> None:
-        self._window, self._load, self._wire = window, None, None
 
     def _extend(self, entries: Sequence[Entry], head: Head) -> None:
         before = self._window.entries

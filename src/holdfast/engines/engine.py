@@ -7,11 +7,12 @@ whether the user was warned (pressure).
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction import (
     SMALLEST_WINDOW,
@@ -32,16 +33,19 @@ from holdfast.compaction import (
 )
 from holdfast.engines.journal import Journal
 from holdfast.engines.state import Gauges, Setup
+from holdfast.ports import Blocking, arun, run
 from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Load, Scale, load_of, window_from_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from holdfast.compaction import Outcome
+    from holdfast.ports import EnginePass, WindowEngine
     from holdfast.transcript import Message, Transcript
+    from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "compact_now"]
 
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""
@@ -78,37 +82,61 @@ class Engine:
         """Return what the engine has learned so far."""
         return self._gauges
 
+    def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
+        """Begin a pass: yields what it asks of the summarizer, and returns the report."""
+        started = self._setup.clock.now()
+        outcome = yield from self._pass(transcript, request)
+        return self._concluded(outcome, request, started)
+
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the summarizer writes, waiting for it."""
+        self._announce(ask)
+        chain = self._setup.chain
+        return chain.answer(ask, manual=manual) if chain else _NOBODY
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the summarizer writes, without blocking the event loop."""
+        self._announce(ask)
+        chain = self._setup.chain
+        return await chain.aanswer(ask, manual=manual) if chain else _NOBODY
+
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript, waiting for the summarizer."""
-        started = self._setup.clock.now()
-        flow = self._pass(transcript, request)
-        chain = self._setup.chain
-        try:
-            ask = next(flow)
-            while True:
-                self._announce(ask)
-                answer = chain.answer(ask, manual=request.is_manual) if chain else _NOBODY
-                ask = flow.send(answer)
-        except StopIteration as ended:
-            return self._concluded(ended.value, request, started)
+        return compact_now(self, transcript, request)
 
     async def acompact(
         self,
         transcript: Transcript,
         request: Request = Request(),  # noqa: B008 - a frozen value
     ) -> CompactionReport:
-        """Compact a transcript without blocking the event loop."""
-        started = self._setup.clock.now()
-        flow = self._pass(transcript, request)
-        chain = self._setup.chain
-        try:
-            ask = next(flow)
-            while True:
-                self._announce(ask)
-                answer = await chain.aanswer(ask, manual=request.is_manual) if chain else _NOBODY
-                ask = flow.send(answer)
-        except StopIteration as ended:
-            return self._concluded(ended.value, request, started)
+        """Compact a transcript without blocking the event loop while a summary is written."""
+
+        async def perform(want: Ask | Blocking) -> object:
+            assert isinstance(want, Ask), want
+            return await self.aanswer(want, manual=request.is_manual)
+
+        return await arun(self.compaction(transcript, request), perform)
+
+    def begin(self, session_id: str, **details: object) -> None:
+        """Hear that a conversation begins; an engine of our own has nothing to do then."""
+
+    def end(self, session_id: str, messages: list[dict[str, object]]) -> None:
+        """Hear that the conversation ends; an engine of our own holds nothing open."""
+
+    def tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model: none."""
+        del reserved
+        return ()
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        messages: list[dict[str, object]] | None = None,
+    ) -> str:
+        """Answer a call of a tool that the engine does not have."""
+        del arguments, messages
+        return json.dumps({"error": f"the engine has no tool {name!r}"})
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -204,7 +232,7 @@ class Engine:
         self._gauges = Gauges()
         self._journal = Journal()
 
-    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, Answer, Outcome]:
+    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
         cause = self._gauges.progress.blocked
         if cause and not request.is_manual:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
@@ -212,7 +240,8 @@ class Engine:
         means = self._means(transcript, request)
         policy = request.policy or self.policy
         algorithm = self._setup.algorithm
-        return (yield from algorithm(transcript, policy, means, force=request.force))
+        flow = algorithm(transcript, policy, means, force=request.force)
+        return (yield from cast("Generator[Ask, object, Outcome]", flow))
 
     def _announce(self, ask: Ask) -> None:
         if self._setup.on_ask:
@@ -276,3 +305,14 @@ class Engine:
             isinstance(outcome, Unchanged) and was_due
         )
         return self._gauges.progress.after(outcome) if counts else self._gauges.progress
+
+
+def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:
+    """Make one pass of an engine, waiting for whatever it waits for."""
+
+    def perform(want: Ask | Blocking) -> object:
+        if isinstance(want, Blocking):
+            return want.call()
+        return engine.answer(want, manual=request.is_manual)
+
+    return run(engine.compaction(transcript, request), perform)

@@ -12,10 +12,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
+from holdfast.engines.engine import compact_now
 from holdfast.engines.guest import Hung, Raised
 from holdfast.engines.guest_pass import Refused, guest_pass
 from holdfast.engines.journal import Journal
 from holdfast.engines.seat import Seat
+from holdfast.ports import Blocking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine
     from holdfast.engines.engine import Engine
     from holdfast.engines.guest import Guest
+    from holdfast.ports import EnginePass
+    from holdfast.summary import Answer, Ask
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
 
@@ -75,19 +79,35 @@ class HostedEngine(Seat):
         """Return the size of the newest request that was measured."""
         return self._default.expected_tokens
 
-    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
-        """Compact a transcript by the plug-in, or by the default engine where that fails."""
+    def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
+        """Begin a pass by the plug-in, or by the default engine where that fails."""
         started = perf_counter()
-        outcome = None if self.is_aside else self._by_guest(transcript, request)
+        outcome = None
+        if not self.is_aside:
+            outcome = cast(
+                "Outcome | None", (yield Blocking(lambda: self._by_guest(transcript, request)))
+            )
         if outcome is None:
-            report = self._default.compact(transcript, request)
+            report = yield from self._default.compaction(transcript, request)
         elif self._falls_short(outcome, request):
-            report = self._finished(outcome, request)
+            report = yield from self._finished(outcome, request)
         else:
             report = CompactionReport(outcome, notes=self._judged(outcome, request))
             self._journal.note(report)
         elapsed = (perf_counter() - started) * 1000
         return replace(report, duration_ms=elapsed, notes=(*report.notes, *self._news()))
+
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the default engine's summarizer writes, waiting for it."""
+        return self._default.answer(ask, manual=manual)
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the default engine's summarizer writes, without blocking the event loop."""
+        return await self._default.aanswer(ask, manual=manual)
+
+    def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
+        """Compact a transcript, waiting for the plug-in or the default engine's summarizer."""
+        return compact_now(self, transcript, request)
 
     def load(self, messages: Iterable[Message]) -> Load:
         """Return what the messages ask of a provider, by estimate."""
@@ -168,9 +188,9 @@ class HostedEngine(Seat):
         budget = replace(aim.budget, tokens=aim.fit or aim.threshold_tokens)
         return bool(budget.exceeded(self.load(outcome.transcript)))
 
-    def _finished(self, begun: Outcome, request: Request) -> CompactionReport:
+    def _finished(self, begun: Outcome, request: Request) -> EnginePass:
         """Let the default engine reach what the plug-in did not."""
-        report = self._default.compact(begun.transcript, request)
+        report = yield from self._default.compaction(begun.transcript, request)
         if not isinstance(report.result, Folded | Pruned):
             return CompactionReport(begun) if isinstance(begun, Folded | Pruned) else report
         before = begun.report

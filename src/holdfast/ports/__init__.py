@@ -4,7 +4,8 @@ The counter is a port too; it lives with the arithmetic that uses it, in `holdfa
 """
 
 from holdfast.ports.clock import Clock
-from holdfast.ports.engine import WindowEngine
+from holdfast.ports.driving import arun, run
+from holdfast.ports.engine import Blocking, EnginePass, WindowEngine
 from holdfast.ports.memory import MemoryProvider
 from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
 from holdfast.ports.store import (
@@ -21,9 +22,11 @@ from holdfast.ports.upkeep import Health, Upkeep
 
 __all__ = [
     "Amendment",
+    "Blocking",
     "ChatModel",
     "Clock",
     "Delta",
+    "EnginePass",
     "Finished",
     "Health",
     "Index",
@@ -39,4 +42,6 @@ __all__ = [
     "Thought",
     "Upkeep",
     "WindowEngine",
+    "arun",
+    "run",
 ]

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from holdfast.compaction import CompactionReport, LiveState, Policy, Request
+    from holdfast.summary import Answer, Ask
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
+    from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["WindowEngine"]
+__all__ = ["Blocking", "EnginePass", "WindowEngine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocking:
+    """A call of foreign code that a pass needs made; the reply is what it returns."""
+
+    call: Callable[[], object]
+
+
+EnginePass: TypeAlias = "Generator[Ask | Blocking, object, CompactionReport]"
+"""A pass over a transcript: yields what it has to wait for, is sent the replies, and returns the
+report. Whoever drives it decides whether waiting blocks a thread."""
 
 
 class WindowEngine(Protocol):
@@ -30,8 +46,16 @@ class WindowEngine(Protocol):
     @host.setter
     def host(self, state: LiveState, /) -> None: ...
 
-    def compact(self, transcript: Transcript, request: Request = ...) -> CompactionReport:
-        """Compact a transcript, waiting for a summarizer if there is one."""
+    def compaction(self, transcript: Transcript, request: Request = ...) -> EnginePass:
+        """Begin a pass; an `Ask` that it yields is replied to with what `answer` returns."""
+        ...
+
+    def answer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what the summarizer writes, or why it does not, waiting for it."""
+        ...
+
+    async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
+        """Return what `answer` returns, without blocking the event loop."""
         ...
 
     def load(self, messages: Iterable[Message]) -> Load:
@@ -78,4 +102,29 @@ class WindowEngine(Protocol):
     @property
     def trouble(self) -> str:
         """Return what the user should know of the engine itself for the rest of the session."""
+        ...
+
+    def begin(self, session_id: str, **details: object) -> None:
+        """Hear that a conversation begins, or goes on under another id."""
+        ...
+
+    def end(self, session_id: str, messages: list[dict[str, object]]) -> None:
+        """Hear that the conversation ends, with the window that it ends with."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was learned from another conversation."""
+        ...
+
+    def tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model, none of them with a reserved name."""
+        ...
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        messages: list[dict[str, object]] | None = None,
+    ) -> str:
+        """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""
         ...

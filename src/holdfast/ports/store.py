@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         Entry,
         Fork,
         Head,
+        Refreshed,
         Session,
+        SessionState,
         Spawn,
         View,
         Window,
@@ -62,6 +64,8 @@ class Amendment:
     title: str | None = None
     goal: str | None = None
     model: str | None = None
+    key: str | None = None
+    """What the caller calls the conversation; an empty text takes its key away."""
     metadata: Mapping[str, object] | None = None
     """Keys to set; a value of None takes the key away."""
     parent: str | None = None
@@ -88,11 +92,30 @@ class SessionLog(Protocol):
     """Sessions, their logs and the views of them."""
 
     def create(self, session: Session) -> Session:
-        """Add a session without a parent; `Conflict` when its id is taken."""
+        """Add a session without a parent; `Conflict` when its id or its key is taken."""
         ...
 
     def session(self, id_: str) -> Session:
         """Return a session; one that is not there raises `UnknownSession`."""
+        ...
+
+    def keyed(self, key: str) -> Session | None:
+        """Return the session outside the trash that the caller gave a key, if there is one."""
+        ...
+
+    def state(self, id_: str) -> SessionState:
+        """Return everything about a session but its messages, in one read."""
+        ...
+
+    def refresh(self, id_: str, known: Head | None) -> Refreshed:
+        """Return the state of a session, and what its window shows that a reader does not have.
+
+        It is one read: entries and state are of the same moment.
+
+        Args:
+            id_: The session.
+            known: Where the session stood when the reader looked last; None if never.
+        """
         ...
 
     def sessions(self, wanted: Listing) -> tuple[Session, ...]:
@@ -106,8 +129,8 @@ class SessionLog(Protocol):
     def amend(self, id_: str, amendment: Amendment) -> Session:
         """Change what may change about a session, in one step.
 
-        `Conflict` when it was changed by another, or is given a parent though it has one or the
-        parent came from it.
+        `Conflict` when it was changed by another, is given a key that another has, or is given a
+        parent though it has one or the parent came from it.
         """
         ...
 
@@ -204,6 +227,8 @@ class SessionLog(Protocol):
 
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step.
+
+        A parent that ends hands its key over, unless the child has one of its own.
 
         Args:
             spawn: The child, with the parent's id in it.

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from holdfast.ports.model import Delta
 
-__all__ = ["Assembly", "relayed"]
+__all__ = ["StreamAssembly", "relayed"]
 
 
-class Assembly(Protocol):
+class StreamAssembly(Protocol):
     """Puts an answer together from the pieces of a stream."""
 
     def take(self, fields: Mapping[str, object], /) -> Iterable[Delta]:
@@ -34,7 +34,7 @@ class Assembly(Protocol):
 
 
 def relayed(
-    begin: Callable[[ExitStack], Iterable[object]], whole: Assembly, address: Address
+    begin: Callable[[ExitStack], Iterable[object]], whole: StreamAssembly, address: Address
 ) -> Generator[Delta]:
     """Yield an answer as it comes, then the whole of it.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Beginning",
-    "Conversations",
+    "ConversationList",
     "Excerpt",
     "Excerpts",
     "Listed",
@@ -205,7 +205,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations:
+class ConversationList:
     """The conversations that were touched last."""
 
     lines: tuple[Listed, ...]
@@ -250,7 +250,7 @@ class OneMessage:
         }
 
 
-Result: TypeAlias = Excerpts | Neighborhood | Beginning | Conversations | OneMessage
+Result: TypeAlias = Excerpts | Neighborhood | Beginning | ConversationList | OneMessage
 
 
 def _documents(messages: Sequence[Told], room: Room) -> list[dict[str, object]]:

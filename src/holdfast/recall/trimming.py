@@ -15,7 +15,7 @@ from holdfast.recall.told import Room
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.recall.shapes import Beginning, Conversations, Excerpts, Neighborhood, Result
+    from holdfast.recall.shapes import Beginning, ConversationList, Excerpts, Neighborhood, Result
     from holdfast.tokens import Counter
 
 __all__ = ["BUDGET", "fitted", "written"]
@@ -56,7 +56,7 @@ def written(document: Mapping[str, object]) -> str:
 
 
 def _with_cuts(
-    result: Excerpts | Neighborhood | Beginning | Conversations, room: Room
+    result: Excerpts | Neighborhood | Beginning | ConversationList, room: Room
 ) -> dict[str, object]:
     document = result.document(room)
     shown = list(_messages(document))

@@ -4,7 +4,16 @@ Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout
 `squeezing`, `packing`.
 """
 
-from holdfast.session.entries import MESSAGE_ID_MARK, Draft, Entry, Head, Kind, Window
+from holdfast.session.entries import (
+    MESSAGE_ID_MARK,
+    Draft,
+    Entry,
+    Head,
+    Kind,
+    Refreshed,
+    SessionState,
+    Window,
+)
 from holdfast.session.lineage import (
     children_of,
     latest_leaf,
@@ -58,7 +67,9 @@ __all__ = [
     "Kind",
     "Packer",
     "Piece",
+    "Refreshed",
     "Session",
+    "SessionState",
     "Span",
     "Spawn",
     "Usage",

@@ -10,9 +10,19 @@ from holdfast.transcript import Recalled, Role, Synthetic
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
+    from holdfast.session.sessions import Session
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["MESSAGE_ID_MARK", "Draft", "Entry", "Head", "Kind", "Window"]
+__all__ = [
+    "MESSAGE_ID_MARK",
+    "Draft",
+    "Entry",
+    "Head",
+    "Kind",
+    "Refreshed",
+    "SessionState",
+    "Window",
+]
 
 MESSAGE_ID_MARK = "\ufdd0message\ufdd0"
 """Stands for a message's own id in a shortened text until the store knows it.
@@ -107,3 +117,33 @@ class Window:
     def tokens(self) -> int:
         """Return what the entries weighed when they were written."""
         return sum(entry.tokens for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """Everything about a session but its messages, as it was at one moment."""
+
+    session: Session
+    head: Head
+    tip: int | None
+    """The newest view of the line that the session is on; another than the head's after undo."""
+    pins: frozenset[int]
+    """The ids of the pinned messages."""
+    compactions: int
+    """How many passes over the session there were."""
+
+    @property
+    def is_undone(self) -> bool:
+        """Say whether the window shows an earlier view than the newest."""
+        return self.head.view != self.tip
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a reader who knew an earlier head needs to be up to date."""
+
+    state: SessionState
+    entries: tuple[Entry, ...]
+    """What the window shows, or only what was said since the head that was known."""
+    is_whole: bool
+    """Whether the entries are the window, because another view shows now."""

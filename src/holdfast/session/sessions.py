@@ -100,6 +100,9 @@ class Session:
     """How many messages its log holds, derived ones included: the newest position."""
     generation: int = 0
     """How often its window was changed by anything but an append."""
+    key: str | None = None
+    """What the caller calls the conversation; of the sessions outside the trash, one has it.
+    A session that ends for its child hands the key over to it."""
     usage: Usage = field(default_factory=Usage)
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
 

@@ -70,6 +70,26 @@ class LineageCases(StoreCase):
             self.compact(store, _THIRD, [said("s"), *store.window(_THIRD).entries[1:]])
             assert texts(store.window(_THIRD).entries) == ["s", "b", "c"]
 
+    def test_a_key_goes_where_the_conversation_goes_on(self, tmp_path: Path) -> None:
+        """A rotation hands it over; a branch beside a session that lives on leaves it."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a", "b"))
+            store.amend(FIRST, Amendment(key="mine"))
+            branch = store.spawn(Spawn(child=_branch(_THIRD, FIRST)))
+            assert (branch.key, store.session(FIRST).key) == (None, "mine")
+            window = store.window(FIRST)
+            child = store.spawn(rotation(window, self.change(window, [said("s")])))
+            assert (child.key, store.session(FIRST).key) == ("mine", None)
+            assert store.keyed("mine") == child
+            own = replace(_branch(_FOURTH, SECOND), key="its own")
+            with refused(Conflict, "mine"):
+                store.spawn(Spawn(child=replace(own, key="mine")))
+            other = store.spawn(Spawn(child=own, parent_end=EndReason.BRANCHED))
+            assert (other.key, store.session(SECOND).key) == ("its own", "mine")
+            last = replace(_branch("last", _FOURTH), key="its own")
+            assert store.spawn(Spawn(child=last, parent_end=EndReason.RESET)).key == "its own"
+            assert store.session(_FOURTH).key is None
+
     def test_a_child_may_begin_empty(self, tmp_path: Path) -> None:
         """As after a reset, or with a sub-agent."""
         with self.opened(tmp_path) as store:

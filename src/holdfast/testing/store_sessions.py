@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
@@ -32,6 +34,7 @@ class SessionCases(StoreCase):
             goal="ship it",
             usage=Usage(1, 2, 3, 4, 5, 0.5),
             metadata={"a": {"b": [1, "\ud83d"]}},
+            key="user-42",
         )
         with self.opened(tmp_path) as store:
             stored = store.create(given)
@@ -56,7 +59,15 @@ class SessionCases(StoreCase):
         """Whatever is asked of it, and whatever it is called."""
         with self.opened(tmp_path) as store:
             for id_ in ("", "20261116_090000_ffffff", "\0", "\ud83d", "' OR 1"):
-                for asked in (store.session, store.window, store.head, store.lineage, store.views):
+                for asked in (
+                    store.session,
+                    store.window,
+                    store.head,
+                    store.lineage,
+                    store.views,
+                    store.state,
+                    partial(store.refresh, known=None),
+                ):
                     with refused(UnknownSession):
                         asked(id_)
                 with refused(UnknownSession):
@@ -122,6 +133,66 @@ class SessionCases(StoreCase):
             with refused(Conflict, FIRST):
                 store.amend(FIRST, change)
             assert store.session(FIRST) == amended
+
+    def test_a_key_finds_the_session_of_its_caller(self, tmp_path: Path) -> None:
+        """One session has it: a second that asks for it is refused, and nothing is written."""
+        with self.opened(tmp_path) as store:
+            assert store.keyed("user-42") is None
+            amended = store.amend(FIRST, Amendment(key="user-42"))
+            assert amended.key == "user-42"
+            assert store.keyed("user-42") == store.session(FIRST) == amended
+            with refused(Conflict, "user-42"):
+                store.create(Session(id=SECOND, source="cli", started=1, key="user-42"))
+            with refused(UnknownSession):
+                store.session(SECOND)
+            other = store.create(Session(id=SECOND, source="cli", started=1, key="\ud83d \0"))
+            with refused(Conflict, FIRST):
+                store.amend(SECOND, Amendment(key="user-42", title="not this either"))
+            assert store.session(SECOND) == other
+        with self.reopened(tmp_path) as store:
+            assert store.keyed("user-42") == amended
+            assert store.keyed("\ud83d \0") == other
+            assert store.keyed("") is None
+            assert store.amend(FIRST, Amendment(key="")).key is None
+            assert store.keyed("user-42") is None
+            assert store.amend(SECOND, Amendment(key="user-42")).key == "user-42"
+            assert store.keyed("\ud83d \0") is None
+
+    def test_of_many_threads_one_creates_the_session_of_a_key(self, tmp_path: Path) -> None:
+        """And the others are told."""
+        with self.opened(tmp_path) as store:
+
+            def attempt(number: int) -> bool:
+                try:
+                    store.create(Session(id=f"s{number}", source="api", started=1, key="mine"))
+                except Conflict:
+                    return False
+                return True
+
+            with ThreadPoolExecutor(8) as pool:
+                won = list(pool.map(attempt, range(8)))
+            assert sum(won) == 1
+            found = store.keyed("mine")
+            assert found is not None
+            assert found.id == f"s{won.index(True)}"
+
+    def test_the_trash_gives_a_key_away(self, tmp_path: Path) -> None:
+        """A session that comes back has it again, unless another took it meanwhile."""
+        with self.opened(tmp_path) as store:
+            store.amend(FIRST, Amendment(key="mine"))
+            store.trash([FIRST], 5)
+            assert store.keyed("mine") is None
+            store.restore([FIRST])
+            assert store.keyed("mine") == store.session(FIRST)
+            store.trash([FIRST], 5)
+            second = store.create(Session(id=SECOND, source="cli", started=1, key="mine"))
+            store.restore([FIRST])
+            assert store.keyed("mine") == second
+            assert store.session(FIRST).key is None
+            store.trash([SECOND], 5)
+            store.purge([SECOND])
+            assert store.keyed("mine") is None
+            assert store.amend(FIRST, Amendment(key="mine")).key == "mine"
 
     def test_an_ended_session_takes_no_more(self, tmp_path: Path) -> None:
         """Nothing of a batch is written then."""

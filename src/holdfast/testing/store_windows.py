@@ -13,7 +13,9 @@ from holdfast.session import (
     EndReason,
     Head,
     Kind,
+    Refreshed,
     Session,
+    SessionState,
     Span,
     redo_target,
 )
@@ -235,6 +237,47 @@ class WindowCases(StoreCase):
             assert store.window(FIRST).entries == (a, b)
             with refused(UnknownSession, "999"):
                 store.pin(FIRST, 999, pinned=True)
+
+    def test_a_state_is_everything_but_the_messages(self, tmp_path: Path) -> None:
+        """Session, head, tip, pins and the number of passes, as single questions have them."""
+        with self.opened(tmp_path) as store:
+            (a,) = store.append(FIRST, drafts("a"))
+            self.compact(store, FIRST, [said("s"), a])
+            self.compact(store, FIRST, [said("t"), a])
+            store.pin(FIRST, a.id, pinned=True)
+            _undo(store)
+            state = store.state(FIRST)
+            assert state == SessionState(
+                session=store.session(FIRST),
+                head=store.head(FIRST),
+                tip=store.tip(FIRST),
+                pins=store.pins(FIRST),
+                compactions=2,
+            )
+            assert (state.head.generation, state.pins, state.is_undone) == (3, {a.id}, True)
+
+    def test_a_reader_is_brought_up_to_date(self, tmp_path: Path) -> None:
+        """By what was said since, or by the whole window where another view shows."""
+        with self.opened(tmp_path) as store:
+            (a,) = store.append(FIRST, drafts("a"))
+            first = store.refresh(FIRST, None)
+            assert first == Refreshed(store.state(FIRST), (a,), is_whole=True)
+            known = first.state.head
+            assert store.refresh(FIRST, known) == Refreshed(first.state, (), is_whole=False)
+            store.pin(FIRST, a.id, pinned=True)
+            fresh = store.append(FIRST, [replace(said("b"), pinned=True), said("c")])
+            assert store.refresh(FIRST, known) == Refreshed(
+                store.state(FIRST), fresh, is_whole=False
+            )
+            assert store.refresh(FIRST, replace(known, size=99)).is_whole
+            for seen in (None, known, store.head(FIRST)):
+                self.compact(store, FIRST, [said("s"), *store.window(FIRST).entries[1:]])
+                found = store.refresh(FIRST, seen)
+                assert found.is_whole
+                assert found.entries == store.window(FIRST).entries
+            head = store.head(FIRST)
+            _undo(store)
+            assert store.refresh(FIRST, head).entries == store.window(FIRST).entries
 
 
 def _undo(store: Store) -> None:

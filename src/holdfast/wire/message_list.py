@@ -136,14 +136,19 @@ def plain_messages(messages: object, start: int = 0) -> list[Wire]:
 
 def _not_a_list(value: Mapping[str, object]) -> str:
     found = "expected a list of messages, found"
-    for name in _REQUESTS:
-        if isinstance(value.get(name), list):
-            return f"{found} a request; hand in its messages, request[{name!r}]"
+    if name := _request_in(value):
+        return f"{found} a request; hand in its messages, request[{name!r}]"
     if answer := _answer_in(value):
         return f"{found} a provider's answer; {answer}"
     if "role" in value or "parts" in value or "from" in value:
         return f"{found} one message; put it into a list: [message]"
     return f"{found} an object"
+
+
+def _request_in(value: Mapping[str, object]) -> str:
+    is_request = "role" not in value and "type" not in value
+    names = (name for name in _REQUESTS if is_request and isinstance(value.get(name), list))
+    return next(names, "")
 
 
 def _answer_in(value: Mapping[str, object]) -> str:
@@ -164,6 +169,9 @@ def _message(value: object, index: int) -> Wire:
     found = cast("Wire", message)
     if answer := _answer_in(found):
         raise DecodeError("input", where, f"this is a provider's whole answer; {answer} instead")
+    if name := _request_in(found):
+        problem = f"this is a request; hand in its messages, request[{name!r}]"
+        raise DecodeError("input", where, problem)
     if message is value or isinstance(value, Mapping):
         return found
     # A message that was returned says more than one that is sent back may say.

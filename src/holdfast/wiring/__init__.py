@@ -1,7 +1,7 @@
 """Joins the parts: the one package that knows which concrete class stands behind each port.
 
-Read in this order: `summarizers`, `compressor`, `counting`, `configured`, `stores`,
-`conversations`, `searching`, then `asynchronous`, which is imported by its own name because event
+Read in this order: `assembly`, `summarizers`, `compressor`, `stores`, `conversations`,
+`searching`, then `asynchronous`, which is imported by its own name because event
 loops are slow to load.
 
 Each name is loaded when it is first used: a command that lists sessions needs no engine.
@@ -13,10 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.wiring.compressor import Compressor, Knobs, compress, estimate_tokens
-    from holdfast.wiring.configured import engine_of, policy_of
-    from holdfast.wiring.conversations import Conversation, Opening
-    from holdfast.wiring.counting import counter_of
+    from holdfast.wiring.assembly import Knobs, counter_of, engine_of, policy_of
+    from holdfast.wiring.compressor import Compressor, compress, estimate_tokens
+    from holdfast.wiring.conversations import Conversation, ConversationOptions
     from holdfast.wiring.searching import search_in, session_search
     from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
     from holdfast.wiring.summarizers import Endpoint, summarizer_of
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Compressor",
     "Conversation",
+    "ConversationOptions",
     "Endpoint",
     "Knobs",
-    "Opening",
     "compress",
     "counter_of",
     "engine_of",
@@ -43,14 +42,14 @@ __all__ = [
 
 _HOMES = {
     "Compressor": "holdfast.wiring.compressor",
-    "Knobs": "holdfast.wiring.compressor",
+    "Knobs": "holdfast.wiring.assembly",
     "compress": "holdfast.wiring.compressor",
     "estimate_tokens": "holdfast.wiring.compressor",
-    "counter_of": "holdfast.wiring.counting",
-    "engine_of": "holdfast.wiring.configured",
-    "policy_of": "holdfast.wiring.configured",
+    "counter_of": "holdfast.wiring.assembly",
+    "engine_of": "holdfast.wiring.assembly",
+    "policy_of": "holdfast.wiring.assembly",
     "Conversation": "holdfast.wiring.conversations",
-    "Opening": "holdfast.wiring.conversations",
+    "ConversationOptions": "holdfast.wiring.conversations",
     "search_in": "holdfast.wiring.searching",
     "session_search": "holdfast.wiring.searching",
     "open_store": "holdfast.wiring.stores",

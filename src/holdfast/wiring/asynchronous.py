@@ -1,25 +1,30 @@
-"""The same conversation for event loops: the same methods, run on a worker thread.
+"""The same conversation for event loops, under the same names.
 
-The store blocks for fractions of a millisecond, and for longer only when many processes write; a
-compaction may wait for a model. Neither may hold up an event loop, and neither is worth a second
-implementation.
+What may wait for a model is awaited and holds no thread meanwhile. What reads and writes the store
+runs on a few threads that all conversations of the process share, whatever compacts beside it.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from holdfast.conversation import activate
+from holdfast.conversation.effects import await_, in_store
+from holdfast.conversation.former_names import former_name
+from holdfast.session import EndReason
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from holdfast.conversation.incoming import Content
-    from holdfast.wiring.conversations import Opening
+    from holdfast.compaction import CompactionReport
+    from holdfast.conversation.decode_input import Content
+    from holdfast.session import Entry, Session, Usage
+    from holdfast.wire import Body
+    from holdfast.wiring.conversations import ConversationOptions
 
 __all__ = ["AsyncConversation"]
 
@@ -27,16 +32,16 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def _awaited(
+def _stored(
     method: Callable[Concatenate[Conversation, Arguments], Result],
 ) -> Callable[Concatenate[AsyncConversation, Arguments], Coroutine[Any, Any, Result]]:
-    """Return the method for an event loop."""
+    """Return a method that only reads and writes the store, for an event loop."""
 
     @wraps(method)
     async def run(
         self: AsyncConversation, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        return await asyncio.to_thread(method, self.sync, *args, **kwargs)
+        return await in_store(partial(method, self.sync, *args, **kwargs))
 
     return run
 
@@ -46,20 +51,30 @@ class AsyncConversation:
 
     ```python
     async with await holdfast.AsyncConversation.open(model="gpt-5") as chat:
-        await chat.user("Hello")
-        await chat.record(await client.chat.completions.create(messages=await chat.window(), ...))
+        await chat.add_user("Hello")
+        messages = await chat.messages()
+        await chat.add_response(await client.chat.completions.create(messages=messages, ...))
     ```
     """
+
+    __slots__ = ("sync",)
 
     def __init__(self, conversation: Conversation) -> None:
         """Wrap a conversation; `sync` is the same one for blocking code."""
         self.sync = conversation
+        conversation.compactor.background.loop = asyncio.get_running_loop()
 
     @classmethod
-    async def open(cls, id_: str | None = None, **opening: Unpack[Opening]) -> AsyncConversation:
+    async def open(
+        cls,
+        id_: str | None = None,
+        *,
+        key: str | None = None,
+        **options: Unpack[ConversationOptions],
+    ) -> AsyncConversation:
         """Begin a conversation, or go on with one; see `Conversation.open`."""
-        opened = await asyncio.to_thread(Conversation.open, id_, **opening)
-        if opening.get("active", True):
+        opened = await in_store(partial(Conversation.open, id_, key=key, **options))
+        if opened.live.deps.options.active:
             # The worker thread had a copy of this context.
             activate(opened.id)
         return cls(opened)
@@ -69,48 +84,110 @@ class AsyncConversation:
         """Return the id of the session; a rotation changes it."""
         return self.sync.id
 
-    system = _awaited(Conversation.system)
-    user = _awaited(Conversation.user)
-    assistant = _awaited(Conversation.assistant)
-    tool = _awaited(Conversation.tool)
-    record = _awaited(Conversation.record)
-    window = _awaited(Conversation.window)
-    body = _awaited(Conversation.body)
-    compress = _awaited(Conversation.compress)
-    extend = _awaited(Conversation.extend)
-    search = _awaited(Conversation.search)
-    recover = _awaited(Conversation.recover)
-    switch_model = _awaited(Conversation.switch_model)
-    status = _awaited(Conversation.status)
-    undo = _awaited(Conversation.undo)
-    redo = _awaited(Conversation.redo)
-    rewind = _awaited(Conversation.rewind)
-    diff = _awaited(Conversation.diff)
-    pin = _awaited(Conversation.pin)
-    unpin = _awaited(Conversation.unpin)
-    wait = _awaited(Conversation.wait)
-    end = _awaited(Conversation.end)
-    close = _awaited(Conversation.close)
+    async def session(self) -> Session:
+        """Return the session as the store has it now."""
+        return await in_store(lambda: self.sync.session)
+
+    async def title(self) -> str:
+        """Return the title; without one, it is made from the first exchange."""
+        return (await self.session()).title
+
+    async def set_title(self, title: str) -> None:
+        """Give the conversation a title."""
+        await in_store(lambda: setattr(self.sync, "title", title))
+
+    async def goal(self) -> str:
+        """Return the goal, which survives every compaction and fork and is shown to the model."""
+        return (await self.session()).goal
+
+    async def set_goal(self, goal: str) -> None:
+        """Set the goal."""
+        await in_store(lambda: setattr(self.sync, "goal", goal))
+
+    async def usage(self) -> Usage:
+        """Return what providers reported for this session, added up."""
+        return (await self.session()).usage
+
+    async def log(self) -> tuple[Entry, ...]:
+        """Return everything that was said in this session, whatever the window shows."""
+        return await in_store(self.sync.log.entries)
+
+    set_system = _stored(Conversation.set_system)
+    add_user = _stored(Conversation.add_user)
+    add_assistant = _stored(Conversation.add_assistant)
+    add_tool_result = _stored(Conversation.add_tool_result)
+    add = _stored(Conversation.add)
+    add_response = _stored(Conversation.add_response)
+    search = _stored(Conversation.search)
+    status = _stored(Conversation.status)
+    compactions = _stored(Conversation.compactions)
+    diff = _stored(Conversation.diff)
+    undo = _stored(Conversation.undo)
+    undo_compaction = _stored(Conversation.undo_compaction)
+    redo = _stored(Conversation.redo)
+    rewind = _stored(Conversation.rewind)
+    pin = _stored(Conversation.pin)
+    unpin = _stored(Conversation.unpin)
+    engine_tools = _stored(Conversation.engine_tools)
+    call_engine_tool = _stored(Conversation.call_engine_tool)
+
+    async def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+        """Return what to send now, as a list of messages; see `Conversation.messages`."""
+        return (await self.body(format)).messages
+
+    async def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+        """Return what to send now in any dialect; what is due is compacted first."""
+        return await await_(self.sync.requested(format))
+
+    async def compact(self, focus: str | None = None) -> CompactionReport:
+        """Compact now, whatever the size; `focus` names what deserves most of the record."""
+        return await await_(self.sync.compactor.compact(focus))
+
+    compress = compact
+
+    async def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
+        """Compact after a provider refused the request for its size, tighter with each attempt."""
+        return await await_(self.sync.compactor.recover(error, attempt=attempt))
+
+    async def switch_model(self, model: str, context_length: int) -> CompactionReport | None:
+        """Go on with another model; what it could not take is compacted first."""
+        return await await_(self.sync.compactor.switch_model(model, context_length))
+
+    async def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a compaction in the background; says whether none is left running."""
+        job = self.sync.compactor.background.job
+        if job is not None:
+            await asyncio.wait([asyncio.wrap_future(job)], timeout=timeout)
+        return not self.sync.compactor.background.is_running
 
     async def branch(
-        self, at: int | None = None, *, title: str = "", keep_parent: bool = False
+        self, at: int | Entry | None = None, *, title: str = "", keep_parent: bool = False
     ) -> AsyncConversation:
         """Go another way from here, or from an earlier message, in a session of its own."""
         return AsyncConversation(
-            await asyncio.to_thread(self.sync.branch, at, title=title, keep_parent=keep_parent)
+            await in_store(lambda: self.sync.branch(at, title=title, keep_parent=keep_parent))
         )
 
     async def new(self, *, keep_goal: bool = True) -> AsyncConversation:
         """Begin anew with an empty window; this session ends and stays in the store."""
-        return AsyncConversation(await asyncio.to_thread(self.sync.new, keep_goal=keep_goal))
+        return AsyncConversation(await in_store(lambda: self.sync.new(keep_goal=keep_goal)))
 
     async def delegate(self, task: Content, *, title: str = "") -> AsyncConversation:
         """Return a session for a sub-agent with its task; this one goes on."""
-        return AsyncConversation(await asyncio.to_thread(self.sync.delegate, task, title=title))
+        return AsyncConversation(await in_store(lambda: self.sync.delegate(task, title=title)))
 
     async def review(self, *, title: str = "") -> AsyncConversation:
         """Return a session that sees a copy of this window; this one goes on."""
-        return AsyncConversation(await asyncio.to_thread(self.sync.review, title=title))
+        return AsyncConversation(await in_store(lambda: self.sync.review(title=title)))
+
+    async def end(self, reason: EndReason = EndReason.CLOSED) -> None:
+        """End the session; opening it again takes that back."""
+        await await_(self.sync.ending(reason))
+
+    async def close(self) -> None:
+        """Close the store, if this conversation opened it; the conversation can be resumed."""
+        await self.wait(self.sync.PATIENCE)
+        await in_store(self.sync.release)
 
     async def __aenter__(self) -> AsyncConversation:
         """Use the conversation for a while."""
@@ -124,3 +201,13 @@ class AsyncConversation:
     ) -> None:
         """Close the store."""
         await self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return a method by its former name, with a warning; say what a wrong one may mean."""
+            return former_name(self, name)
+
+    def __repr__(self) -> str:
+        """Return what tells conversations apart."""
+        return repr(self.sync).replace("Conversation", "AsyncConversation", 1)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from holdfast.caching import Payoff
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
     from holdfast.memory_runtime import Federation
     from holdfast.ports import ChatModel
-    from holdfast.wiring.conversations import Opening
+    from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Chats", "Wishes"]
@@ -142,10 +142,10 @@ class Chats:
         if self.memory is not None:
             self.memory.begin_session(chat.id, Fork.RESET)
             block = fitted(self.memory.system_block(), self.window)
-        chat.system("\n\n".join(filter(None, (prompt or PROMPT, block))))
+        chat.set_system("\n\n".join(filter(None, (prompt or PROMPT, block))))
         return chat
 
-    def agent(self, chat: LiveSession) -> Agent:
+    def agent(self, chat: StoredConversation) -> Agent:
         """Return who answers in a conversation; a model on this machine knows no tools."""
         toolbox = Toolbox()
         if self._wishes.tools and not isinstance(self.model, LocalModel):
@@ -169,7 +169,7 @@ class Chats:
     def forecast(self, chat: Conversation) -> Payoff | None:
         """Return about what a compaction would cost now; None where no price is known."""
         tokens = chat.status().tokens
-        shares = chat.parts.engine.policy.shares(fixed=0, rest=tokens)
+        shares = chat.live.deps.engine.policy.shares(fixed=0, rest=tokens)
         after = min(shares.tail + shares.record, tokens)
         asked = self.settings.auxiliary.compression.model is not None
         return self.ledger.forecast(
@@ -221,9 +221,9 @@ class Chats:
             _stop(self.model)
             self.store.close()
 
-    def _opening(self) -> Opening:
+    def _opening(self) -> ConversationOptions:
         compression = self.settings.compression
-        opening: Opening = {
+        opening: ConversationOptions = {
             "store": self.store,
             "model": self.model.name,
             "context_length": self.window,

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Never, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Never, Unpack
 
-from holdfast.compaction import Policy
-from holdfast.engines import Chain, ChatEngine, Setup
-from holdfast.errors import ConfigError
-from holdfast.providers.exact_counter import ExactCounter
-from holdfast.redaction import Redactor
-from holdfast.system.system_clock import SystemClock
+from holdfast.engines import ChatEngine
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire.message_list import AUTO, read_messages
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs
 from holdfast.wiring.names import check_names
-from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from holdfast.config import Settings
     from holdfast.engines import Compaction
+    from holdfast.redaction import Redactor
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
     from holdfast.wire.message_list import Given
     from holdfast.wiring.summarizers import Writer
 
-__all__ = ["Compressor", "Knobs", "compress", "counter_named", "estimate_tokens"]
-
-
-class Knobs(TypedDict, total=False):
-    """What a caller may set beyond the window; the defaults are those of `Policy`."""
-
-    threshold: float
-    target_ratio: float
-    protect_first_n: int
-    protect_last_n: int
-    reserve: int
-    max_bytes: int
-    max_images: int
-    abort_on_summary_failure: bool
-    fit: int | None
+__all__ = ["Compressor", "compress", "estimate_tokens"]
 
 
 class Compressor(ChatEngine):
@@ -51,59 +34,53 @@ class Compressor(ChatEngine):
     ```
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords that all have a default
         self,
         *,
-        context_length: int = 200_000,
-        summarizer: Writer = None,
+        context_length: int | None = None,
+        summarizer: Writer | Configured = Configured.YES,
         model: str = "",
         redactor: Redactor | None = None,
         counter: Counter | Literal["estimate", "exact"] = "estimate",
         on_ask: Callable[[Ask], None] | None = None,
+        settings: Settings | None = None,
         **knobs: Unpack[Knobs],
     ) -> None:
         """Put a compressor together.
 
         Args:
-            context_length: What the model accepts, in tokens.
+            context_length: What the model accepts, in tokens; by default what is configured, or
+                known of the model.
             summarizer: A function from prompt to text, a model's name, an object with the
-                `Summarizer` protocol, or None for the record that needs no model.
+                `Summarizer` protocol, or None for the record that needs no model; by default the
+                configured one.
             model: The conversation's model, whose tokenizer family the estimate follows.
             redactor: The redactor to use, when it has patterns of its own.
             counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
                 (an extra), or by an object with the `Counter` protocol.
             on_ask: Told of each ask to the summarizer: a long middle is written in several steps.
-            knobs: Thresholds and budgets.
+            settings: What is configured; by default read from the file and the environment.
+            knobs: Thresholds and budgets; by default as configured.
         """
         check_names(knobs, _options_of(Compressor.__init__), "Compressor")
-        clock = SystemClock()
-        writer = summarizer_of(summarizer)
-        setup = Setup(
-            clock=clock,
-            chain=Chain(writer, clock=clock) if writer else None,
-            counter=counter_named(counter, model),
-            redactor=redactor or Redactor(),
+        assembly = Assembly(settings)
+        options = EngineOptions(
+            model=model,
+            context_length=context_length,
+            summarizer=summarizer,
+            counter=counter,
+            redactor=redactor,
             on_ask=on_ask,
+            knobs=knobs,
         )
-        super().__init__(Policy(context_length=context_length, **knobs), setup)
-
-
-def counter_named(counter: Counter | Literal["estimate", "exact"], model: str) -> Counter:
-    """Return the counter behind a name, or the one that was handed in."""
-    if counter == "exact":
-        return ExactCounter(model)
-    if counter == "estimate":
-        return Estimator(family_of(model))
-    if isinstance(counter, str):
-        raise ConfigError(f"counter is {counter!r}; allowed: 'estimate', 'exact' or a Counter")
-    return counter
+        super().__init__(assembly.policy(options), assembly.engine_deps(options))
 
 
 def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
     messages: Iterable[Given],
     *,
-    context_length: int = 200_000,
-    summarizer: Writer = None,
+    context_length: int | None = None,
+    summarizer: Writer | Configured = Configured.YES,
     focus: str | None = None,
     force: bool = False,
     current_tokens: int | None = None,
@@ -116,7 +93,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     Args:
         messages: OpenAI chat messages, Responses items, Anthropic messages or Gemini contents;
             what comes back is of the same kind, and the list and what is in it stay as they are.
-        context_length: What the model accepts, in tokens.
+        context_length: See `Compressor`.
         summarizer: See `Compressor`.
         focus: The topic that deserves most of the record.
         force: Compact even what fits the budget of the tail.

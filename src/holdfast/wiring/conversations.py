@@ -1,21 +1,22 @@
-"""The conversation that users hold: a live session with the usual parts in place."""
+"""The conversation that users hold: opened by id or key, with the configured parts in place."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
-from holdfast.config import load
-from holdfast.conversation import Options, Parts, Strategy, activate
-from holdfast.errors import ConfigError, SessionEnded
-from holdfast.redaction import Redactor
+from holdfast.conversation import (
+    Dependencies,
+    SessionOptions,
+    StoredConversation,
+    Strategy,
+    activate,
+)
+from holdfast.errors import ConfigError, Conflict, SessionEnded
 from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
-from holdfast.system.system_clock import SystemClock
-from holdfast.wiring.compressor import Compressor
-from holdfast.wiring.engines import Hosting, engines_for, truncating
-from holdfast.wiring.hosted_sessions import HostedSession
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
+from holdfast.wiring.engines import Hosting, engines_for
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
@@ -25,43 +26,55 @@ if TYPE_CHECKING:
 
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
-    from holdfast.conversation.parts import Bill, Listener
+    from holdfast.conversation.dependencies import Bill, Listener
     from holdfast.engines.contract import ContextEngine
     from holdfast.ports import Store
+    from holdfast.redaction import Redactor
     from holdfast.tokens import Counter
     from holdfast.transcript import Transcript
-    from holdfast.wiring.compressor import Knobs
-    from holdfast.wiring.engines import EngineKnobs
+    from holdfast.wiring.assembly import Knobs
     from holdfast.wiring.stores import Place
     from holdfast.wiring.summarizers import Writer
 
-__all__ = ["Conversation", "Opening"]
+__all__ = [
+    "Conversation",
+    "ConversationOptions",
+    "dependencies",
+    "session_of",
+    "stored_conversation",
+]
 
-_PATIENCE = 10.0
-"""Seconds that closing waits for a compaction in the background."""
 
-
-class Opening(TypedDict, total=False):
+class ConversationOptions(TypedDict, total=False):
     """What a conversation may be opened with; everything has a default."""
 
     model: str
     """The conversation's model, whose tokenizer family the estimate follows."""
     context_length: int
-    """What the model accepts, in tokens; 200,000 by default."""
+    """What the model accepts, in tokens; by default as configured, or as known of the model."""
+    context_window: int
+    """The same by the name that some know it by."""
+    settings: Settings
+    """What is configured; by default read from the file and the environment."""
     store: Place
-    """A path, `sqlite:///PATH` or an open store; by default the one that is configured."""
+    """A path, an address such as `sqlite:///PATH` or `memory:`, or an open store; by default the
+    one that is configured."""
     title: str
     """The title of a new conversation; without one, it is made from what is said."""
     active: bool
-    """Whether this becomes the current session for this context, child processes and logs."""
+    """Whether this becomes the current session for this context, child processes and logs; not by
+    default, since a process may hold many."""
     summarizer: Writer
-    """A function from prompt to text, a model's name, a `Summarizer`, or None for no model."""
+    """A function from prompt to text, a model's name, a `Summarizer`, or None for no model; by
+    default the configured one."""
     strategy: Literal["in_place", "rotation"]
     """Whether a compaction keeps the session, or ends it and goes on in a child."""
     automatic: bool
     """Whether the window is compacted when it is due, and not only when asked."""
     ahead_of_time: bool
     """Whether that happens in the background, between turns."""
+    background: bool
+    """The same by the name that some know it by."""
     tool_limits: Mapping[str, int]
     """Tokens that a tool's output may take in the window, by name; `*` for all others."""
     source: str
@@ -87,43 +100,57 @@ class Opening(TypedDict, total=False):
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
 
 
-class Conversation(HostedSession):
+class Conversation(StoredConversation):
     """An endless conversation.
 
     ```python
     with holdfast.Conversation.open(model="gpt-5", context_length=400_000) as chat:
-        chat.user("Set up the billing service")
-        chat.record(client.chat.completions.create(model="gpt-5", messages=chat.window()))
+        chat.add_user("Set up the billing service")
+        chat.add_response(client.chat.completions.create(model="gpt-5", messages=chat.messages()))
     ```
     """
 
+    PATIENCE = 10.0
+    """Seconds that closing waits for a compaction in the background."""
+
     @classmethod
-    def open(cls, id_: str | None = None, **opening: Unpack[Opening]) -> Self:
+    def open(
+        cls,
+        id_: str | None = None,
+        *,
+        key: str | None = None,
+        **options: Unpack[ConversationOptions],
+    ) -> Self:
         """Begin a conversation, or go on with one.
 
         Args:
             id_: A session's id; the conversation goes on in the latest session that followed from
-                it. None begins a new one.
-            opening: Model, store and habits; see `Opening`.
+                it. None begins a new one, unless there is a key.
+            key: What the caller calls the conversation, such as a user's name: it is found by
+                that, or begun. A key is unique in its store.
+            options: Model, store and habits; see `ConversationOptions`.
 
         Raises:
             UnknownSession: when there is no session of that id.
         """
-        check_names(opening, Opening.__annotations__, "Conversation.open")
-        place = opening.get("store")
-        settings = load(os.environ).settings
-        store = store_of(settings, os.environ) if place is None else open_store(place, os.environ)
+        check_names(options, ConversationOptions.__annotations__, "Conversation.open")
+        assembly = Assembly(options.get("settings"))
+        place = options.get("store")
+        if place is None:
+            store = store_of(assembly.settings, os.environ)
+        else:
+            store = open_store(place, os.environ)
         try:
-            parts = replace(_parts(store, opening, settings), owns_store=store is not place)
-            begun = _begun(parts, opening.get("title", "")) if id_ is None else None
-            session = begun or _resumed(parts, id_ or "")
+            deps = dependencies(assembly, store, options, owns_store=store is not place)
+            session = session_of(deps, id_, key, options.get("title", ""))
+            chat = cls(deps, session)
         except BaseException:
             if store is not place:
                 store.close()
             raise
-        if opening.get("active", True):
+        if deps.options.active:
             activate(session.id)
-        return cls(parts, session)
+        return chat
 
     def close(self) -> None:
         """Close the store, if this conversation opened it; the conversation can be resumed.
@@ -131,10 +158,14 @@ class Conversation(HostedSession):
         A compaction in the background gets a moment to end. Nothing is lost if it does not: it
         is stored in one step at its end.
         """
-        self.wait(_PATIENCE)
-        self._let_go()
-        if self.parts.owns_store:
-            self.parts.store.close()
+        self.wait(self.PATIENCE)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of what the conversation holds open, without waiting for the background."""
+        self.live.end_engine()
+        if self.live.deps.owns_store:
+            self.store.close()
 
     def __enter__(self) -> Self:
         """Use the conversation for a while."""
@@ -150,97 +181,115 @@ class Conversation(HostedSession):
         self.close()
 
 
-def _parts(store: Store, opening: Opening, settings: Settings) -> Parts:
-    configured = settings.compression
-    # A secret that somebody described in the settings must reach no summarizer.
-    redactor = opening.get("redactor") or Redactor(settings.redaction.extra_patterns)
-    options = Options(
-        source=opening.get("source", "api"),
-        model=opening.get("model", ""),
-        endpoint=opening.get("endpoint", ""),
-        agent=opening.get("agent", "holdfast"),
-        strategy=_strategy(opening.get("strategy", configured.strategy)),
-        automatic=opening.get("automatic", configured.enabled),
-        ahead_of_time=opening.get("ahead_of_time", configured.ahead_of_time),
-        tool_limits=opening.get("tool_limits", {}),
-        lease_seconds=opening.get("lease_seconds", 60.0),
-        recall=tuple(opening.get("recall", ())),
-    )
+def dependencies(
+    assembly: Assembly, store: Store, wanted: ConversationOptions, *, owns_store: bool = False
+) -> Dependencies:
+    """Return what a conversation works with: what the caller wants over what is configured."""
+    settings, redactor = assembly.settings, wanted.get("redactor") or assembly.redactor
+    options = _session_options(settings, wanted)
+
+    def engine_options() -> EngineOptions:
+        length = wanted.get("context_length") or wanted.get("context_window")
+        window = assembly.window(options.model, length)
+        # An error of this model at this endpoint may have taught a smaller one.
+        taught = store.remembered(f"window:{options.endpoint}:{options.model}")
+        return EngineOptions(
+            model=options.model,
+            context_length=min(int(taught), window) if taught else window,
+            summarizer=wanted.get("summarizer", Configured.YES),
+            counter=wanted.get("counter", "estimate"),
+            redactor=redactor,
+            knobs=wanted.get("knobs", {}),
+        )
+
     another_engine = engines_for(
-        opening.get("engine", settings.context.engine),
-        _hosting(
-            store,
-            {**opening, "redactor": redactor},
-            options,
-            settings.auxiliary.compression.timeout,
+        wanted.get("engine", settings.context.engine),
+        Hosting(
+            default=lambda: assembly.engine(engine_options()),
+            truncating=lambda: assembly.truncating(engine_options()),
+            model=options.model,
+            deadline=settings.auxiliary.compression.timeout,
+            redact=redactor.redact,
         ),
-        must_exist="engine" in opening,
+        must_exist="engine" in wanted,
     )
-    return Parts(
+    return Dependencies(
         store=store,
         engine=another_engine(),
         another_engine=another_engine,
-        clock=SystemClock(),
+        clock=assembly.clock,
         nonce=lambda: secrets.randbits(48),
         redact=redactor.redact,
+        owns_store=owns_store,
         options=options,
-        listeners=opening.get("listeners", ()),
-        before_folding=opening.get("before_folding"),
-        bill=opening.get("bill"),
+        listeners=wanted.get("listeners", ()),
+        before_folding=wanted.get("before_folding"),
+        bill=wanted.get("bill"),
     )
 
 
-def _hosting(store: Store, opening: Opening, options: Options, deadline: float) -> Hosting:
-    knobs: EngineKnobs = {
-        **opening.get("knobs", {}),
-        "redactor": opening.get("redactor") or Redactor(),
-        "counter": opening.get("counter", "estimate"),
-        "summarizer": opening.get("summarizer"),
-    }
-
-    def window() -> int:
-        return _true_window(store, options, opening.get("context_length", 200_000))
-
-    def default() -> Compressor:
-        return Compressor(context_length=window(), model=options.model, **knobs)
-
-    return Hosting(
-        default=default,
-        truncating=lambda: truncating(window(), options.model, knobs),
-        model=options.model,
-        deadline=deadline,
-        redact=knobs["redactor"].redact,
+def _session_options(settings: Settings, wanted: ConversationOptions) -> SessionOptions:
+    configured = settings.compression
+    return SessionOptions(
+        source=wanted.get("source", "api"),
+        model=wanted.get("model") or settings.model.name or "",
+        endpoint=wanted.get("endpoint", ""),
+        agent=wanted.get("agent", "holdfast"),
+        strategy=_strategy(wanted.get("strategy", configured.strategy)),
+        automatic=wanted.get("automatic", configured.enabled),
+        ahead_of_time=wanted.get(
+            "ahead_of_time", wanted.get("background", configured.ahead_of_time)
+        ),
+        tool_limits=wanted.get("tool_limits", {}),
+        lease_seconds=wanted.get("lease_seconds", 60.0),
+        recall=tuple(wanted.get("recall", ())),
+        active=wanted.get("active", False),
     )
 
 
-def _strategy(name: str) -> Strategy:
-    try:
-        return Strategy(name)
-    except ValueError:
-        allowed = " or ".join(repr(str(each)) for each in Strategy)
-        raise ConfigError(f"strategy is {name!r}; allowed: {allowed}") from None
+def session_of(deps: Dependencies, id_: str | None, key: str | None, title: str = "") -> Session:
+    """Return the session that is meant: by id, by key, or a new one.
+
+    Raises:
+        UnknownSession: when there is no session of that id.
+        SessionEnded: when it goes on nowhere.
+    """
+    if id_ is not None and key is not None:
+        raise ConfigError("a conversation is opened by its id or by its key, not by both")
+    if id_ is not None:
+        return _resumed(deps, id_)
+    if key is None:
+        return _begun(deps, title)
+    if not key.strip():
+        raise ConfigError("key is empty; it is what you call the conversation, such as 'user-42'")
+    found = deps.store.keyed(key)
+    if found is None:
+        try:
+            return _begun(deps, title, key)
+        except Conflict:
+            # Another process has begun it in between.
+            found = deps.store.keyed(key)
+            if found is None:
+                raise
+    return _resumed(deps, found.id)
 
 
-def _true_window(store: Store, options: Options, context_length: int) -> int:
-    """Return the window that an error of this model at this endpoint has taught, if smaller."""
-    taught = store.remembered(f"window:{options.endpoint}:{options.model}")
-    return min(int(taught), context_length) if taught else context_length
-
-
-def _begun(parts: Parts, title: str) -> Session:
+def _begun(deps: Dependencies, title: str = "", key: str | None = None) -> Session:
+    """Create a session for a new conversation."""
     session = Session(
-        id=parts.unused_id(),
-        source=parts.options.source,
-        started=parts.clock.moment(),
+        id=deps.unused_id(),
+        source=deps.options.source,
+        started=deps.clock.moment(),
         title=title,
-        model=parts.options.model,
+        model=deps.options.model,
+        key=key,
     )
-    return parts.store.create(session)
+    return deps.store.create(session)
 
 
-def _resumed(parts: Parts, id_: str) -> Session:
+def _resumed(deps: Dependencies, id_: str) -> Session:
     """Return the session in which a conversation goes on; one that was closed is opened again."""
-    store = parts.store
+    store = deps.store
     leaf = latest_leaf(store.lineage(id_), id_)
     if leaf.trashed is not None:
         raise SessionEnded(
@@ -254,4 +303,26 @@ def _resumed(parts: Parts, id_: str) -> Session:
             f"session {leaf.id} has ended ({leaf.end_reason}) and goes on nowhere; "
             f"`holdfast sessions {hint}` is a way on"
         )
-    return leaf if leaf.is_live else store.end(leaf.id, None, parts.clock.moment())
+    return leaf if leaf.is_live else store.end(leaf.id, None, deps.clock.moment())
+
+
+def stored_conversation(settings: Settings, store: Store, session: Session) -> StoredConversation:
+    """Return a stored session to work on; nothing is read or written before it is asked to.
+
+    One that ended stays ended.
+    """
+    options: ConversationOptions = {
+        "source": session.source,
+        "model": settings.model.name or session.model,
+        "agent": "cli",
+        "ahead_of_time": False,
+    }
+    return StoredConversation(dependencies(Assembly(settings), store, options), session)
+
+
+def _strategy(name: str) -> Strategy:
+    try:
+        return Strategy(name)
+    except ValueError:
+        allowed = " or ".join(repr(str(each)) for each in Strategy)
+        raise ConfigError(f"strategy is {name!r}; allowed: {allowed}") from None

@@ -9,23 +9,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Unpack, cast
 
-from holdfast.compaction import Policy
 from holdfast.config import Settings, home
-from holdfast.engines import Setup
 from holdfast.engines.contracted import Contracted
 from holdfast.engines.guest import Ending, Guest, Hung, Raised, Returned
 from holdfast.engines.guest_tools import call_offered
 from holdfast.engines.hosted import HostedEngine
 from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
-from holdfast.engines.truncating import Truncating, truncating_engine
+from holdfast.engines.truncating import Truncating
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
-from holdfast.system.system_clock import SystemClock
-from holdfast.wiring.compressor import Compressor, Knobs, counter_named
+from holdfast.wiring.assembly import Assembly, EngineOptions, Knobs
+from holdfast.wiring.compressor import Compressor
 from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
-    from holdfast.engines import ChatEngine, Engine
+    from holdfast.engines import Engine
     from holdfast.engines.contract import ContextEngine
     from holdfast.ports import WindowEngine
     from holdfast.tokens import Counter
@@ -39,7 +37,6 @@ __all__ = [
     "engine_trouble",
     "engines_for",
     "load_engine",
-    "truncating",
 ]
 
 BUILT_IN = (DEFAULT, "truncate")
@@ -86,7 +83,7 @@ def load_engine(
     name: str = DEFAULT,
     *,
     model: str = "",
-    context_length: int = 200_000,
+    context_length: int | None = None,
     **knobs: Unpack[EngineKnobs],
 ) -> ContextEngine:
     """Return an engine by its name, to be used through the contract.
@@ -96,7 +93,7 @@ def load_engine(
     Args:
         name: `compressor`, `truncate`, or the name of a plug-in.
         model: The conversation's model.
-        context_length: What the model accepts, in tokens.
+        context_length: What the model accepts, in tokens; by default as configured or known.
         knobs: Thresholds and budgets, and for the built-in engines summarizer, redactor, counter.
 
     Raises:
@@ -111,7 +108,8 @@ def load_engine(
         engine = source.make()
         for knob, value in tuned.items():
             setattr(engine, knob, value)
-        call_offered(engine, "update_model", model, context_length, details={})
+        window = Assembly().window(model, context_length)
+        call_offered(engine, "update_model", model, window, details={})
         return engine
 
     ending = Guest(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
@@ -217,25 +215,24 @@ def _unknown(name: str) -> ConfigError:
     return ConfigError(f"there is no engine {name!r}; {hint}")
 
 
-def _built_in(name: str, model: str, context_length: int, knobs: EngineKnobs) -> ContextEngine:
+def _built_in(
+    name: str, model: str, context_length: int | None, knobs: EngineKnobs
+) -> ContextEngine:
     check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
     if name == DEFAULT:
         return Contracted(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)
         )
-    return Truncating(name, lambda: truncating(context_length, model, knobs))
-
-
-def truncating(context_length: int, model: str, knobs: EngineKnobs) -> ChatEngine:
-    """Return the engine that truncates, with the usual parts in place; it has no summarizer."""
     parts = ("summarizer", "redactor", "counter")
     budgets = cast("Knobs", {key: value for key, value in knobs.items() if key not in parts})
-    setup = Setup(
-        clock=SystemClock(),
-        counter=counter_named(knobs.get("counter", "estimate"), model),
-        redactor=knobs.get("redactor") or Redactor(),
+    options = EngineOptions(
+        model=model,
+        context_length=context_length,
+        counter=knobs.get("counter", "estimate"),
+        redactor=knobs.get("redactor"),
+        knobs=budgets,
     )
-    return truncating_engine(Policy(context_length=context_length, **budgets), setup)
+    return Truncating(name, lambda: Assembly().truncating(options))
 
 
 def _shared(name: str, knobs: EngineKnobs) -> dict[str, object]:

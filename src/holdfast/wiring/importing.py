@@ -19,7 +19,7 @@ from holdfast.formats.catalog import IN_DATABASES, agent_of
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import weight_of
 from holdfast.transfer import Importer, Ledger, Origin, Stamp, Tally, story_of
-from holdfast.wiring.counting import counter_of
+from holdfast.wiring.assembly import counter_of
 from holdfast.wiring.stores import open_store
 
 if TYPE_CHECKING:

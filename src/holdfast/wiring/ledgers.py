@@ -18,7 +18,7 @@ from holdfast.caching import (
     support_of,
 )
 from holdfast.compaction import Folded, Pruned
-from holdfast.conversation.parts import Bill
+from holdfast.conversation.dependencies import Bill
 
 if TYPE_CHECKING:
     from holdfast.caching import Payoff, Support, Tally

@@ -18,7 +18,6 @@ from holdfast.agent import (
     Workplace,
     memory_tools,
 )
-from holdfast.wiring.hosted_sessions import HostedSession
 from holdfast.wiring.searching import search_in
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from holdfast.agent import Memory, Tool
     from holdfast.agent.toolbox import Arguments
-    from holdfast.conversation import LiveSession
+    from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel, Store
     from holdfast.wire.tool_specs import ToolSpec
 
@@ -59,7 +58,7 @@ class Kit:
 class EngineTool:
     """One of the tools that a plug-in engine offers, such as one that expands what it folded."""
 
-    def __init__(self, chat: HostedSession, spec: ToolSpec) -> None:
+    def __init__(self, chat: StoredConversation, spec: ToolSpec) -> None:
         """Answer calls of this tool from the engine of this conversation."""
         self.spec = spec
         self._chat = chat
@@ -74,10 +73,10 @@ class EngineTool:
         return self._chat.call_engine_tool(self.spec.name, arguments)
 
 
-def toolbox_for(chat: LiveSession, kit: Kit) -> Toolbox:
+def toolbox_for(chat: StoredConversation, kit: Kit) -> Toolbox:
     """Return the tools of a conversation; a sub-agent's are the same, but for `delegate`."""
 
-    def for_child(child: LiveSession) -> Toolbox:
+    def for_child(child: StoredConversation) -> Toolbox:
         return _box(_work(child, kit), kit)
 
     remembered = memory_tools(kit.memory) if kit.memory else ()
@@ -85,15 +84,13 @@ def toolbox_for(chat: LiveSession, kit: Kit) -> Toolbox:
     return _box([*tools, *_engine_tools(chat, tools)], kit)
 
 
-def _engine_tools(chat: LiveSession, others: list[Tool]) -> list[Tool]:
+def _engine_tools(chat: StoredConversation, others: list[Tool]) -> list[Tool]:
     """Return what a plug-in engine offers, but for names that are taken."""
-    if not isinstance(chat, HostedSession):
-        return []
     taken = [tool.spec.name for tool in others]
     return [EngineTool(chat, spec) for spec in chat.engine_tools(reserved=taken)]
 
 
-def _work(chat: LiveSession, kit: Kit) -> list[Tool]:
+def _work(chat: StoredConversation, kit: Kit) -> list[Tool]:
     place = Workplace(kit.directory)
     past = PastSessions(lambda: search_in(kit.store, current=chat.id))
     files = [ReadFile(place), ListFiles(place), SearchFiles(place)]

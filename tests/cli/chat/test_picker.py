@@ -18,12 +18,12 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     store = SqliteStore(tmp_path / "store.db")
     for title in ("Tides", "Tidy up"):
         chat = Conversation.open(store=store, title=title, active=False)
-        chat.system("Be brief.")
-        chat.user(title)
-        chat.assistant("Yes.")
+        chat.set_system("Be brief.")
+        chat.add_user(title)
+        chat.add_assistant("Yes.")
     chat.branch(title="Another way", keep_parent=True)
     chat.review(title="aside")
-    Conversation.open(store=store, active=False).system("Be brief.")
+    Conversation.open(store=store, active=False).set_system("Be brief.")
     yield store
     store.close()
 

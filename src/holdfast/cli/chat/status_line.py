@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import Line, Span, cells, clean, crop
-from holdfast.conversation.pulse import GIVEN_UP
+from holdfast.conversation.compactor import GIVEN_UP
 
 if TYPE_CHECKING:
     from holdfast.conversation.status import Status

@@ -63,7 +63,7 @@ def costs(chats: Chats, chat: Conversation) -> Iterator[tuple[str, str]]:
         expected, reported = tally.last.expected, tally.last.reported
         yield "last call", f"{reported.cache_read_tokens:,} from cache, {expected.read:,} expected"
         yield "prefix", str(expected.link)
-    for number, record in enumerate(chat.compactions, 1):
+    for number, record in enumerate(chat.compactions(), 1):
         if record.cost or record.cache_cost:
             after = record.report.get("break_even")
             pays = f"pays for itself after {after} requests" if after else "never pays for itself"

@@ -63,5 +63,6 @@ TEXTS = {
     "sessions": ("id", "source", "title", "model", "goal"),
     "compactions": ("trigger", "strategy", "focus", "summary"),
     "leases": ("holder",),
+    "caller_keys": ("name",),
 }
 """The columns that hold texts; bytes that are no text in them keep a row from being read."""

@@ -269,6 +269,7 @@ _LOOSE = {
     " OR session NOT IN (SELECT key FROM sessions)",
     "pins": "message NOT IN (SELECT id FROM messages) OR session NOT IN (SELECT key FROM sessions)",
     "leases": "session NOT IN (SELECT key FROM sessions)",
+    "caller_keys": "session NOT IN (SELECT key FROM sessions)",
 }
 
 

@@ -128,7 +128,7 @@ def _hide(connection: sqlite3.Connection, key: int) -> None:
         """,
         (key,),
     )
-    for table in ("compactions", "views", "pins", "leases"):
+    for table in ("compactions", "views", "pins", "leases", "caller_keys"):
         connection.execute(f"DELETE FROM {table} WHERE session = ?", (key,))
     connection.execute(
         "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{_NOTE}{key}", str(_BEGINNING))

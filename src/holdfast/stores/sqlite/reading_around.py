@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Copied", "copy_tables", "tolerant"]
 
-_NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "set_aside")
+_NUMBERED = (
+    "sessions",
+    "messages",
+    "views",
+    "compactions",
+    "leases",
+    "caller_keys",
+    "set_aside",
+)
 _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
 _NEAR = 2_000
 """Rows that are tried one by one after a damaged one; a page holds fewer."""

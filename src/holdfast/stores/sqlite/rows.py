@@ -13,8 +13,10 @@ from holdfast.session import (
     CompactionRecord,
     EndReason,
     Fork,
+    Head,
     Kind,
     Session,
+    SessionState,
     Span,
     Usage,
     View,
@@ -35,13 +37,16 @@ __all__ = [
     "compaction_from",
     "from_json",
     "key_of",
+    "keyed_session",
     "keys_of",
     "lineage_of",
     "live_key_of",
     "names_of",
+    "pins_of",
     "reading",
     "session_from",
     "session_of",
+    "state_of",
     "text_from",
     "to_json",
     "to_text",
@@ -60,17 +65,31 @@ ROLES: tuple[Role, ...] = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 """Roles by the number that stands for them."""
 KINDS: tuple[Kind, ...] = tuple(Kind)
 
-SELECT_SESSIONS = """
-    SELECT s.id, s.source, s.started, s.title, s.model, s.goal, p.id, s.fork, r.id, s.ended,
+_SESSION_COLUMNS = """
+    s.id, s.source, s.started, s.title, s.model, s.goal, p.id, s.fork, r.id, s.ended,
         s.end_reason, s.trashed, s.touched, s.size, s.generation, s.calls, s.input_tokens,
-        s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.cost, s.metadata
+        s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.cost, s.metadata,
+        k.name
+"""
+_FROM_SESSIONS = """
     FROM sessions AS s
     JOIN sessions AS r ON r.key = s.root
     LEFT JOIN sessions AS p ON p.key = s.parent
+    LEFT JOIN caller_keys AS k ON k.session = s.key
     WHERE s.purged IS NULL
 """
+SELECT_SESSIONS = f"SELECT {_SESSION_COLUMNS} {_FROM_SESSIONS}"
 """Sessions by their columns; a condition can be added with AND."""
 _SELECT_SESSION = f"{SELECT_SESSIONS} AND s.id = ?"
+_SELECT_KEYED = f"""
+    {SELECT_SESSIONS} AND s.trashed IS NULL
+        AND s.key = (SELECT session FROM caller_keys WHERE name = ?)
+"""
+_SELECT_STATE = f"""
+    SELECT {_SESSION_COLUMNS}, s.key, s.view, s.tip,
+        (SELECT count(*) FROM compactions AS c WHERE c.session = s.key)
+    {_FROM_SESSIONS} AND s.id = ?
+"""
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What a row may raise that is not as it was written."""
 
@@ -124,6 +143,7 @@ def _session(row: Row) -> Session:
         generation=row[14],
         usage=Usage(*row[15:21]),
         metadata=from_json(row[21]),
+        key=None if row[22] is None else text_from(row[22]),
     )
 
 
@@ -133,6 +153,31 @@ def session_of(connection: sqlite3.Connection, id_: str) -> Session:
     if row is None:
         raise unknown(id_)
     return session_from(row)
+
+
+def keyed_session(connection: sqlite3.Connection, key: str) -> Session | None:
+    """Return the session outside the trash that has a key."""
+    row = connection.execute(_SELECT_KEYED, (to_text(key),)).fetchone()
+    return None if row is None else session_from(row)
+
+
+def state_of(connection: sqlite3.Connection, id_: str) -> tuple[SessionState, int]:
+    """Return everything about a session but its messages, and the key of its row."""
+    row: Row | None = connection.execute(_SELECT_STATE, (to_text(id_),)).fetchone()
+    if row is None:
+        raise unknown(id_)
+    session = session_from(row)
+    key, view, tip, compactions = row[-4:]
+    head = Head(session.generation, view, session.size)
+    pins = pins_of(connection, key)
+    state = SessionState(session=session, head=head, tip=tip, pins=pins, compactions=compactions)
+    return state, key
+
+
+def pins_of(connection: sqlite3.Connection, key: int) -> frozenset[int]:
+    """Return the ids of the messages that are pinned in a session."""
+    rows = connection.execute("SELECT message FROM pins WHERE session = ?", (key,))
+    return frozenset(message for (message,) in rows)
 
 
 def lineage_of(connection: sqlite3.Connection, id_: str) -> tuple[Session, ...]:

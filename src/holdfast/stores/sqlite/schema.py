@@ -161,11 +161,24 @@ def _merge_ourselves(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _give_sessions_keys(connection: sqlite3.Connection) -> None:
+    """Let callers name conversations, in a table of its own: rows of sessions stay as they are."""
+    connection.execute(
+        """
+        CREATE TABLE caller_keys (
+            session INTEGER PRIMARY KEY REFERENCES sessions(key),
+            name TEXT NOT NULL UNIQUE
+        )
+        """
+    )
+
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     _create,
     _index_references,
     _let_words_wait,
     _merge_ourselves,
+    _give_sessions_keys,
 )
 """The steps in order; a step that was released never changes."""
 

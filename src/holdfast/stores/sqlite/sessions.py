@@ -14,6 +14,7 @@ from holdfast.stores.sqlite.rows import (
     keys_of,
     session_from,
     session_of,
+    text_from,
     to_json,
     to_text,
 )
@@ -30,8 +31,11 @@ __all__ = [
     "add_usage",
     "amend_session",
     "end_session",
+    "give_key",
     "insert_session",
+    "key_name",
     "list_sessions",
+    "take_key",
 ]
 
 NONE_USED = Usage()
@@ -101,7 +105,43 @@ def insert_session(
         if error.sqlite_errorname != "SQLITE_CONSTRAINT_UNIQUE":
             raise
         raise Conflict(f"there is a session {session.id} already; choose another id") from error
+    if session.key:
+        give_key(connection, key, session.key)
     return key
+
+
+def give_key(connection: sqlite3.Connection, key: int, name: str) -> None:
+    """Give a session the key by which its caller finds it; `Conflict` when another has it.
+
+    A session in the trash loses its key to whoever asks for it.
+    """
+    holder = connection.execute(
+        """
+        SELECT s.key, s.id, s.trashed FROM caller_keys AS k JOIN sessions AS s ON s.key = k.session
+        WHERE k.name = ?
+        """,
+        (to_text(name),),
+    ).fetchone()
+    if holder is not None and holder[0] != key:
+        if holder[2] is None:
+            raise Conflict(f"session {holder[1]} has the key {name!r} already")
+        take_key(connection, holder[0])
+    connection.execute(
+        "INSERT OR REPLACE INTO caller_keys (session, name) VALUES (?, ?)", (key, to_text(name))
+    )
+
+
+def take_key(connection: sqlite3.Connection, key: int) -> str | None:
+    """Take the caller's key from a session, and return it."""
+    name = key_name(connection, key)
+    connection.execute("DELETE FROM caller_keys WHERE session = ?", (key,))
+    return name
+
+
+def key_name(connection: sqlite3.Connection, key: int) -> str | None:
+    """Return the caller's key of a session."""
+    row = connection.execute("SELECT name FROM caller_keys WHERE session = ?", (key,)).fetchone()
+    return None if row is None else text_from(row[0])
 
 
 def list_sessions(connection: sqlite3.Connection, wanted: Listing) -> tuple[Session, ...]:
@@ -157,6 +197,10 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
         changed = {**from_json(stored), **amendment.metadata}
         kept = {name: value for name, value in changed.items() if value is not None}
         connection.execute("UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(kept), key))
+    if amendment.key:
+        give_key(connection, key, amendment.key)
+    elif amendment.key is not None:
+        take_key(connection, key)
     if amendment.usage is not None:
         add_usage(connection, key, amendment.usage)
     if amendment.parent is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
 from holdfast.session import Cause
 from holdfast.stores.sqlite.log import Batch, Place
 from holdfast.stores.sqlite.rows import key_of, keys_of, live_key_of
-from holdfast.stores.sqlite.sessions import insert_session
+from holdfast.stores.sqlite.sessions import insert_session, key_name, take_key
 from holdfast.stores.sqlite.views import (
     Places,
     check_generation,
@@ -48,7 +49,10 @@ def spawn_child(
     parent_key, root, generation, goal = keys_of(connection, parent, columns)
     if spawn.generation is not None:
         check_generation(parent, generation, spawn.generation)
-    key = insert_session(connection, spawn.child, (root, parent_key), goal)
+    child = spawn.child
+    if spawn.parent_end is not None and child.key in (None, key_name(connection, parent_key)):
+        child = replace(child, key=take_key(connection, parent_key))
+    key = insert_session(connection, child, (root, parent_key), goal)
     _show(connection, spawn, (key, batch), places)
     connection.execute(
         "INSERT INTO pins (session, message) SELECT ?, message FROM pins WHERE session = ?",

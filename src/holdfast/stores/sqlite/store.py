@@ -40,7 +40,9 @@ if TYPE_CHECKING:
         EndReason,
         Entry,
         Head,
+        Refreshed,
         Session,
+        SessionState,
         Spawn,
         Usage,
         View,
@@ -90,6 +92,21 @@ class SqliteStore:
         """Return a session."""
         with self._database.read() as connection:
             return rows.session_of(connection, id_)
+
+    def keyed(self, key: str) -> Session | None:
+        """Return the session outside the trash that the caller gave a key."""
+        with self._database.read() as connection:
+            return rows.keyed_session(connection, key)
+
+    def state(self, id_: str) -> SessionState:
+        """Return everything about a session but its messages."""
+        with self._database.read() as connection:
+            return rows.state_of(connection, id_)[0]
+
+    def refresh(self, id_: str, known: Head | None) -> Refreshed:
+        """Return the state of a session, and what its window shows that a reader does not have."""
+        with self._database.read() as connection:
+            return windows.refreshed_window(connection, id_, known)
 
     def sessions(self, wanted: Listing) -> tuple[Session, ...]:
         """Return the sessions that are wanted, the one touched last first."""
@@ -226,7 +243,7 @@ class SqliteStore:
     def pins(self, id_: str) -> frozenset[int]:
         """Return the ids of the pinned messages."""
         with self._database.read() as connection:
-            return windows.pins_of(connection, rows.key_of(connection, id_))
+            return rows.pins_of(connection, rows.key_of(connection, id_))
 
     def remember(self, name: str, value: str) -> None:
         """Keep a small value under a name."""

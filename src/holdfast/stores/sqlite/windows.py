@@ -7,9 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, UnknownSession
-from holdfast.session import Entry, Head, Window, likely_hashes, searchable, unpack
+from holdfast.session import Entry, Head, Refreshed, Window, likely_hashes, searchable, unpack
 from holdfast.stores.sqlite.blobs import fetcher, whole_from
-from holdfast.stores.sqlite.rows import KINDS, ROLES, MessageRow, keys_of, names_of, reading
+from holdfast.stores.sqlite.rows import (
+    KINDS,
+    ROLES,
+    MessageRow,
+    keys_of,
+    names_of,
+    pins_of,
+    reading,
+    state_of,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,7 +32,7 @@ __all__ = [
     "entries_between",
     "entry_of",
     "head_of",
-    "pins_of",
+    "refreshed_window",
     "said_near",
     "said_since",
     "stored_spans",
@@ -73,11 +82,37 @@ def window_through(
     columns = "key, generation, view, size"
     key, generation, current, size = keys_of(connection, id_, columns)
     shown = current if is_current else view
-    spans, upto = stored_spans(connection, key, shown)
-    names = names_of(connection, [key, *(span[0] for span in spans)])
-    rows = _rows(connection, key, spans, upto)
-    entries = _entries(connection, rows, names, pins_of(connection, key))
+    entries = _shown(connection, key, shown, pins_of(connection, key))
     return Window(Head(generation, current, size), entries)
+
+
+def refreshed_window(connection: sqlite3.Connection, id_: str, known: Head | None) -> Refreshed:
+    """Return the state of a session, and what its window shows beyond what a reader knows."""
+    state, key = state_of(connection, id_)
+    head = state.head
+    if (
+        known is None
+        or (known.generation, known.view) != (head.generation, head.view)
+        or known.size > head.size
+    ):
+        return Refreshed(state, _shown(connection, key, head.view, state.pins), is_whole=True)
+    fresh: tuple[Entry, ...] = ()
+    if known.size < head.size:
+        rows = connection.execute(_SAID, (key, known.size))
+        fresh = _entries(connection, rows, {key: id_}, state.pins)
+    return Refreshed(state, fresh, is_whole=False)
+
+
+def _shown(
+    connection: sqlite3.Connection, key: int, view: int | None, pins: frozenset[int]
+) -> tuple[Entry, ...]:
+    spans, upto = stored_spans(connection, key, view)
+    names = names_of(connection, [key, *(span[0] for span in spans)])
+    rows: list[MessageRow] = []
+    for span in spans:
+        rows += connection.execute(_SPAN, span).fetchall()
+    rows += connection.execute(_SAID, (key, upto)).fetchall()
+    return _entries(connection, rows, names, pins)
 
 
 def said_since(connection: sqlite3.Connection, id_: str, position: int) -> tuple[Entry, ...]:
@@ -153,12 +188,6 @@ def _whole(
         raise _unreadable(row[0], error) from error
 
 
-def pins_of(connection: sqlite3.Connection, key: int) -> frozenset[int]:
-    """Return the ids of the messages that are pinned in a session."""
-    rows = connection.execute("SELECT message FROM pins WHERE session = ?", (key,))
-    return frozenset(message for (message,) in rows)
-
-
 def stored_spans(
     connection: sqlite3.Connection, key: int, view: int | None
 ) -> tuple[list[list[int]], int]:
@@ -172,15 +201,6 @@ def stored_spans(
         raise UnknownSession(f"the session has no view {view}")
     with reading(f"view {view}"):
         return [[key, first, last] for key, first, last in json.loads(row[0])], row[1]
-
-
-def _rows(
-    connection: sqlite3.Connection, key: int, spans: Iterable[list[int]], upto: int
-) -> list[MessageRow]:
-    rows: list[MessageRow] = []
-    for span in spans:
-        rows += connection.execute(_SPAN, span).fetchall()
-    return rows + connection.execute(_SAID, (key, upto)).fetchall()
 
 
 def _rows_of(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageRow]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.message_list import plain_messages, read_messages
+from holdfast.wire.message_list import AUTO, plain_messages, read_messages
 from holdfast.wire.openai_parts import envelope_of
 from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript
-    from holdfast.wire.message_list import Given
 
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Content",
     "check_dialect",
+    "decode_messages",
     "reply_of",
-    "several",
     "spoken",
     "tool_answer",
     "with_recalled",
@@ -39,13 +38,17 @@ def check_dialect(name: str) -> str:
     return name
 
 
-def several(messages: Iterable[Given], dialect: str) -> Transcript:
-    """Return messages as a provider writes them; the dialect `auto` is told by them.
+def decode_messages(messages: object, dialect: str = "") -> Transcript:
+    """Return what a message, or a list of them, says that a provider's request could hold.
+
+    The messages tell their dialect where it is not named.
 
     Raises:
         DecodeError: when one cannot be read, or several dialects are mixed; it names the message.
     """
-    return read_messages(map(_sent, plain_messages(messages)), dialect).transcript
+    is_one = isinstance(messages, Mapping) or hasattr(messages, "model_dump")
+    given = plain_messages(cast("object", [messages] if is_one else messages))
+    return read_messages(map(_sent, given), dialect or AUTO).transcript
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.conversation import LiveSession
-from holdfast.conversation.parts import Switch
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.dependencies import Switch
 from holdfast.errors import ConfigError, DecodeError, StoreError
 from holdfast.ports import Amendment, Lease
-from holdfast.session import Change, Draft, Entry, Head, Session
+from holdfast.session import Change, Draft, Head, Refreshed, Session
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, user
 from holdfast.wiring import Compressor
@@ -26,11 +26,11 @@ class Crowded(SqliteStore):
 
     busy = False
 
-    def since(self, id_: str, position: int) -> tuple[Entry, ...]:
+    def refresh(self, id_: str, known: Head | None) -> Refreshed:
         if self.busy:
             self.busy = False
             self.append(id_, [Draft(message=user("from another process"), at=1)])
-        return super().since(id_, position)
+        return super().refresh(id_, known)
 
 
 class Full(SqliteStore):
@@ -49,23 +49,23 @@ class Full(SqliteStore):
         return super().amend(id_, amendment)
 
 
-def session_in(store: SqliteStore) -> LiveSession:
+def session_in(store: SqliteStore) -> StoredConversation:
     session = store.create(Session(id="20260101_000000_abcdef", source="api", started=1))
-    return LiveSession(parts_on(store), session)
+    return StoredConversation(parts_on(store), session)
 
 
-def contents(chat: LiveSession) -> list[object]:
-    return [message["content"] for message in chat.window()]
+def contents(chat: StoredConversation) -> list[object]:
+    return [message["content"] for message in chat.messages()]
 
 
 def test_what_is_said_between_two_reads_is_shown_once(tmp_path: Path) -> None:
     store = Crowded(tmp_path / "store.db")
     chat = session_in(store)
-    chat.user("one")
-    chat.window()
-    LiveSession(chat.parts.for_fork(), chat.session).user("two")
+    chat.add_user("one")
+    chat.messages()
+    StoredConversation(chat.live.deps.for_fork(), chat.session).add_user("two")
     store.busy = True
-    chat.window()
+    chat.messages()
     assert contents(chat) == ["one", "two", "from another process"]
     chat.rewind(1)
     assert contents(chat) == ["one", "two"]
@@ -75,9 +75,9 @@ def test_what_is_said_between_two_reads_is_shown_once(tmp_path: Path) -> None:
 def test_what_another_process_says_before_a_branch_is_in_the_branch(tmp_path: Path) -> None:
     store = Crowded(tmp_path / "store.db")
     chat = session_in(store)
-    chat.user("one")
-    chat.window()
-    LiveSession(chat.parts.for_fork(), chat.session).user("two")
+    chat.add_user("one")
+    chat.messages()
+    StoredConversation(chat.live.deps.for_fork(), chat.session).add_user("two")
     store.busy = True
     assert contents(chat.branch()) == ["one", "two", "from another process"]
     store.close()
@@ -85,34 +85,34 @@ def test_what_another_process_says_before_a_branch_is_in_the_branch(tmp_path: Pa
 
 def test_a_window_that_its_receiver_changes_is_not_the_next_one(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db")
-    chat.user([{"type": "text", "text": "look"}])
-    sent = chat.window()
+    chat.add_user([{"type": "text", "text": "look"}])
+    sent = chat.messages()
     sent[0]["content"][0]["cache_control"] = {"type": "ephemeral"}  # type: ignore[index]
     sent[0]["role"] = "nobody"
-    assert chat.window() == [{"role": "user", "content": [{"type": "text", "text": "look"}]}]
-    chat.parts.store.close()
+    assert chat.messages() == [{"role": "user", "content": [{"type": "text", "text": "look"}]}]
+    chat.store.close()
 
 
 def test_usage_is_compared_with_the_request_that_it_is_about(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
     talk(chat, range(10))
-    chat.window()
+    chat.messages()
     sent = chat.status().tokens
     assert chat.compress().outcome == "folded"
     left = chat.status().tokens
     usage = {"prompt_tokens": sent, "completion_tokens": 1}
     answer = {"choices": [{"message": {"role": "assistant", "content": "Yes."}}], "usage": usage}
-    chat.record(answer)
+    chat.add_response(answer)
     assert left <= chat.status().tokens < left + 20
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_a_failure_after_the_append_does_not_make_the_caller_say_it_again(tmp_path: Path) -> None:
     store = Full(tmp_path / "store.db")
     chat = session_in(store)
     store.is_full = True
-    chat.user("Set up the billing service")
-    chat.assistant("Done.")
+    chat.add_user("Set up the billing service")
+    chat.add_assistant("Done.")
     assert len(chat.log) == 2
     assert chat.status().warning == "there is no space left"
     store.close()
@@ -126,9 +126,9 @@ def test_a_pass_that_could_not_be_stored_is_not_taken_for_one_that_was(tmp_path:
         store.append(chat.id, [Draft(message=message, at=1) for message in said])
     store.is_full = True
     with pytest.raises(StoreError, match="no space left"):
-        chat.window()
+        chat.messages()
     store.is_full = False
-    assert len(chat.window()) < 60
+    assert len(chat.messages()) < 60
     assert chat.status().tokens < chat.status().threshold
     store.close()
 
@@ -143,110 +143,112 @@ def test_a_listener_may_ask_the_conversation_while_somebody_talks(tmp_path: Path
         seen.append(f"{chat.title} {switch.reason}")
 
     chat = begun(tmp_path / "store.db", automatic=False, strategy="rotation")
-    chat.parts = replace(chat.parts, listeners=(told,))
+    chat.live.deps = replace(chat.live.deps, listeners=(told,))
     chat.title = "Task"
     talk(chat, range(12))
     working = threading.Thread(target=chat.compress, daemon=True)
     working.start()
     assert started.wait(20)
-    chat.user("meanwhile")
+    chat.add_user("meanwhile")
     said.set()
     working.join(20)
     assert not working.is_alive()
     assert seen == ["Task compression"]
-    assert chat.window()[-1]["content"] == "meanwhile"
-    chat.parts.store.close()
+    assert chat.messages()[-1]["content"] == "meanwhile"
+    chat.store.close()
 
 
 def test_others_who_compact_are_named_and_waited_for(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", lease_seconds=0.5)
     for number in range(30):
         said = (user(f"{number} {LONG}"), assistant(f"{number} {LONG}"))
-        chat.parts.store.append(chat.id, [Draft(message=message, at=1) for message in said])
-    chat.parts.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
-    chat.window()
+        chat.store.append(chat.id, [Draft(message=message, at=1) for message in said])
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    chat.messages()
     assert "1:main:other:aa" in chat.status().warning
-    chat.parts.store.release(Lease(chat.id, "1:main:other:aa", 0))
-    chat.window()
+    chat.store.release(Lease(chat.id, "1:main:other:aa", 0))
+    chat.messages()
     assert chat.status().warning == ""
     assert chat.status().tokens < chat.status().threshold
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_others_who_compact_what_still_fits_are_nothing_to_warn_of(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", ahead_of_time=True)
-    chat.parts.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
     number = 0
     while chat.status().tokens < chat.status().threshold:
         talk(chat, [number])
         chat.wait()
         number += 1
     assert "another compaction" in chat.compress().reason
-    assert (chat.compactions, chat.status().troubles) == ((), ())
-    chat.parts.store.close()
+    assert (chat.compactions(), chat.status().troubles) == ((), ())
+    chat.store.close()
 
 
 def test_a_pass_that_others_overtook_is_nothing_to_warn_of_while_the_window_fits(
     tmp_path: Path,
 ) -> None:
     def rewinding(_: str) -> str:
-        LiveSession(chat.parts.for_fork(), chat.session).rewind(1)
+        StoredConversation(chat.live.deps.for_fork(), chat.session).rewind(1)
         return ""
 
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.parts = replace(chat.parts, engine=Compressor(context_length=6_000, summarizer=rewinding))
+    chat.live.deps = replace(
+        chat.live.deps, engine=Compressor(context_length=6_000, summarizer=rewinding)
+    )
     talk(chat, range(6))
     assert "changed by somebody else" in chat.compress().reason
-    assert (chat.compactions, chat.status().troubles) == ((), ())
-    chat.parts.store.close()
+    assert (chat.compactions(), chat.status().troubles) == ((), ())
+    chat.store.close()
 
 
 def test_a_wait_for_others_that_was_worth_it_leaves_nothing_to_warn_of(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", lease_seconds=5.0)
     for number in range(30):
         said = (user(f"{number} {LONG}"), assistant(f"{number} {LONG}"))
-        chat.parts.store.append(chat.id, [Draft(message=message, at=1) for message in said])
-    chat.parts.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
+        chat.store.append(chat.id, [Draft(message=message, at=1) for message in said])
+    chat.store.acquire(Lease(chat.id, "1:main:other:aa", 10**15), 0)
     other = another(chat)
 
     def compact() -> None:
         while not chat.status().troubles:
             time.sleep(0.01)
-        other.parts.store.release(Lease(chat.id, "1:main:other:aa", 0))
+        other.store.release(Lease(chat.id, "1:main:other:aa", 0))
         other.compress()
 
     working = threading.Thread(target=compact, daemon=True)
     working.start()
-    assert len(chat.window()) < 60
+    assert len(chat.messages()) < 60
     working.join(20)
-    assert [each.trigger for each in chat.compactions] == ["manual"]
+    assert [each.trigger for each in chat.compactions()] == ["manual"]
     assert chat.status().warning == ""
-    other.parts.store.close()
-    chat.parts.store.close()
+    other.store.close()
+    chat.store.close()
 
 
 def test_another_process_that_rotates_moves_our_listeners_too(tmp_path: Path) -> None:
     told: list[Switch] = []
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.parts = replace(chat.parts, listeners=(told.append,))
+    chat.live.deps = replace(chat.live.deps, listeners=(told.append,))
     talk(chat, range(12))
     first = chat.id
     other = another(chat, automatic=False, strategy="rotation")
     assert other.compress().outcome == "folded"
-    chat.user("still here")
+    chat.add_user("still here")
     assert told == [Switch(first, other.id, "compression")]
     assert chat.id == other.id
-    other.parts.store.close()
-    chat.parts.store.close()
+    other.store.close()
+    chat.store.close()
 
 
 @pytest.mark.parametrize("content", [None, 5, [1], ["words"]])
 def test_content_that_is_none_is_a_sentence(tmp_path: Path, content: object) -> None:
     chat = begun(tmp_path / "store.db")
     with pytest.raises(DecodeError, match="expected words or content parts"):
-        chat.user(content)  # type: ignore[arg-type]
-    assert chat.log == ()
-    chat.parts.store.close()
+        chat.add_user(content)  # type: ignore[arg-type]
+    assert not chat.log
+    chat.store.close()
 
 
 def test_a_dialect_that_does_not_exist_is_a_sentence(tmp_path: Path) -> None:
@@ -254,37 +256,37 @@ def test_a_dialect_that_does_not_exist_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'klingon'; allowed: openai, responses"):
         chat.body("klingon")
     with pytest.raises(ConfigError, match="'klingon'; allowed: openai, responses"):
-        chat.extend([], "klingon")
-    chat.parts.store.close()
+        chat.add([], "klingon")
+    chat.store.close()
 
 
 def test_one_long_message_does_not_stop_compaction_for_good(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db")
-    chat.user(LONG * 18)
+    chat.add_user(LONG * 18)
     for _ in range(4):
-        chat.assistant("I read it.")
-        chat.window()
-        chat.user("And?")
+        chat.add_assistant("I read it.")
+        chat.messages()
+        chat.add_user("And?")
     for number in range(120):
-        chat.user(f"question {number} " + "x y z " * 30)
-        chat.assistant(f"answer {number} " + "u v w " * 30)
-        chat.window()
+        chat.add_user(f"question {number} " + "x y z " * 30)
+        chat.add_assistant(f"answer {number} " + "u v w " * 30)
+        chat.messages()
     assert chat.status().tokens <= 6_000
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_a_pin_survives_every_rewriting_of_its_message(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.system("Be careful.")
-    chat.user("hello")
-    chat.assistant("hi")
-    kept = chat.user("The port is 5433, never 5432.")
+    chat.set_system("Be careful.")
+    chat.add_user("hello")
+    chat.add_assistant("hi")
+    kept = chat.add_user("The port is 5433, never 5432.")
     chat.pin(kept)
     for number in range(4):
         talk(chat, range(number * 8, number * 8 + 8))
         assert chat.compress().outcome == "folded"
         assert any("never 5432" in str(content) for content in contents(chat))
-        assert [entry.message.pinned for entry in chat.parts.store.window(chat.id).entries].count(
+        assert [entry.message.pinned for entry in chat.store.window(chat.id).entries].count(
             True
         ) <= 1
     chat.unpin(kept)
@@ -292,42 +294,42 @@ def test_a_pin_survives_every_rewriting_of_its_message(tmp_path: Path) -> None:
     chat.compress()
     talk(chat, range(48, 56))
     chat.compress()
-    shown = chat.parts.store.window(chat.id).transcript
+    shown = chat.store.window(chat.id).transcript
     assert not any("never 5432" in message.text for message in shown if not message.summary)
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_a_call_too_large_for_the_window_is_made_to_fit(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db")
-    chat.user("Write the file")
+    chat.add_user("Write the file")
     big = json.dumps({"path": "a.txt", "content": LONG * 40})
-    chat.record(assistant("", call("c1", "write_file", big)))
-    chat.tool("c1", "written")
-    chat.assistant("Done.")
-    chat.user("And now?")
-    chat.window()
-    assert chat.status().tokens <= chat.parts.engine.policy.limit_tokens
-    chat.parts.store.close()
+    chat.add_response(assistant("", call("c1", "write_file", big)))
+    chat.add_tool_result("c1", "written")
+    chat.add_assistant("Done.")
+    chat.add_user("And now?")
+    chat.messages()
+    assert chat.status().tokens <= chat.live.deps.engine.policy.limit_tokens
+    chat.store.close()
 
 
 def test_a_message_too_large_for_the_window_is_said_to_be(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db")
-    chat.user(LONG * 60)
-    assert len(chat.window()) == 1
+    chat.add_user(LONG * 60)
+    assert len(chat.messages()) == 1
     assert "smallest possible fit" in chat.status().warning
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_the_warning_on_the_way_to_the_threshold_goes_when_usage_falls(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.user("hello")
+    chat.add_user("hello")
     for prompt, warned in ((4_900, True), (4_950, True), (100, False)):
-        chat.window()
+        chat.messages()
         usage = {"prompt_tokens": prompt, "completion_tokens": 1}
         message = {"role": "assistant", "content": "Yes."}
-        chat.record({"choices": [{"message": message}], "usage": usage})
+        chat.add_response({"choices": [{"message": message}], "usage": usage})
         assert bool(chat.status().warning) is warned
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_what_is_said_while_a_summary_is_written_follows_it(tmp_path: Path) -> None:
@@ -339,27 +341,29 @@ def test_what_is_said_while_a_summary_is_written_follows_it(tmp_path: Path) -> N
         return ""
 
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.parts = replace(chat.parts, engine=Compressor(context_length=6_000, summarizer=slow))
+    chat.live.deps = replace(
+        chat.live.deps, engine=Compressor(context_length=6_000, summarizer=slow)
+    )
     talk(chat, range(12))
     before = len(chat.log)
     working = threading.Thread(target=chat.compress, daemon=True)
     working.start()
     assert asked.wait(20)
-    chat.user("typed meanwhile")
-    chat.assistant("answered meanwhile")
+    chat.add_user("typed meanwhile")
+    chat.add_assistant("answered meanwhile")
     assert len(chat.log) == before + 2
     answered.set()
     working.join(20)
     assert contents(chat)[-2:] == ["typed meanwhile", "answered meanwhile"]
-    assert len(chat.compactions) == 1
-    chat.parts.store.close()
+    assert len(chat.compactions()) == 1
+    chat.store.close()
 
 
 def test_a_refused_request_is_made_smaller_at_once(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.parts = replace(chat.parts, engine=Compressor(context_length=200_000))
+    chat.live.deps = replace(chat.live.deps, engine=Compressor(context_length=200_000))
     talk(chat, range(12))
     refused = chat.status().tokens
     report = chat.recover("input length exceeds maximum context length")
     assert report.tokens_after <= 0.9 * refused
-    chat.parts.store.close()
+    chat.store.close()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
-from holdfast.conversation.current import follow
-from holdfast.conversation.heading import heading_of, with_prompt
-from holdfast.conversation.holding import Taken, holding
-from holdfast.conversation.parts import Strategy, Switch
-from holdfast.errors import Conflict, HoldfastError, SessionEnded
+from holdfast.conversation.dependencies import Strategy
+from holdfast.conversation.effects import Summarize
+from holdfast.conversation.lease import Taken, hold_lease
+from holdfast.conversation.system_prompt import heading_of, with_prompt
+from holdfast.errors import Conflict, SessionEnded
+from holdfast.ports import Blocking
 from holdfast.session import (
     Cause,
     Change,
@@ -28,20 +28,22 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.conversation.parts import Listener, Parts
+    from holdfast.conversation.dependencies import Dependencies
+    from holdfast.conversation.effects import Steps
+    from holdfast.conversation.live import LiveSession
+    from holdfast.ports import WindowEngine
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["Order", "Pass", "commit", "compact", "pieces_of", "switched", "tell"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["CompactionTrigger", "Pass", "commit", "compaction_pass", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CompactionTrigger:
     """A compaction that is wanted, and why."""
 
-    trigger: str
+    name: str
+    """`manual`, `in_loop`, `preflight`, `hygiene`, `recovery`, `ahead_of_time`, `model_switch`."""
     request: Request = Request()  # noqa: RUF009 - a frozen value
 
 
@@ -74,47 +76,63 @@ class _Notes:
         return self._noted
 
 
-def compact(
-    parts: Parts,
+def compaction_pass(
+    deps: Dependencies,
     session: Session,
     window: Window,
-    order: Order,
+    trigger: CompactionTrigger,
     keep: Callable[[Change], Session],
-) -> Pass:
-    """Compact the window of a session as it was read, and store the result.
+) -> Steps[Pass]:
+    """Compact the window of a session: read before, then computed, then stored in one step.
 
     What was appended since then stays, after what the compaction made. If anybody else changed
     the window, or holds the session, nothing is written and the report says so.
 
     Args:
-        parts: Store, engine and the rest.
+        deps: Store, engine and the rest.
         session: The session.
         window: Its window as it was read.
-        order: What is wanted.
+        trigger: What is wanted, and why.
         keep: Stores the result, as `commit` does, and returns the session that goes on.
     """
-    with holding(parts, session.id) as lease:
+    engine = deps.engine
+    with hold_lease(deps, session.id) as lease:
         if isinstance(lease, Taken):
             holder = lease.lease.holder
             reason = f"another compaction of this session is running, by {holder}"
             return Pass(_abandoned(window.transcript, reason), session, holder)
         shown = with_prompt(window.transcript, heading_of(session).prompt)
-        parts.engine.host = replace(parts.engine.host, goal=session.goal, remembered=())
+        engine.host = replace(engine.host, goal=session.goal, remembered=())
         request = replace(
-            order.request,
+            trigger.request,
             stored=_results(window.entries),
-            before_folding=_Notes(parts.before_folding) if parts.before_folding else None,
-            recall=parts.options.recall,
+            before_folding=_Notes(deps.before_folding) if deps.before_folding else None,
+            recall=deps.options.recall,
         )
-        report = parts.engine.compact(shown, request)
+        report = yield from _engine_pass(engine, shown, request)
         if not isinstance(report.result, Folded | Pruned):
             return Pass(report, session)
-        change = _change(parts, window, report, order)
+        change = _change(deps, window, report, trigger)
         try:
             return Pass(report, keep(change))
         except (Conflict, SessionEnded) as error:
             given_up = _abandoned(window.transcript, str(error))
             return Pass(given_up, session, is_overtaken=True)
+
+
+def _engine_pass(
+    engine: WindowEngine, transcript: Transcript, request: Request
+) -> Steps[CompactionReport]:
+    flow = engine.compaction(transcript, request)
+    try:
+        want = next(flow)
+        while True:
+            if isinstance(want, Blocking):
+                want = flow.send((yield want))
+            else:
+                want = flow.send((yield Summarize(engine, want, request.is_manual)))
+    except StopIteration as ended:
+        return ended.value
 
 
 def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tuple[Piece, ...]:
@@ -139,44 +157,6 @@ def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tup
     )
 
 
-def switched(parts: Parts, spawn: Spawn) -> Session:
-    """Create the child, and let every pointer follow, all or nothing."""
-    child = spawn.child
-    switch = Switch(child.parent or "", child.id, child.fork or "")
-    told: list[int] = []
-
-    def before_commit() -> None:
-        try:
-            follow(switch)
-            for index, listener in enumerate(parts.listeners):
-                told.append(index)
-                listener(switch)
-        except HoldfastError:
-            raise
-        except Exception as error:
-            raise HoldfastError(
-                f"session {switch.old} stays the current one, since the switch to "
-                f"{switch.new} was refused: {type(error).__name__}: {error}"
-            ) from error
-
-    try:
-        return parts.store.spawn(spawn, before_commit)
-    except BaseException:
-        back = Switch(switch.new, switch.old, "rollback")
-        follow(back)
-        for index in reversed(told):
-            tell(parts.listeners[index], back)
-        raise
-
-
-def tell(listener: Listener, switch: Switch) -> None:
-    """Tell a listener of something that it cannot prevent any more."""
-    try:
-        listener(switch)
-    except Exception:  # noqa: BLE001 - a listener's failure must not undo what has happened
-        _log.warning("a listener did not follow to session %s", switch.new, exc_info=True)
-
-
 def _marks(message: Message) -> Iterator[object]:
     """Yield what a message is known by although a compaction has rewritten some of it."""
     yield from map(id, message.parts)
@@ -198,27 +178,29 @@ def _abandoned(transcript: Transcript, reason: str) -> CompactionReport:
     )
 
 
-def _change(parts: Parts, window: Window, report: CompactionReport, order: Order) -> Change:
-    at = parts.clock.moment()
+def _change(
+    deps: Dependencies, window: Window, report: CompactionReport, trigger: CompactionTrigger
+) -> Change:
+    at = deps.clock.moment()
     transcript = report.result.transcript
     pieces = tuple(
         replace(
             piece,
             message=replace(piece.message, pinned=False),
-            tokens=parts.engine.load((piece.message,)).tokens,
+            tokens=deps.engine.load((piece.message,)).tokens,
         )
         if isinstance(piece, Draft)
         else piece
         for piece in pieces_of(window.entries, transcript, at=at)
     )
     summary = next((message.summary.text for message in transcript if message.summary), "")
-    bill = parts.bill(report) if parts.bill else None
+    bill = deps.bill(report) if deps.bill else None
     paid = {"break_even": bill.break_even} if bill else {}
     record = CompactionRecord(
         at=at,
-        trigger=order.trigger,
-        strategy=parts.options.strategy,
-        focus=order.request.focus,
+        trigger=trigger.name,
+        strategy=deps.options.strategy,
+        focus=trigger.request.focus,
         summary=summary,
         report={**report.as_json(), **paid},
         duration_ms=round(report.duration_ms),
@@ -235,14 +217,15 @@ def _change(parts: Parts, window: Window, report: CompactionReport, order: Order
     )
 
 
-def commit(parts: Parts, session: Session, window: Window, change: Change) -> Session:
+def commit(live: LiveSession, session: Session, window: Window, change: Change) -> Session:
     """Store what a compaction made, and return the session in which the conversation goes on."""
-    if parts.options.strategy is Strategy.IN_PLACE:
-        parts.store.change(session.id, change)
+    deps = live.deps
+    if deps.options.strategy is Strategy.IN_PLACE:
+        deps.store.change(session.id, change)
         return session
-    taken = [each.title for each in parts.store.lineage(session.id)]
+    taken = [each.title for each in deps.store.lineage(session.id)]
     child = Session(
-        id=parts.unused_id(),
+        id=deps.unused_id(),
         source=session.source,
         started=change.at,
         title=next_title(session.title, taken),
@@ -252,11 +235,12 @@ def commit(parts: Parts, session: Session, window: Window, change: Change) -> Se
         fork=Fork.COMPRESSION,
         metadata=session.metadata,
     )
-    spawn = Spawn(
-        child=child,
-        shows=window.entries,
-        parent_end=EndReason.COMPRESSION,
-        generation=change.generation,
-        change=change,
+    return live.spawn(
+        Spawn(
+            child=child,
+            shows=window.entries,
+            parent_end=EndReason.COMPRESSION,
+            generation=change.generation,
+            change=change,
+        )
     )
-    return switched(parts, spawn)

@@ -1,43 +1,52 @@
 """Work beside the conversation: one at a time, and it never reaches the turn."""
 
-import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from holdfast.conversation.background import Background
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.conversation.effects import Background, Join, Sleep, Steps
+from holdfast.errors import StoreError
 from tests.conversation.talking import begun, talk
 
 
-def unheard(error: HoldfastError) -> None:
+def unheard(error: Exception) -> None:
     raise AssertionError(error)
 
 
+def nothing() -> Steps[None]:
+    yield Sleep(0)
+
+
 def test_one_job_runs_at_a_time() -> None:
-    work, gate = Background(unheard), threading.Event()
+    work, gate = Background(unheard), Future[None]()
+
+    def behind_the_gate() -> Steps[None]:
+        yield Join(gate)
+
     assert work.wait()
-    assert work.start(gate.wait)
-    assert not work.start(gate.wait)
+    assert work.start(behind_the_gate)
+    assert not work.start(behind_the_gate)
     assert not work.wait(0.01)
-    gate.set()
+    gate.set_result(None)
     assert work.wait()
     assert not work.is_running
-    assert work.start(lambda: None)
+    assert work.start(nothing)
     assert work.wait()
 
 
 @pytest.mark.parametrize("error", [StoreError("the disk is full"), ValueError("the disk is full")])
 def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
-    def fail() -> None:
+    def fail() -> Steps[None]:
+        yield Sleep(0)
         raise error
 
-    told: list[HoldfastError] = []
+    told: list[Exception] = []
     work = Background(told.append)
     work.start(fail)
     work.wait()
     assert ["the disk is full" in str(each) for each in told] == [True]
-    assert work.start(lambda: None)
+    assert work.start(nothing)
     work.wait()
     assert len(told) == 1
 
@@ -48,12 +57,12 @@ def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Pat
     for number in range(40):
         talk(chat, [number])
         text = f"Meanwhile {number}."
-        chat.user(text)
-        chat.assistant("Yes.")
+        chat.add_user(text)
+        chat.add_assistant("Yes.")
         said.append(text)
     assert chat.wait(30)
-    assert {each.trigger for each in chat.compactions} >= {"ahead_of_time"}
+    assert {each.trigger for each in chat.compactions()} >= {"ahead_of_time"}
     log = [entry.message.text for entry in chat.log]
     assert [text for text in log if text.startswith("Meanwhile")] == said
-    assert "Meanwhile 39." in str(chat.window())
-    chat.parts.store.close()
+    assert "Meanwhile 39." in str(chat.messages())
+    chat.store.close()

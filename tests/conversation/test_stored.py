@@ -5,25 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.conversation import LiveSession
+from holdfast.conversation import StoredConversation
 from holdfast.errors import ConfigError, SessionEnded, UnknownSession
 from holdfast.session import EndReason, Fork
 from tests.conversation.talking import another, begun, talk
 from tests.promises.conversations import session, turn
 
 
-def contents(chat: LiveSession) -> list[object]:
-    return [message["content"] for message in chat.window()]
+def contents(chat: StoredConversation) -> list[object]:
+    return [message["content"] for message in chat.messages()]
 
 
-def ends_with(chat: LiveSession, words: str) -> bool:
+def ends_with(chat: StoredConversation, words: str) -> bool:
     """Say whether a message ends so; a summary may stand in front of it."""
     return any(str(content).endswith(words) for content in contents(chat))
 
 
 def test_the_goal_is_shown_and_survives_everything(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", strategy="rotation", automatic=False)
-    chat.system("Be careful.")
+    chat.set_system("Be careful.")
     chat.goal = "ship the invoices"
     talk(chat, range(8))
     first = chat.id
@@ -35,13 +35,13 @@ def test_the_goal_is_shown_and_survives_everything(tmp_path: Path) -> None:
         assert each.goal == "ship the invoices"
         assert str(contents(each)[0]).endswith("ship the invoices")
     assert fresh.new(keep_goal=False).goal == ""
-    chat.parts.store.close()
+    chat.store.close()
 
 
-def test_a_pin_survives_a_compaction_word_for_word(chat: LiveSession) -> None:
+def test_a_pin_survives_a_compaction_word_for_word(chat: StoredConversation) -> None:
     talk(chat, range(4))
-    kept = chat.user("The port is 4242 and stays so.")
-    chat.assistant("Noted.")
+    kept = chat.add_user("The port is 4242 and stays so.")
+    chat.add_assistant("Noted.")
     talk(chat, range(4, 12))
     chat.pin(kept)
     assert chat.compress().outcome == "folded"
@@ -53,78 +53,80 @@ def test_a_pin_survives_a_compaction_word_for_word(chat: LiveSession) -> None:
 
 
 def test_a_pin_of_another_process_is_kept_too(
-    chat: LiveSession, beside: Callable[[], LiveSession]
+    chat: StoredConversation, beside: Callable[[], StoredConversation]
 ) -> None:
-    kept = chat.user("The port is 4242 and stays so.")
+    kept = chat.add_user("The port is 4242 and stays so.")
     talk(chat, range(10))
-    chat.window()
+    chat.messages()
     beside().pin(kept)
     assert chat.compress().outcome == "folded"
     assert ends_with(chat, "The port is 4242 and stays so.")
 
 
-def test_a_branch_goes_its_own_way(chat: LiveSession) -> None:
-    chat.user("one")
-    chat.assistant("two")
+def test_a_branch_goes_its_own_way(chat: StoredConversation) -> None:
+    chat.add_user("one")
+    chat.add_assistant("two")
     branch = chat.branch()
-    branch.user("three")
+    branch.add_user("three")
     assert contents(branch) == ["one", "two", "three"]
     assert contents(chat) == ["one", "two"]
     assert chat.session.end_reason is EndReason.BRANCHED
     with pytest.raises(SessionEnded):
-        chat.user("no")
+        chat.add_user("no")
 
 
-def test_a_branch_may_leave_its_parent_alive(chat: LiveSession) -> None:
-    at = chat.user("one")
-    chat.assistant("two")
+def test_a_branch_may_leave_its_parent_alive(chat: StoredConversation) -> None:
+    at = chat.add_user("one")
+    chat.add_assistant("two")
     branch = chat.branch(at, keep_parent=True, title="Aside")
     assert (branch.title, contents(branch)) == ("Aside", ["one"])
-    chat.user("three")
+    chat.add_user("three")
     assert contents(chat) == ["one", "two", "three"]
 
 
-def test_a_branch_at_a_folded_message_begins_as_the_conversation_did(chat: LiveSession) -> None:
-    chat.system("Be careful.")
+def test_a_branch_at_a_folded_message_begins_as_the_conversation_did(
+    chat: StoredConversation,
+) -> None:
+    chat.set_system("Be careful.")
     talk(chat, range(2))
     child = chat.branch()
-    at = child.user("Where it turns.")
+    at = child.add_user("Where it turns.")
     talk(child, range(2, 10))
     assert child.compress().outcome == "folded"
     assert "Where it turns." not in contents(child)
     again = child.branch(at)
     assert contents(again)[0] == "Be careful."
     assert contents(again)[-1] == "Where it turns."
-    assert len(again.window()) == 1 + 2 * len(turn(0)) + 1
+    assert len(again.messages()) == 1 + 2 * len(turn(0)) + 1
 
 
-def test_a_branch_at_what_was_never_said_is_refused(chat: LiveSession) -> None:
-    chat.user("one")
+def test_a_branch_at_what_was_never_said_is_refused(chat: StoredConversation) -> None:
+    chat.add_user("one")
     with pytest.raises(UnknownSession, match="message 999"):
         chat.branch(999)
 
 
-def test_a_sub_agent_gets_its_task_and_the_parent_lives_on(chat: LiveSession) -> None:
-    chat.user("one")
+def test_a_sub_agent_gets_its_task_and_the_parent_lives_on(chat: StoredConversation) -> None:
+    chat.add_user("one")
     child = chat.delegate("Count the files.")
     assert contents(child) == ["Count the files."]
     assert (child.session.source, child.session.fork) == ("subagent", Fork.DELEGATION)
-    chat.user("two")
+    chat.add_user("two")
     assert contents(chat) == ["one", "two"]
 
 
-def test_a_review_sees_a_copy(chat: LiveSession) -> None:
-    chat.user("one")
+def test_a_review_sees_a_copy(chat: StoredConversation) -> None:
+    chat.add_user("one")
     review = chat.review()
-    review.assistant("Looks good.")
+    review.add_assistant("Looks good.")
     assert contents(review) == ["one", "Looks good."]
     assert contents(chat) == ["one"]
 
 
-def test_a_rewind_takes_turns_out_and_undo_brings_them_back(chat: LiveSession) -> None:
+def test_a_rewind_takes_turns_out_and_undo_brings_them_back(chat: StoredConversation) -> None:
     for text in ("one", "two", "three"):
-        chat.user(text)
-        chat.assistant(text.upper())
+        chat.add_user(text)
+        chat.add_assistant(text.upper())
     removed = chat.rewind(2)
     assert [message.text for message in removed] == ["two", "TWO", "three", "THREE"]
     assert contents(chat) == ["one", "ONE"]
@@ -136,39 +138,39 @@ def test_a_rewind_takes_turns_out_and_undo_brings_them_back(chat: LiveSession) -
 
 
 def test_a_system_prompt_is_replaced_and_the_same_again_changes_nothing(
-    chat: LiveSession,
+    chat: StoredConversation,
 ) -> None:
-    chat.system("Be careful.")
-    chat.user("one")
-    chat.system("Be quick.")
+    chat.set_system("Be careful.")
+    chat.add_user("one")
+    chat.set_system("Be quick.")
     generation = chat.session.generation
-    chat.system("Be quick.")
+    chat.set_system("Be quick.")
     assert contents(chat) == ["Be quick.", "one"]
     assert chat.session.generation == generation
     assert not chat.undo()
 
 
-def test_the_prompt_is_known_again_after_a_compaction(chat: LiveSession) -> None:
-    chat.system("Be careful.")
+def test_the_prompt_is_known_again_after_a_compaction(chat: StoredConversation) -> None:
+    chat.set_system("Be careful.")
     talk(chat, range(10))
     assert chat.compress().outcome == "folded"
-    before = chat.window()
-    chat.system("Be careful.")
-    assert chat.window() == before
+    before = chat.messages()
+    chat.set_system("Be careful.")
+    assert chat.messages() == before
 
 
-def test_a_title_comes_from_the_first_exchange_unless_it_is_given(chat: LiveSession) -> None:
-    chat.user("Rename the class Ledger to Journal")
-    chat.assistant("Done.")
+def test_a_title_comes_from_the_first_exchange_unless_it_is_given(chat: StoredConversation) -> None:
+    chat.add_user("Rename the class Ledger to Journal")
+    chat.add_assistant("Done.")
     assert chat.title == "Rename the class Ledger to Journal"
     chat.title = "Ledgers"
-    chat.user("And the tests?")
-    chat.assistant("Too.")
+    chat.add_user("And the tests?")
+    chat.add_assistant("Too.")
     assert chat.title == "Ledgers"
     assert chat.branch().title == "Ledgers #2"
 
 
-def test_status_tells_the_figures(chat: LiveSession) -> None:
+def test_status_tells_the_figures(chat: StoredConversation) -> None:
     talk(chat, range(8))
     before = chat.status()
     assert before.messages == before.stored == 8 * len(turn(0))
@@ -188,37 +190,37 @@ def test_status_tells_the_figures(chat: LiveSession) -> None:
 def test_a_switch_to_a_smaller_window_compacts_first(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", window=100_000)
     for message in session(30)[:-1]:
-        chat.record(message)
+        chat.add_response(message)
     report = chat.switch_model("small", 6_000)
     assert report is not None
     assert report.outcome == "folded"
     assert chat.status().tokens <= chat.status().threshold
     assert (chat.session.model, chat.status().context_length) == ("small", 6_000)
-    assert [each.trigger for each in chat.compactions] == ["model_switch"]
+    assert [each.trigger for each in chat.compactions()] == ["model_switch"]
     assert chat.branch().status().context_length == 6_000
-    chat.parts.store.close()
+    chat.store.close()
 
 
 def test_a_switch_that_cannot_fit_leaves_the_old_model(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", window=100_000)
-    chat.user("word " * 8_000)
+    chat.add_user("word " * 8_000)
     with pytest.raises(ConfigError, match="does not fit small"):
         chat.switch_model("small", 2_000)
     assert chat.status().context_length == 100_000
-    chat.parts.store.close()
+    chat.store.close()
 
 
-def test_a_diff_that_does_not_exist_is_a_sentence(chat: LiveSession) -> None:
+def test_a_diff_that_does_not_exist_is_a_sentence(chat: StoredConversation) -> None:
     with pytest.raises(UnknownSession, match="no such compaction; it has had 0"):
         chat.diff()
 
 
-def test_an_ended_session_takes_no_more(chat: LiveSession) -> None:
-    chat.user("one")
+def test_an_ended_session_takes_no_more(chat: StoredConversation) -> None:
+    chat.add_user("one")
     chat.end()
     assert chat.session.end_reason is EndReason.CLOSED
     with pytest.raises(SessionEnded):
-        chat.user("two")
+        chat.add_user("two")
 
 
 def test_rotations_of_another_process_are_followed(tmp_path: Path) -> None:
@@ -228,8 +230,8 @@ def test_rotations_of_another_process_are_followed(tmp_path: Path) -> None:
     for number in range(2):
         assert other.compress().outcome == "folded"
         talk(other, range(10 + number * 8, 18 + number * 8))
-    chat.user("still here")
+    chat.add_user("still here")
     assert chat.id == other.id
     assert contents(chat)[-1] == "still here"
     for each in (chat, other):
-        each.parts.store.close()
+        each.store.close()

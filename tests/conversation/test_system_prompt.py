@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT
-from holdfast.conversation.heading import bare_prompt, with_prompt
+from holdfast.conversation.system_prompt import bare_prompt, with_prompt
 from holdfast.testing.builders import system, user
 from tests.conversation.talking import another, begun, talk
 
@@ -28,23 +28,23 @@ def test_a_prompt_takes_the_place_of_another_or_comes_first() -> None:
 
 def test_another_prompt_is_shown_and_survives_a_compaction_and_its_undo(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
-    chat.system("Old prompt.")
+    chat.set_system("Old prompt.")
     talk(chat, range(12))
-    chat.system("New prompt.")
-    assert chat.window()[0]["content"] == "New prompt."
-    before = chat.window()
+    chat.set_system("New prompt.")
+    assert chat.messages()[0]["content"] == "New prompt."
+    before = chat.messages()
     assert chat.compress().outcome == "folded"
-    assert str(chat.window()[0]["content"]).startswith("New prompt.\n\n[")
-    chat.system("Newest prompt.")
+    assert str(chat.messages()[0]["content"]).startswith("New prompt.\n\n[")
+    chat.set_system("Newest prompt.")
     assert chat.undo()
-    assert chat.window() == [{"role": "system", "content": "Newest prompt."}, *before[1:]]
+    assert chat.messages() == [{"role": "system", "content": "Newest prompt."}, *before[1:]]
     assert chat.status().undone
-    chat.system("Newest prompt.")
-    assert len(chat.parts.store.views(chat.id)) == 1
+    chat.set_system("Newest prompt.")
+    assert len(chat.store.views(chat.id)) == 1
     other = another(chat)
-    assert other.window()[0]["content"] == "Newest prompt."
-    other.parts.store.close()
-    chat.parts.store.close()
+    assert other.messages()[0]["content"] == "Newest prompt."
+    other.store.close()
+    chat.store.close()
 
 
 @pytest.mark.parametrize("notes", [(LEFT_OUT,), (SYSTEM_NOTE, LEFT_OUT), (LEFT_OUT, SYSTEM_NOTE)])

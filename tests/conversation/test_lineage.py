@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.conversation.turning import before_turns, up_to
+from holdfast.conversation.lineage import before_turns, up_to
 from holdfast.errors import UnknownSession
 from holdfast.session import Entry, Head, Kind, Window
 from holdfast.transcript import Message, Role, Summary, Text, ToolCall, ToolResult

@@ -10,58 +10,59 @@ from functools import partial
 
 import pytest
 
-from holdfast.conversation import LiveSession
-from holdfast.conversation.compacting import Order, commit, compact
-from holdfast.conversation.holding import Free, Taken, holding
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.effects import wait
+from holdfast.conversation.lease import Free, Taken, hold_lease
+from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock
 from tests.conversation.talking import talk
 
 
-def test_a_second_compaction_is_told_who_runs_the_first(chat: LiveSession) -> None:
+def test_a_second_compaction_is_told_who_runs_the_first(chat: StoredConversation) -> None:
     talk(chat, range(8))
-    before = chat.window()
-    store, now = chat.parts.store, chat.parts.clock.moment()
+    before = chat.messages()
+    store, now = chat.store, chat.live.deps.clock.moment()
     theirs = Lease(chat.id, "77:main:agent:abc", now + 60_000)
     assert store.acquire(theirs, now) == theirs
     report = chat.compress()
     assert report.outcome == "abandoned"
     assert "77:main:agent:abc" in report.reason
-    assert chat.window() == before
+    assert chat.messages() == before
     store.release(theirs)
     assert chat.compress().outcome == "folded"
 
 
-def test_the_lease_of_a_crashed_holder_runs_out(chat: LiveSession) -> None:
+def test_the_lease_of_a_crashed_holder_runs_out(chat: StoredConversation) -> None:
     talk(chat, range(8))
-    clock = chat.parts.clock
+    clock = chat.live.deps.clock
     assert isinstance(clock, FixedClock)
     theirs = Lease(chat.id, "77:main:agent:abc", clock.moment() + 60_000)
-    chat.parts.store.acquire(theirs, clock.moment())
+    chat.store.acquire(theirs, clock.moment())
     clock.advance(61)
     assert chat.compress().outcome == "folded"
 
 
-def test_the_holder_is_named_and_the_lease_is_given_back(chat: LiveSession) -> None:
-    store, now = chat.parts.store, chat.parts.clock.moment()
+def test_the_holder_is_named_and_the_lease_is_given_back(chat: StoredConversation) -> None:
+    store, now = chat.store, chat.live.deps.clock.moment()
     probe = Lease(chat.id, "probe", now + 1)
-    with holding(chat.parts, chat.id) as lease:
+    with hold_lease(chat.live.deps, chat.id) as lease:
         assert isinstance(lease, Free)
         pid, thread, agent, nonce = store.acquire(probe, now).holder.split(":")
         assert (thread, agent) == (threading.current_thread().name, "holdfast")
         assert pid.isdigit()
         assert len(nonce) == 6
-        with holding(chat.parts, chat.id) as second:
+        with hold_lease(chat.live.deps, chat.id) as second:
             assert isinstance(second, Taken)
     assert store.acquire(probe, now).holder == "probe"
 
 
-def test_a_long_pass_renews_its_lease(chat: LiveSession) -> None:
-    clock = chat.parts.clock
+def test_a_long_pass_renews_its_lease(chat: StoredConversation) -> None:
+    clock = chat.live.deps.clock
     assert isinstance(clock, FixedClock)
-    parts = replace(chat.parts, options=replace(chat.parts.options, lease_seconds=0.06))
+    parts = replace(chat.live.deps, options=replace(chat.live.deps.options, lease_seconds=0.06))
     probe = Lease(chat.id, "probe", 0)
-    with holding(parts, chat.id):
+    with hold_lease(parts, chat.id):
         first = parts.store.acquire(probe, 0).expires
         clock.advance(5)
         renewed = threading.Event()
@@ -74,24 +75,28 @@ def test_a_long_pass_renews_its_lease(chat: LiveSession) -> None:
 
 
 def test_a_broken_lock_warns_once_and_nothing_is_lost(
-    chat: LiveSession, beside: Callable[[], LiveSession], caplog: pytest.LogCaptureFixture
+    chat: StoredConversation,
+    beside: Callable[[], StoredConversation],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     talk(chat, range(8))
-    with closing(sqlite3.connect(chat.parts.store.name, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(chat.store.name, isolation_level=None)) as connection:
         connection.execute("DROP TABLE leases")
     caplog.set_level(logging.WARNING)
     snapshot = beside()
-    window = snapshot.parts.store.window(chat.id)
+    window = snapshot.store.window(chat.id)
     assert chat.compress().outcome == "folded"
     talk(chat, range(8, 16))
     assert chat.compress().outcome == "folded"
     assert caplog.text.count("does not work") == 1
-    late = compact(
-        snapshot.parts,
-        snapshot.session,
-        window,
-        Order("manual"),
-        partial(commit, snapshot.parts, snapshot.session, window),
+    late = wait(
+        compaction_pass(
+            snapshot.live.deps,
+            snapshot.session,
+            window,
+            CompactionTrigger("manual"),
+            partial(commit, snapshot.live, snapshot.session, window),
+        )
     )
     assert late.report.outcome in ("abandoned", "unchanged")
     assert len(chat.log) == 16 * 6

@@ -1,12 +1,15 @@
 """What callers hand in: words, provider parts, and the real objects of the SDKs."""
 
+from collections.abc import Callable
+from typing import cast
+
 import pytest
 from anthropic.types import Message as AnthropicMessage
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from holdfast.conversation import LiveSession
-from holdfast.conversation.incoming import reply_of, spoken, tool_answer
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.decode_input import reply_of, spoken, tool_answer
 from holdfast.errors import DecodeError
 from holdfast.session import Usage
 from holdfast.testing.builders import tool, user
@@ -92,20 +95,20 @@ RESPONSE = Response.model_validate(
 )
 
 
-def test_a_chat_completion_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("List the files.")
-    reply = chat.record(CHAT)
+def test_a_chat_completion_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("List the files.")
+    reply = chat.add_response(CHAT)
     assert [call.name for call in reply.messages[0].calls] == ["bash"]
     assert chat.usage == Usage(1, 40, 7, 60)
-    chat.tool("c1", "a.py")
-    assert [message["role"] for message in chat.window()] == ["user", "assistant", "tool"]
+    chat.add_tool_result("c1", "a.py")
+    assert [message["role"] for message in chat.messages()] == ["user", "assistant", "tool"]
 
 
-def test_a_claude_message_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("List the files.")
-    chat.record(CLAUDE)
+def test_a_claude_message_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("List the files.")
+    chat.add_response(CLAUDE)
     assert chat.usage == Usage(1, 40, 7, 50, 10)
-    chat.tool("t1", "a.py")
+    chat.add_tool_result("t1", "a.py")
     body = chat.body("anthropic").messages
     assert body[1]["content"] == [
         {"type": "text", "text": "Looking."},
@@ -113,11 +116,11 @@ def test_a_claude_message_is_recorded_with_its_usage(chat: LiveSession) -> None:
     ]
 
 
-def test_a_response_is_recorded_with_its_usage(chat: LiveSession) -> None:
-    chat.user("Do it.")
-    chat.record(RESPONSE)
+def test_a_response_is_recorded_with_its_usage(chat: StoredConversation) -> None:
+    chat.add_user("Do it.")
+    chat.add_response(RESPONSE)
     assert chat.usage == Usage(1, 40, 7, 60)
-    assert chat.window()[-1]["content"] == [{"type": "text", "text": "Done."}]
+    assert chat.messages()[-1]["content"] == [{"type": "text", "text": "Done."}]
 
 
 def test_words_messages_and_dictionaries_are_answers_too() -> None:
@@ -128,10 +131,12 @@ def test_words_messages_and_dictionaries_are_answers_too() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, 5, ["Done."], {"answer": "Done."}, {}])
-def test_anything_else_is_refused_and_nothing_is_written(chat: LiveSession, answer: object) -> None:
+def test_anything_else_is_refused_and_nothing_is_written(
+    chat: StoredConversation, answer: object
+) -> None:
     with pytest.raises(DecodeError):
-        chat.record(answer)
-    assert chat.log == ()
+        chat.add_response(answer)
+    assert not chat.log
 
 
 def test_parts_of_either_provider_are_understood() -> None:
@@ -173,31 +178,37 @@ ANTHROPIC: list[dict[str, object]] = [
 ]
 
 
-def test_a_list_is_read_in_the_dialect_it_is_written_in(chat: LiveSession) -> None:
-    chat.extend(ANTHROPIC)
+def test_a_list_is_read_in_the_dialect_it_is_written_in(chat: StoredConversation) -> None:
+    chat.add(ANTHROPIC)
     assert chat.body("anthropic").messages == ANTHROPIC
-    assert [message["role"] for message in chat.window()] == ["user", "assistant", "tool"]
+    assert [message["role"] for message in chat.messages()] == ["user", "assistant", "tool"]
 
 
-def test_a_dialect_may_be_named_in_two_ways(chat: LiveSession) -> None:
+def test_a_dialect_may_be_named_also_as_extend_named_it(chat: StoredConversation) -> None:
     plain: list[dict[str, object]] = [{"role": "user", "content": "hi", "made_up": 1}]
-    chat.extend(plain, "anthropic")
-    chat.extend(plain, dialect="anthropic")
-    chat.extend(plain, format="anthropic")
-    assert [entry.message.extras for entry in chat.log] == [{"anthropic": {"made_up": 1}}] * 3
+    chat.add(plain, "anthropic")
+    chat.add(plain, format="anthropic")
+    with pytest.warns(DeprecationWarning, match="extend is now add"):
+        extend = cast("Callable[..., object]", getattr(chat, "extend"))  # noqa: B009
+    extend(plain, "anthropic")
+    extend(plain, dialect="anthropic")
+    extend(plain, format="anthropic")
+    assert [entry.message.extras for entry in chat.log] == [{"anthropic": {"made_up": 1}}] * 5
 
 
-def test_a_mixed_list_is_refused_and_nothing_is_written(chat: LiveSession) -> None:
+def test_a_mixed_list_is_refused_and_nothing_is_written(chat: StoredConversation) -> None:
     answer: dict[str, object] = {"role": "tool", "tool_call_id": "t1", "content": "a.py"}
     with pytest.raises(DecodeError, match=r"messages\[2\]: it has a `tool_call_id`"):
-        chat.extend([*ANTHROPIC[:2], answer])
-    assert chat.log == ()
+        chat.add([*ANTHROPIC[:2], answer])
+    assert not chat.log
 
 
-def test_items_contents_and_parts_of_every_provider_are_understood(chat: LiveSession) -> None:
-    chat.extend([{"role": "user", "parts": [{"text": "hi"}]}])
-    chat.extend([{"type": "message", "role": "assistant", "content": "ho"}])
-    chat.user([{"type": "input_text", "text": "see"}])
+def test_items_contents_and_parts_of_providers_are_understood(
+    chat: StoredConversation,
+) -> None:
+    chat.add([{"role": "user", "parts": [{"text": "hi"}]}])
+    chat.add([{"type": "message", "role": "assistant", "content": "ho"}])
+    chat.add_user([{"type": "input_text", "text": "see"}])
     assert [(entry.message.role, entry.message.text) for entry in chat.log] == [
         (Role.USER, "hi"),
         (Role.ASSISTANT, "ho"),
@@ -205,26 +216,32 @@ def test_items_contents_and_parts_of_every_provider_are_understood(chat: LiveSes
     ]
 
 
-def test_an_envelope_around_an_image_never_reaches_a_provider(chat: LiveSession) -> None:
+def test_an_envelope_around_an_image_never_reaches_a_provider(chat: StoredConversation) -> None:
     parts = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
     envelope = {"_multimodal": True, "content": parts, "text_summary": "a window"}
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    chat.extend(
+    chat.add(
         [
             {"role": "user", "content": "Look."},
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c", "content": envelope},
         ]
     )
-    assert chat.window()[-1]["content"] == parts
+    assert chat.messages()[-1]["content"] == parts
     answer = tool_answer("c", envelope)  # type: ignore[arg-type]
     assert isinstance(answer.results[0].content[0], Media)
 
 
-def test_what_sdks_return_may_be_added_as_it_is(chat: LiveSession) -> None:
-    chat.extend([{"role": "user", "content": "List the files."}, CLAUDE])
-    chat.tool("t1", "a.py")
-    chat.assistant(CLAUDE.content[:1])  # type: ignore[arg-type]
+def test_one_message_is_as_good_as_a_list_of_one(chat: StoredConversation) -> None:
+    chat.add(ANTHROPIC[0])
+    chat.add(CLAUDE)
+    assert [entry.message.text for entry in chat.log] == ["List the files.", "Looking."]
+
+
+def test_what_sdks_return_may_be_added_as_it_is(chat: StoredConversation) -> None:
+    chat.add([{"role": "user", "content": "List the files."}, CLAUDE])
+    chat.add_tool_result("t1", "a.py")
+    chat.add_assistant(CLAUDE.content[:1])  # type: ignore[arg-type]
     body = chat.body("anthropic").messages
     assert body[1]["content"] == [
         {"type": "text", "text": "Looking."},
@@ -233,19 +250,29 @@ def test_what_sdks_return_may_be_added_as_it_is(chat: LiveSession) -> None:
     assert body[3] == {"role": "assistant", "content": [{"type": "text", "text": "Looking."}]}
 
 
-@pytest.mark.parametrize("wrong", ["hello", {"role": "user", "content": "hi"}, 5])
-def test_what_is_no_list_is_not_added(chat: LiveSession, wrong: object) -> None:
-    with pytest.raises(DecodeError, match="expected a list of messages, found "):
-        chat.extend(wrong)  # type: ignore[arg-type]
-    assert chat.log == ()
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("hello", "expected a list of messages, found text; a message is an object such as"),
+        (5, "expected a list of messages, found a number"),
+        ({"messages": []}, r"this is a request; hand in its messages, request\['messages'\]"),
+        (CHAT, r"a provider's whole answer; append its message, answer.choices\[0\].message"),
+    ],
+)
+def test_what_is_no_message_is_not_added(
+    chat: StoredConversation, wrong: object, said: str
+) -> None:
+    with pytest.raises(DecodeError, match=said):
+        chat.add(wrong)
+    assert not chat.log
 
 
-def test_a_result_that_is_an_object_is_refused_with_a_way_out(chat: LiveSession) -> None:
+def test_a_result_that_is_an_object_is_refused_with_a_way_out(chat: StoredConversation) -> None:
     with pytest.raises(DecodeError, match=r"found \{'ok': True\}; write it as text"):
-        chat.tool("c1", {"ok": True})  # type: ignore[arg-type]
-    assert chat.log == ()
+        chat.add_tool_result("c1", {"ok": True})  # type: ignore[arg-type]
+    assert not chat.log
 
 
-def test_a_compaction_without_a_focus_may_say_so(chat: LiveSession) -> None:
-    chat.user("hi")
+def test_a_compaction_without_a_focus_may_say_so(chat: StoredConversation) -> None:
+    chat.add_user("hi")
     assert chat.compress(focus=None).outcome == chat.compress().outcome == "unchanged"

@@ -1,4 +1,4 @@
-"""What a live session is put together from; fixed for its life."""
+"""What a conversation is put together from, and how it behaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Clock, Store, WindowEngine
     from holdfast.transcript import Transcript
 
-__all__ = ["Bill", "Listener", "Options", "Parts", "Strategy", "Switch"]
+__all__ = ["Bill", "Dependencies", "Listener", "SessionOptions", "Strategy", "Switch"]
 
 TOOL_LIMIT = 10_000
 """Tokens that a tool's output may take in the window, unless its name has another limit."""
@@ -46,8 +46,8 @@ Listener: TypeAlias = Callable[[Switch], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a live session behaves."""
+class SessionOptions:
+    """How a conversation behaves."""
 
     source: str = "api"
     model: str = ""
@@ -63,6 +63,9 @@ class Options:
     tool_limits: Mapping[str, int] = field(default_factory=dict[str, int])
     """Tokens that a tool's output may take in the window, by the tool's name; `*` for the rest."""
     lease_seconds: float = 60.0
+    active: bool = False
+    """Whether this is the current session of the process: for its context, its child processes
+    and its logs. A server that holds many conversations leaves that alone."""
     recall: tuple[str, ...] = ()
     """Names of the tools by which the model can find again what is folded."""
 
@@ -79,8 +82,8 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What a live session works with."""
+class Dependencies:
+    """What a conversation works with."""
 
     store: Store
     engine: WindowEngine
@@ -91,16 +94,16 @@ class Parts:
     """Returns a random number of at least 24 bits, for ids and leases."""
     redact: Callable[[str], str]
     owns_store: bool = False
-    """Whether closing the session closes the store."""
-    options: Options = field(default_factory=Options)
+    """Whether closing the conversation closes the store."""
+    options: SessionOptions = field(default_factory=SessionOptions)
     listeners: tuple[Listener, ...] = ()
     before_folding: Callable[[Transcript], str] | None = None
     """Sees what is about to be folded; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None] | None = None
     """Prices a compaction, where prices are known. It must not raise."""
 
-    def for_fork(self) -> Parts:
-        """Return the same parts with an engine of their own; the store stays the first one's."""
+    def for_fork(self) -> Dependencies:
+        """Return the same with an engine of their own; the store stays the first one's."""
         engine = self.another_engine()
         window = self.engine.policy.context_length
         if engine.policy.context_length != window:

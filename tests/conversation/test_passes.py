@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from holdfast.conversation.compacting import pieces_of
+from holdfast.conversation.passes import pieces_of
 from holdfast.session import Draft, Entry, Kind
 from holdfast.testing.builders import assistant, call, system, tool, user
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, ToolResult

@@ -15,8 +15,8 @@ from holdfast.compaction import (
     Report,
     Unchanged,
 )
-from holdfast.conversation import LiveSession
-from holdfast.conversation.pulse import Flaws, Pulse, flaws_of, warnings_of
+from holdfast.conversation import StoredConversation
+from holdfast.conversation.compactor import Flaws, LastRequest, flaws_of, warnings_of
 from holdfast.errors import StoreError
 from holdfast.session import Cause, Change, CompactionRecord, Head, Session
 from holdfast.stores.sqlite import SqliteStore
@@ -24,28 +24,28 @@ from tests.conversation.moody import DOWN, ID, MoodySession
 from tests.conversation.talking import talk
 
 
-def said_of(chat: LiveSession) -> str:
+def said_of(chat: StoredConversation) -> str:
     """Return what the report of the newest pass says, which had to do without its model."""
-    (said,) = warnings_of(chat.compactions[-1])
+    (said,) = warnings_of(chat.compactions()[-1])
     assert said.startswith(DOWN)
     return said
 
 
-def until(chat: LiveSession, holds: Callable[[], object], number: int = 0) -> None:
+def until(chat: StoredConversation, holds: Callable[[], object], number: int = 0) -> None:
     """Talk and ask for windows until something holds, which it must in good time."""
     for turn in range(number, number + 60):
         talk(chat, [turn])
-        chat.window()
+        chat.messages()
         chat.wait()
         if holds():
             return
     raise AssertionError("it never came to that")
 
 
-def until_compacted(chat: LiveSession, number: int = 0) -> None:
+def until_compacted(chat: StoredConversation, number: int = 0) -> None:
     """Talk and ask for windows until a pass was made."""
-    before = len(chat.compactions)
-    until(chat, lambda: len(chat.compactions) > before, number)
+    before = len(chat.compactions())
+    until(chat, lambda: len(chat.compactions()) > before, number)
 
 
 def by_preflight(path: Path) -> MoodySession:
@@ -58,11 +58,11 @@ def in_the_loop(path: Path) -> MoodySession:
     moody = MoodySession(path)
     chat = moody.chat
     talk(chat, range(12))
-    chat.window()
+    chat.messages()
     reported = {"prompt_tokens": chat.status().threshold, "completion_tokens": 1}
     message = {"role": "assistant", "content": "Yes."}
-    chat.record({"choices": [{"message": message}], "usage": reported})
-    chat.window()
+    chat.add_response({"choices": [{"message": message}], "usage": reported})
+    chat.messages()
     return moody
 
 
@@ -75,9 +75,10 @@ def ahead_of_time(path: Path) -> MoodySession:
 def for_hygiene(path: Path) -> MoodySession:
     moody = MoodySession(path, automatic=False)
     talk(moody.chat, range(40))
-    moody.chat.parts.store.close()
+    moody.chat.store.close()
     moody.chat = moody.again()
-    moody.chat.user("Go on.")
+    moody.chat.add_user("Go on.")
+    moody.chat.messages()
     return moody
 
 
@@ -96,44 +97,46 @@ def test_an_automatic_pass_that_did_without_its_model_is_in_the_status_and_the_l
     moody = WAYS[trigger](tmp_path / "store.db")
     chat, status = moody.chat, moody.chat.status()
     said = said_of(chat)
-    assert [each.trigger for each in chat.compactions] == [trigger]
+    assert [each.trigger for each in chat.compactions()] == [trigger]
     assert (status.troubles, status.warning, status.as_json()["warning"]) == ((said,), said, said)
     assert str(status).endswith(f"messages; warning: {said}")
     logged = [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
     assert logged == [f"compaction folded: {said}"]
-    chat.parts.store.close()
+    chat.store.close()
 
 
-def next_automatic(moody: MoodySession) -> LiveSession:
+def next_automatic(moody: MoodySession) -> StoredConversation:
     until_compacted(moody.chat, 100)
     return moody.chat
 
 
-def by_hand(moody: MoodySession) -> LiveSession:
+def by_hand(moody: MoodySession) -> StoredConversation:
     talk(moody.chat, range(100, 104))
     assert moody.chat.compress().outcome == "folded"
     return moody.chat
 
 
-def begun_anew(moody: MoodySession) -> LiveSession:
+def begun_anew(moody: MoodySession) -> StoredConversation:
     return moody.chat.new()
 
 
 @pytest.mark.parametrize("cure", [next_automatic, by_hand, begun_anew])
 @pytest.mark.parametrize("trigger", ["preflight", "ahead_of_time"])
 def test_a_good_pass_or_a_reset_clears_it(
-    tmp_path: Path, trigger: str, cure: Callable[[MoodySession], LiveSession]
+    tmp_path: Path, trigger: str, cure: Callable[[MoodySession], StoredConversation]
 ) -> None:
     moody = WAYS[trigger](tmp_path / "store.db")
     moody.recover()
     assert moody.chat.status().troubles
     assert cure(moody).status().warning == ""
-    moody.chat.parts.store.close()
+    moody.chat.store.close()
 
 
 @pytest.mark.parametrize("cure", [by_hand, begun_anew])
 def test_a_frozen_conversation_says_so_until_it_is_compressed_or_begun_anew(
-    tmp_path: Path, cure: Callable[[MoodySession], LiveSession], caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    cure: Callable[[MoodySession], StoredConversation],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     moody = MoodySession(tmp_path / "store.db", knobs={"abort_on_summary_failure": True})
     chat = moody.chat
@@ -141,19 +144,19 @@ def test_a_frozen_conversation_says_so_until_it_is_compressed_or_begun_anew(
     (first,) = chat.status().troubles
     assert first.startswith(f"not compacted: {DOWN}; ")
     for _ in range(3):
-        chat.window()
+        chat.messages()
         moody.clock.advance(10.0)
     (said,) = chat.status().troubles
     assert said.startswith("not compacted: the summarizer failed recently")
     assert said.rpartition("; ")[2] == first.rpartition("; ")[2]
     assert len(caplog.records) == 2
-    assert chat.compactions == ()
+    assert chat.compactions() == ()
     moody.recover()
     assert cure(moody).status().warning == ""
-    chat.parts.store.close()
+    chat.store.close()
 
 
-WAS = Pulse(pressure="Context is 87% to compaction", trouble=("the disk is full",))
+WAS = LastRequest(pressure="Context is 87% to compaction", trouble=("the disk is full",))
 FIGURES = Report(warnings=("the window is still over its limit",))
 
 
@@ -173,7 +176,7 @@ def test_what_went_wrong_is_put_right_by_a_pass_that_did_something(
 ) -> None:
     notes = ("a note",) if isinstance(outcome, Abandoned) else ()
     after = WAS.after(CompactionReport(outcome, notes=notes), by_hand=by_hand)
-    assert after == Pulse(trouble=trouble)
+    assert after == LastRequest(trouble=trouble)
 
 
 def test_another_process_and_a_later_one_know_of_it_and_of_the_cure(tmp_path: Path) -> None:
@@ -184,8 +187,8 @@ def test_another_process_and_a_later_one_know_of_it_and_of_the_cure(tmp_path: Pa
     talk(later, range(100, 104))
     later.compress()
     assert later.status().warning == chat.status().warning == ""
-    later.parts.store.close()
-    chat.parts.store.close()
+    later.store.close()
+    chat.store.close()
 
 
 def test_it_goes_with_the_pass_that_is_undone_and_comes_back_with_it(tmp_path: Path) -> None:
@@ -198,7 +201,7 @@ def test_it_goes_with_the_pass_that_is_undone_and_comes_back_with_it(tmp_path: P
         assert step()
         seen.append(chat.status().troubles)
     assert seen == [(said,), (said,), (said,), (), (said,)]
-    chat.parts.store.close()
+    chat.store.close()
 
 
 class Full(SqliteStore):
@@ -224,7 +227,7 @@ def test_what_failed_in_the_background_is_said_until_a_pass_goes_well(tmp_path: 
     finally:
         Full.is_full = True
     assert chat.status().warning == ""
-    chat.parts.store.close()
+    chat.store.close()
 
 
 @pytest.mark.parametrize("report", [{}, {"warnings": "none"}, {"warnings": [1, "odd", None]}])

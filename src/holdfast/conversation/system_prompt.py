@@ -1,4 +1,4 @@
-"""What stands above a conversation: its system prompt as it is now, and its goal.
+"""The system prompt of a conversation as it is now, and its goal.
 
 Both may change while the log stays, so they are put in place when a window is shown. They are no
 part of what undo takes back.

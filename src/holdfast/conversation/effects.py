@@ -1,0 +1,221 @@
+"""What a conversation waits for, as values; a thread or an event loop does the waiting.
+
+Whatever may take long is a generator that yields these. `wait` runs one on the calling thread,
+`await_` on an event loop, where it holds no thread while a model thinks.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import threading
+import time
+from collections.abc import Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
+
+from holdfast.ports import Blocking, WindowEngine, arun, run
+from holdfast.summary import Ask
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Coroutine
+
+__all__ = [
+    "PASS_THREADS",
+    "STORE_THREADS",
+    "Background",
+    "Effect",
+    "Join",
+    "Sleep",
+    "Steps",
+    "Summarize",
+    "await_",
+    "in_store",
+    "wait",
+]
+
+STORE_THREADS = 4
+"""Threads that read and write stores for event loops, however many conversations there are."""
+PASS_THREADS = 2
+"""Threads that compute compactions for event loops and in the background."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """Let the engine's summarizer answer; the reply is the answer."""
+
+    engine: WindowEngine
+    ask: Ask
+    manual: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Let time pass."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Wait until something is done, whatever comes of it."""
+
+    future: Future[None]
+
+
+Effect: TypeAlias = Summarize | Sleep | Join | Blocking
+Steps: TypeAlias = Generator[Effect, object, Result]
+
+
+def wait(steps: Steps[Result]) -> Result:
+    """Return what the steps come to; the calling thread waits."""
+    return run(steps, _perform)
+
+
+async def await_(steps: Steps[Result]) -> Result:
+    """Return what the steps come to; the event loop goes on meanwhile.
+
+    Reading, computing and writing between two waits is done on the threads for passes.
+    """
+    return await arun(steps, _aperform, _threads.passes)
+
+
+async def in_store(call: Callable[[], Result]) -> Result:
+    """Return what a call to the store comes to, made on the threads for stores."""
+    import asyncio
+    import contextvars
+
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_threads.stores, context.run, call)
+
+
+def _perform(effect: Effect) -> object:
+    match effect:
+        case Summarize(engine, ask, manual):
+            return engine.answer(ask, manual=manual)
+        case Sleep(seconds):
+            time.sleep(seconds)
+        case Join(future):
+            concurrent.futures.wait([future])
+        case Blocking(call):
+            return call()
+        case _:
+            assert_never(effect)
+    return None
+
+
+async def _aperform(effect: Effect) -> object:
+    import asyncio
+
+    match effect:
+        case Summarize(engine, ask, manual):
+            return await engine.aanswer(ask, manual=manual)
+        case Sleep(seconds):
+            await asyncio.sleep(seconds)
+        case Join(future):
+            await asyncio.wait([asyncio.wrap_future(future)])
+        case Blocking(call):
+            return await asyncio.to_thread(call)
+        case _:
+            assert_never(effect)
+    return None
+
+
+class Background:
+    """Runs the compactions of one conversation beside its turns, one at a time.
+
+    They run on an event loop: the caller's, or one that all blocking conversations of the process
+    share on a daemon thread. A program that ends does not wait for a summary; nothing is lost by
+    that, since a compaction is stored in one step at its very end.
+    """
+
+    def __init__(self, on_failure: Callable[[Exception], None]) -> None:
+        """Begin idle; no thread is started before there is a job.
+
+        Args:
+            on_failure: Told why a job failed, on a thread of its own. It must not raise.
+        """
+        self._on_failure = on_failure
+        self._job: Future[None] | None = None
+        self._starting = threading.Lock()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The event loop of the caller, where there is one."""
+
+    @property
+    def is_running(self) -> bool:
+        """Say whether a job is under way."""
+        return self._job is not None and not self._job.done()
+
+    @property
+    def job(self) -> Future[None] | None:
+        """Return the job under way."""
+        return self._job if self.is_running else None
+
+    def start(self, steps: Callable[[], Steps[object]]) -> bool:
+        """Begin a job unless one is under way; says whether it was begun."""
+        with self._starting:
+            if self.is_running:
+                return False
+            self._job = _submitted(self._run(steps), self.loop)
+            return True
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the job under way; says whether it ended in time."""
+        if self._job is not None:
+            concurrent.futures.wait([self._job], timeout)
+        return not self.is_running
+
+    async def _run(self, steps: Callable[[], Steps[object]]) -> None:
+        try:
+            await await_(steps())
+        except Exception as error:  # noqa: BLE001 - a job's edge; nobody else would see it
+            self._on_failure(error)
+
+
+class _Threads:
+    """The threads that conversations share; each pool starts them as they are needed."""
+
+    def __init__(self) -> None:
+        self.stores = ThreadPoolExecutor(STORE_THREADS, "holdfast-store")
+        self.passes = ThreadPoolExecutor(PASS_THREADS, "holdfast-pass")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._starting = threading.Lock()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop of the passes that no caller's event loop runs."""
+        import asyncio
+
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._loop.run_forever, name="holdfast-background", daemon=True
+                ).start()
+            return self._loop
+
+
+_threads = _Threads()
+
+
+def _submitted(
+    job: Coroutine[object, object, None], loop: asyncio.AbstractEventLoop | None
+) -> Future[None]:
+    import asyncio
+
+    if loop is not None and not loop.is_closed():
+        return asyncio.run_coroutine_threadsafe(job, loop)
+    return asyncio.run_coroutine_threadsafe(job, _threads.loop)
+
+
+def _anew() -> None:
+    global _threads
+    _threads = _Threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_anew)

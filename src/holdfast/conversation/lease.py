@@ -1,0 +1,147 @@
+"""The lease on a session: one compaction at a time, whoever runs it and however long it takes.
+
+A lease has a heartbeat: it is renewed before it runs out, for as long as it is held. One thread
+renews all leases of the process, so that many passes at once cost no more threads than one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import StoreError
+from holdfast.ports import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from holdfast.conversation.dependencies import Dependencies
+
+__all__ = ["Free", "Taken", "hold_lease"]
+
+_log = logging.getLogger(__name__)
+_BEATS = 3
+"""A lease is renewed this often before it would run out."""
+_IDLE = 5.0
+"""Seconds after which the thread ends that has nothing to renew."""
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The lease is ours, or there is no working lock and the pass goes on without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Somebody else works on the session."""
+
+    lease: Lease
+
+
+@contextmanager
+def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
+    """Hold the lease on a session while the body runs, renewing it in the background.
+
+    A lock that does not work must not stop a conversation for ever: the pass goes on without it,
+    with one warning for each session. The window is changed by compare-and-swap, so that even two
+    passes at once lose nothing.
+    """
+    thread = threading.current_thread().name.replace(":", "-")
+    holder = f"{os.getpid()}:{thread}:{deps.options.agent}:{deps.nonce() & 0xFFFFFF:06x}"
+    wanted = Lease(session, holder, _expiry(deps))
+    try:
+        granted = deps.store.acquire(wanted, deps.clock.moment())
+    except StoreError as error:
+        if session not in _warned:
+            _warned.add(session)
+            _log.warning("the lock of session %s does not work: %s", session, error)
+        yield Free()
+        return
+    if granted.holder != wanted.holder:
+        yield Taken(granted)
+        return
+    _heartbeat.add(wanted, deps)
+    try:
+        yield Free()
+    finally:
+        _heartbeat.remove(wanted)
+        try:
+            deps.store.release(wanted)
+        except StoreError as error:
+            _log.warning("the lease on session %s was not given back: %s", session, error)
+
+
+def _expiry(deps: Dependencies) -> int:
+    return deps.clock.moment() + int(deps.options.lease_seconds * 1000)
+
+
+class _Heartbeat:
+    """Renews every lease that the process holds, on one thread that lives while there are any."""
+
+    def __init__(self) -> None:
+        self._held: dict[Lease, tuple[Dependencies, float]] = {}
+        """Each lease with when it is to be renewed next, by the monotonic clock."""
+        self._changed = threading.Condition()
+        # Not the lock of the condition: a store may take its time, and nobody waits for it.
+        self._renewing = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def add(self, lease: Lease, deps: Dependencies) -> None:
+        with self._changed:
+            self._held[lease] = (deps, time.monotonic() + deps.options.lease_seconds / _BEATS)
+            self._changed.notify()
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._beat, name="holdfast-lease-heartbeat", daemon=True
+                )
+                self._thread.start()
+
+    def remove(self, lease: Lease) -> None:
+        # A renewal under way would come after the release and keep the session for a minute.
+        with self._renewing, self._changed:
+            self._held.pop(lease, None)
+
+    def _beat(self) -> None:
+        while True:
+            with self._changed:
+                now = time.monotonic()
+                due = min((at for _, at in self._held.values()), default=now + _IDLE)
+                if due > now:
+                    self._changed.wait(due - now)
+                if not self._held:
+                    self._thread = None
+                    return
+            self._renew()
+
+    def _renew(self) -> None:
+        with self._renewing:
+            now = time.monotonic()
+            with self._changed:
+                due = [(lease, deps) for lease, (deps, at) in self._held.items() if at <= now]
+                for lease, deps in due:
+                    self._held[lease] = (deps, now + deps.options.lease_seconds / _BEATS)
+            for lease, deps in due:
+                try:
+                    deps.store.acquire(replace(lease, expires=_expiry(deps)), deps.clock.moment())
+                except StoreError as error:
+                    _log.warning(
+                        "the lease on session %s was not renewed: %s", lease.session, error
+                    )
+
+
+_heartbeat = _Heartbeat()
+
+
+def _forget() -> None:
+    global _heartbeat
+    _heartbeat = _Heartbeat()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

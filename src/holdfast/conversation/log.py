@@ -1,0 +1,206 @@
+"""Adds what is said to the log; what is too large for the window is shown in part, stored whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, overload
+
+from holdfast.compaction.prune import middle_out, pointer_to
+from holdfast.conversation.decode_input import (
+    decode_messages,
+    reply_of,
+    spoken,
+    tool_answer,
+    with_recalled,
+)
+from holdfast.conversation.system_prompt import PROMPT_KEY, bare_prompt, heading_of
+from holdfast.errors import SessionEnded
+from holdfast.ports import Amendment
+from holdfast.session import MESSAGE_ID_MARK, Draft, Entry, Usage
+from holdfast.transcript import Role, Text, ToolResult, is_user_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.conversation.decode_input import Content
+    from holdfast.conversation.live import LiveSession
+    from holdfast.session import Window
+    from holdfast.transcript import Message
+    from holdfast.wire.reply import Reply
+
+__all__ = ["MessageLog", "shortened"]
+
+_SMALLEST = 200
+"""Characters that stay of an output, whatever its limit."""
+
+
+class MessageLog(Sequence[Entry]):
+    """Everything that was said in a session, whatever the window shows; it only grows.
+
+    Methods may be called from several threads. A message is accepted when the call returns: it
+    is in the store then, also while a compaction is running.
+    """
+
+    def __init__(self, live: LiveSession) -> None:
+        """Write to the session that is live at the time."""
+        self._live = live
+
+    def add_user(self, content: Content | Message, *, recalled: str = "") -> Entry:
+        """Add what the user said.
+
+        Args:
+            content: The user's words, or content parts.
+            recalled: What memory says that bears on them. The model sees it before the words, in
+                a block that says what it is; it is not stored, quoted or found as the user's.
+        """
+        said = spoken(Role.USER, content)
+        return self.append(with_recalled(said, recalled) if recalled.strip() else said)[-1]
+
+    def add_assistant(self, content: Content | Message) -> Entry:
+        """Add what the model said."""
+        return self.append(spoken(Role.ASSISTANT, content))[-1]
+
+    def add_tool_result(
+        self, call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+    ) -> Entry:
+        """Add what a tool answered.
+
+        An output over the tool's limit is shown in part; the store keeps it whole.
+        """
+        name = name or self._name_of(call_id)
+        return self.append((tool_answer(call_id, content, name=name, is_error=is_error),))[-1]
+
+    def add(self, messages: object, format: str = "") -> tuple[Entry, ...]:  # noqa: A002 - its name
+        """Add a message or several as a provider writes them, all or none."""
+        return self.append(decode_messages(messages, format))
+
+    def add_response(self, response: object, usage: Usage | None = None) -> tuple[Reply, Usage]:
+        """Add a model's answer with its usage, and return what was read from it."""
+        reply = reply_of(response)
+        reported = reply.usage if usage is None else usage
+        self.append(reply.messages, reported)
+        return reply, reported
+
+    def set_system(self, prompt: Content | Message) -> None:
+        """Set the system prompt; the same prompt again changes nothing.
+
+        The first one is said in the log. A later one is shown in its place, and stays when a
+        compaction is undone.
+        """
+        (message,) = spoken(Role.SYSTEM, prompt)
+        live = self._live
+
+        def set_prompt(window: Window) -> None:
+            if not window.entries:
+                self.append((message,))
+                return
+            shown = heading_of(live.session).prompt or bare_prompt(window.transcript)
+            if shown != message.text.rstrip():
+                live.amend(Amendment(metadata={PROMPT_KEY: message.text.rstrip()}))
+
+        live.retry(set_prompt)
+
+    def append(
+        self,
+        messages: Sequence[Message],
+        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+    ) -> tuple[Entry, ...]:
+        """Write messages to the session in which the conversation goes on, however it moves."""
+        live = self._live
+        with live.lock:
+            drafts = tuple(map(self._draft, messages))
+            while True:
+                try:
+                    entries = live.deps.store.append(live.id, drafts, usage)
+                    break
+                except SessionEnded:
+                    if not live.follow_rotation():
+                        raise
+            live.wrote(entries)
+            return entries
+
+    def entries(self, after: int = 0) -> tuple[Entry, ...]:
+        """Return what was said in this session after a position."""
+        with self._live.lock:
+            return self._live.deps.store.since(self._live.id, after)
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Entry, ...]: ...
+    def __getitem__(self, index: int | slice) -> Entry | tuple[Entry, ...]:
+        """Return one of the entries, or some."""
+        return self.entries()[index]
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Go through the entries as they are now."""
+        return iter(self.entries())
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.entries())
+
+    def _draft(self, message: Message) -> Draft:
+        deps = self._live.deps
+
+        def weigh(each: Message) -> int:
+            return deps.engine.load((each,)).tokens
+
+        # Pins are kept beside the log, where they can be taken away again.
+        pinned = message.pinned
+        message = replace(message, pinned=False) if pinned else message
+        short = shortened(message, deps.tool_limit, weigh)
+        shown = short or message
+        return Draft(
+            message=shown,
+            at=deps.clock.moment(),
+            tokens=weigh(shown),
+            whole=None if short is None else message,
+            pinned=pinned,
+        )
+
+    def _name_of(self, call_id: str) -> str:
+        with self._live.lock:
+            for entry in reversed(self._live.refresh().entries):
+                for call in entry.message.calls:
+                    if call.id == call_id:
+                        return call.name
+                if is_user_word(entry.message):
+                    # A call is answered in its own turn; earlier ones are not looked at.
+                    break
+        return ""
+
+
+def shortened(
+    message: Message, limit: Callable[[str], int], count: Callable[[Message], int]
+) -> Message | None:
+    """Return the message with its oversized results cut in the middle, or nothing if all fit.
+
+    Args:
+        message: What tools answered.
+        limit: The tokens that a tool's output may take, by the tool's name.
+        count: The tokens of a message.
+    """
+
+    def cut(result: ToolResult) -> ToolResult:
+        weight, most = count(replace(message, parts=(result,))), limit(result.name)
+        if weight <= most:
+            return result
+        content = tuple(
+            replace(piece, text=_middle_out(piece.text, most / weight))
+            if isinstance(piece, Text)
+            else piece
+            for piece in result.content
+        )
+        return replace(result, content=content)
+
+    parts = tuple(cut(part) if isinstance(part, ToolResult) else part for part in message.parts)
+    return None if parts == message.parts else replace(message, parts=parts)
+
+
+def _middle_out(text: str, share: float) -> str:
+    # The pointer itself takes room; a little more than needed is left out.
+    pointer = pointer_to(MESSAGE_ID_MARK)
+    room = max(int(len(text) * share * 0.95) - len(pointer) - 40, _SMALLEST)
+    return text if room >= len(text) else middle_out(text, room, pointer)

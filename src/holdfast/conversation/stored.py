@@ -1,0 +1,403 @@
+"""A conversation over a store and an engine that somebody put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from holdfast.conversation.compactor import AutoCompactor
+from holdfast.conversation.decode_input import check_dialect
+from holdfast.conversation.difference import difference
+from holdfast.conversation.effects import Join, wait
+from holdfast.conversation.former_names import former_name
+from holdfast.conversation.lineage import Lineage
+from holdfast.conversation.live import LiveSession
+from holdfast.conversation.log import MessageLog
+from holdfast.conversation.status import Status
+from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.memory.skills import own_words
+from holdfast.ports import Amendment
+from holdfast.recall import Filters, parse, snippet
+from holdfast.session import Cause, EndReason, Entry, searchable, title_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from holdfast.compaction import CompactionReport
+    from holdfast.conversation.decode_input import Content
+    from holdfast.conversation.dependencies import Dependencies
+    from holdfast.conversation.difference import Difference
+    from holdfast.conversation.effects import Steps
+    from holdfast.ports import Store
+    from holdfast.session import CompactionRecord, Session, Usage
+    from holdfast.transcript import Message, Transcript
+    from holdfast.wire import Body
+    from holdfast.wire.reply import Reply
+    from holdfast.wire.tool_specs import ToolSpec
+
+__all__ = ["Found", "StoredConversation"]
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One message that a search found."""
+
+    entry: Entry
+    snippet: str
+    """The words around the match, which stands between `>>>` and `<<<`."""
+
+
+class StoredConversation:
+    """A conversation that outlives the process, the window and every compaction.
+
+    Everyday verbs are here; the parts they come from can be used alone: `log` adds messages,
+    `compactor` keeps the window within its limits, `lineage` goes back and branches, and `live`
+    is the session in memory that they share. Methods may be called from several threads.
+    """
+
+    def __init__(self, deps: Dependencies, session: Session) -> None:
+        """Put the parts together; nothing is read before it is asked for."""
+        self.live = LiveSession(deps, session)
+        self.log = MessageLog(self.live)
+        self.compactor = AutoCompactor(self.live)
+        self.lineage = Lineage(self.live)
+
+    @property
+    def id(self) -> str:
+        """Return the id of the session; a rotation changes it."""
+        return self.live.id
+
+    @property
+    def store(self) -> Store:
+        """Return where everything is kept."""
+        return self.live.deps.store
+
+    @property
+    def session(self) -> Session:
+        """Return the session as the store has it now."""
+        with self.live.lock:
+            self.live.refresh()
+            return self.live.session
+
+    @property
+    def title(self) -> str:
+        """Return the title; without one, it is made from the first exchange."""
+        return self.session.title
+
+    @title.setter
+    def title(self, title: str) -> None:
+        self.live.amend(Amendment(title=title))
+
+    @property
+    def goal(self) -> str:
+        """Return the goal, which survives every compaction and fork and is shown to the model."""
+        return self.session.goal
+
+    @goal.setter
+    def goal(self, goal: str) -> None:
+        self.live.amend(Amendment(goal=goal))
+
+    @property
+    def usage(self) -> Usage:
+        """Return what providers reported for this session, added up."""
+        return self.session.usage
+
+    @property
+    def recall(self) -> tuple[str, ...]:
+        """Return the names of the tools by which the model can find again what is folded."""
+        return self.live.deps.options.recall
+
+    @recall.setter
+    def recall(self, names: tuple[str, ...]) -> None:
+        deps = self.live.deps
+        self.live.deps = replace(deps, options=replace(deps.options, recall=names))
+
+    def set_system(self, prompt: Content | Message) -> None:
+        """Set the system prompt; the same prompt again changes nothing."""
+        self.log.set_system(prompt)
+
+    def add_user(self, content: Content | Message, *, recalled: str = "") -> Entry:
+        """Add what the user said, and return the stored message.
+
+        Args:
+            content: The user's words, or content parts.
+            recalled: What memory says that bears on them. The model sees it before the words, in
+                a block that says what it is; it is not stored, quoted or found as the user's.
+        """
+        return self.log.add_user(content, recalled=recalled)
+
+    def add_assistant(self, content: Content | Message) -> Entry:
+        """Add what the model said, and return the stored message."""
+        added = self.log.add_assistant(content)
+        self._after_reply()
+        return added
+
+    def add_tool_result(
+        self, call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+    ) -> Entry:
+        """Add what a tool answered, and return the stored message.
+
+        An output over the tool's limit is shown in part; the store keeps it whole.
+        """
+        return self.log.add_tool_result(call_id, content, name=name, is_error=is_error)
+
+    def add(self, messages: object, format: str = "") -> tuple[Entry, ...]:  # noqa: A002 - its name
+        """Add a message or a list of them as a provider writes them, all or none.
+
+        Args:
+            messages: What goes into a request, in the dialect of any provider.
+            format: The dialect, where the messages themselves leave it open.
+        """
+        added = self.log.add(messages, format)
+        self._after_reply()
+        return added
+
+    def add_response(self, response: object, *, usage: Usage | None = None) -> Reply:
+        """Add a model's answer with its usage, and return what was read from it.
+
+        Args:
+            response: What an SDK returned (OpenAI chat or Responses, Anthropic, Gemini), its
+                JSON, a message, or the words of a stream that has ended.
+            usage: What the provider reported, where the answer does not say.
+        """
+        reply, reported = self.log.add_response(response, usage)
+        self.compactor.answered(reported)
+        self._after_reply()
+        return reply
+
+    def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+        """Return what to send now, as a list of messages.
+
+        The list is the caller's; it begins with the same bytes from call to call, until a
+        compaction. Where a provider keeps the system prompt beside the messages, `body` has both.
+        """
+        return self.body(format).messages
+
+    def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+        """Return what to send now in any dialect: `openai`, `responses`, `anthropic`, `gemini`.
+
+        Where the window is due, it is compacted first, or in the background if it still fits.
+        """
+        return wait(self.requested(format))
+
+    def requested(self, format: str) -> Steps[Body]:  # noqa: A002 - its name
+        """Return what `body` returns, as steps that a thread or an event loop may wait for."""
+        check_dialect(format)
+        yield from self.compactor.before_request()
+        with self.live.lock:
+            self.compactor.handed_out()
+            return self.live.shown(format)
+
+    def compact(self, focus: str | None = None) -> CompactionReport:
+        """Compact now, whatever the size; `focus` names what deserves most of the record."""
+        return wait(self.compactor.compact(focus))
+
+    compress = compact
+
+    def recover(self, error: object, *, attempt: int = 1) -> CompactionReport:
+        """Compact after a provider refused the request for its size, tighter with each attempt.
+
+        A true window that the error states is remembered for the model and its endpoint.
+        """
+        return wait(self.compactor.recover(error, attempt=attempt))
+
+    def switch_model(self, model: str, context_length: int) -> CompactionReport | None:
+        """Go on with another model; what it could not take is compacted first.
+
+        Raises:
+            ConfigError: when even then it does not fit; the old model stays.
+        """
+        return wait(self.compactor.switch_model(model, context_length))
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a compaction in the background; says whether none is left running."""
+        return self.compactor.background.wait(timeout)
+
+    def search(self, query: str, *, limit: int = 10, everywhere: bool = False) -> tuple[Found, ...]:
+        """Search everything that was ever said in this conversation, compacted away or not.
+
+        Plain words, `"phrases"`, `prefix*`, `AND`, `OR` and `NOT` work; any text is safe.
+
+        Args:
+            query: What to look for.
+            limit: How many messages are wanted at most.
+            everywhere: Whether to look into every conversation of the store.
+        """
+        store, asked = self.store, parse(query)
+        filters = Filters() if everywhere else Filters(lineages=(self.session.root,))
+        hits = store.search(query, filters, limit=limit, now=self.live.deps.clock.moment())
+        return tuple(
+            Found(
+                store.entry(hit.message_id),
+                snippet(searchable(store.whole(hit.message_id)), asked),
+            )
+            for hit in hits
+        )
+
+    def status(self) -> Status:
+        """Return how the conversation stands."""
+        live, engine = self.live, self.live.deps.engine
+        with live.lock:
+            window = live.refresh()
+            session, state = live.session, live.state
+            return Status(
+                session=session.id,
+                title=session.title,
+                goal=session.goal,
+                model=session.model,
+                messages=len(window.entries),
+                tokens=engine.measure(live.load),
+                threshold=engine.policy.threshold_tokens,
+                context_length=engine.policy.context_length,
+                stored=session.size,
+                compactions=state.compactions if state else 0,
+                undone=self.compactor.is_undone(),
+                compacting=self.compactor.background.is_running,
+                usage=session.usage,
+                troubles=self.compactor.troubles(window.head.view),
+                pressure=self.compactor.last.pressure,
+            )
+
+    def compactions(self) -> tuple[CompactionRecord, ...]:
+        """Return every pass over this session, oldest first."""
+        return self.store.compactions(self.id)
+
+    def diff(self, number: int = -1) -> Difference:
+        """Return what a compaction did; the newest unless another number is given.
+
+        Raises:
+            UnknownSession: when there was no such compaction.
+        """
+        passes = self.compactions()
+        try:
+            record = passes[number]
+        except IndexError:
+            had = f"it has had {len(passes)}"
+            raise UnknownSession(f"session {self.id} has no such compaction; {had}") from None
+        return difference(self.store, record, self.live.deps.redact)
+
+    def undo(self) -> bool:
+        """Take the newest compaction or rewind back; says whether there was one."""
+        return self.lineage.undo()
+
+    def undo_compaction(self) -> bool:
+        """Take the newest compaction back; says whether there was one.
+
+        Raises:
+            ConfigError: when turns were rewound since; `undo` takes that back first.
+        """
+        return self.lineage.undo(Cause.COMPACTION)
+
+    def redo(self) -> bool:
+        """Bring back what an undo took away; says whether there was anything."""
+        return self.lineage.redo()
+
+    def rewind(self, turns: int = 1) -> Transcript:
+        """Take the last turns out of the window, and return them; `undo` brings them back."""
+        return self.lineage.rewind(turns)
+
+    def pin(self, message: int | Entry) -> None:
+        """Let compactions keep a message word for word, within their budget for pins."""
+        id_ = message.id if isinstance(message, Entry) else message
+        self.store.pin(self.id, id_, pinned=True)
+
+    def unpin(self, message: int | Entry) -> None:
+        """Let compactions fold a message again."""
+        id_ = message.id if isinstance(message, Entry) else message
+        self.store.pin(self.id, id_, pinned=False)
+
+    def branch(
+        self, at: int | Entry | None = None, *, title: str = "", keep_parent: bool = False
+    ) -> Self:
+        """Go another way from here, or from an earlier message, in a session of its own.
+
+        The branch shares what was said by reference. This session ends, unless it is kept.
+
+        Args:
+            at: The last message that the branch shares, or its id; all by default.
+            title: The branch's title; by default the next in the lineage.
+            keep_parent: Whether this session may go on too.
+        """
+        message_id = at.id if isinstance(at, Entry) else at
+        return self._going_on(self.lineage.branch(message_id, title=title, keep_parent=keep_parent))
+
+    def new(self, *, keep_goal: bool = True) -> Self:
+        """Begin anew with an empty window; this session ends and stays in the store."""
+        return self._going_on(self.lineage.new(keep_goal=keep_goal))
+
+    def delegate(self, task: Content, *, title: str = "") -> Self:
+        """Return a session for a sub-agent with its task; this one goes on."""
+        child = self._going_on(self.lineage.delegate(title=title))
+        child.add_user(task)
+        return child
+
+    def review(self, *, title: str = "") -> Self:
+        """Return a session that sees a copy of this window; this one goes on."""
+        return self._going_on(self.lineage.review(title=title))
+
+    def engine_tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model; our own engines have none.
+
+        Args:
+            reserved: Names of the host's own tools: a tool of the engine that has one of them is
+                left out, with a warning.
+        """
+        return self.live.deps.engine.tools(reserved)
+
+    def call_engine_tool(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""
+        with self.live.lock:
+            try:
+                self.live.refresh()
+                messages = self.live.shown("openai").messages
+            except HoldfastError:
+                messages = []
+        return self.live.deps.engine.call(name, arguments, messages)
+
+    def end(self, reason: EndReason = EndReason.CLOSED) -> None:
+        """End the session; opening it again takes that back."""
+        wait(self.ending(reason))
+
+    def ending(self, reason: EndReason) -> Steps[None]:
+        """Do what `end` does, as steps that a thread or an event loop may wait for."""
+        self.live.end_engine()
+        if job := self.compactor.background.job:
+            yield Join(job)
+        with self.live.lock:
+            moment = self.live.deps.clock.moment()
+            self.live.session = self.store.end(self.id, reason, moment)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return a method by its former name, with a warning; say what a wrong one may mean."""
+            return former_name(self, name)
+
+    def __repr__(self) -> str:
+        """Return what tells conversations apart."""
+        title = f" {self.live.session.title!r}" if self.live.session.title else ""
+        return f"<{type(self).__name__} {self.id}{title}>"
+
+    def _going_on(self, session: Session) -> Self:
+        return type(self)(self.live.deps.for_fork(), session)
+
+    def _after_reply(self) -> None:
+        """Do what belongs between turns: a title for the conversation, a compaction ahead.
+
+        What was said is stored by now, so nothing here may make the caller say it again.
+        """
+        live, options = self.live, self.live.deps.options
+        if live.session.title and not (options.ahead_of_time and options.automatic):
+            return
+        try:
+            with live.lock:
+                window = live.refresh()
+                if not live.session.title:
+                    title = live.deps.redact(title_from(window.transcript, own_words))
+                    if title:
+                        live.amend(Amendment(title=title))
+                self.compactor.after_reply(window)
+        except HoldfastError as error:
+            self.compactor.warn(error)

@@ -1,0 +1,143 @@
+"""Many conversations in one process: opened on demand by key, over one store."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Self, Unpack
+from weakref import WeakValueDictionary
+
+from holdfast.conversation.effects import in_store
+from holdfast.errors import ConfigError
+from holdfast.wiring.assembly import Assembly
+from holdfast.wiring.conversations import (
+    Conversation,
+    ConversationOptions,
+    dependencies,
+    session_of,
+)
+from holdfast.wiring.names import check_names
+from holdfast.wiring.stores import open_store, store_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from holdfast.ports import Store
+    from holdfast.wiring.asynchronous import AsyncConversation
+    from holdfast.wiring.stores import Place
+
+__all__ = ["Conversations"]
+
+
+class Conversations:
+    """Opens conversations by the keys that callers give them, and shares what they can share.
+
+    ```python
+    conversations = holdfast.Conversations("server.db", model="gpt-5")
+    chat = conversations.open("user-42")
+    chat = await conversations.aopen("user-42")    # the same one, for an event loop
+    ```
+
+    Store, settings, secrets' patterns, tokenizers and connections are there once. Threads and
+    descriptors do not grow with the number of conversations. One that was not asked for in a while
+    is let go of, and read from the store when it is asked for again. Tenants that are to have
+    settings of their own have a registry each.
+    """
+
+    def __init__(
+        self,
+        place: Place = None,
+        /,
+        *,
+        most: int = 1_000,
+        idle_seconds: float = 900.0,
+        **options: Unpack[ConversationOptions],
+    ) -> None:
+        """Open the store; no conversation is read yet.
+
+        Args:
+            place: A path, an address or an open store; by default the configured
+                one. The option `store` is the same.
+            most: How many conversations are kept in memory that nobody holds.
+            idle_seconds: For how long one is kept that nobody asks for.
+            options: What every conversation is opened with; see `ConversationOptions`.
+        """
+        check_names(options, ConversationOptions.__annotations__, "Conversations")
+        if options.get("active"):
+            raise ConfigError("active belongs to a process that holds one conversation, not many")
+        self._assembly = Assembly(options.get("settings"))
+        place = options.get("store", place)
+        if place is None:
+            self.store: Store = store_of(self._assembly.settings, os.environ)
+        else:
+            self.store = open_store(place, os.environ)
+        self._owns_store = self.store is not place
+        self._options = options
+        self._most, self._idle_seconds = most, idle_seconds
+        self._held: WeakValueDictionary[str, Conversation] = WeakValueDictionary()
+        """Everything that is in use somewhere: two callers of one key share one object."""
+        self._recent: OrderedDict[str, tuple[Conversation, float]] = OrderedDict()
+        """What is kept although nobody may hold it, the one asked for last at the end."""
+        self._lock = threading.Lock()
+
+    def open(self, key: str) -> Conversation:
+        """Return the conversation that the caller calls so; the first time, it is begun."""
+        with self._lock:
+            found = self._held.get(key)
+            if found is not None:
+                self._keep(key, found)
+                return found
+        deps = dependencies(self._assembly, self.store, self._options)
+        opened = Conversation(deps, session_of(deps, None, key))
+        with self._lock:
+            # Another thread may have opened it meanwhile; what counts is in the store.
+            found = self._held.setdefault(key, opened)
+            self._keep(key, found)
+            return found
+
+    async def aopen(self, key: str) -> AsyncConversation:
+        """Return the same conversation for an event loop."""
+        from holdfast.wiring.asynchronous import AsyncConversation
+
+        return AsyncConversation(await in_store(partial(self.open, key)))
+
+    def close(self) -> None:
+        """Let go of every conversation, and close the store if it was opened here."""
+        with self._lock:
+            held = list(self._held.values())
+            self._held.clear()
+            self._recent.clear()
+        for each in held:
+            each.close()
+        if self._owns_store:
+            self.store.close()
+
+    def __len__(self) -> int:
+        """Return how many conversations are in memory."""
+        return len(self._held)
+
+    def __enter__(self) -> Self:
+        """Use the conversations for a while."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of everything."""
+        self.close()
+
+    def _keep(self, key: str, conversation: Conversation) -> None:
+        now = time.monotonic()
+        self._recent[key] = (conversation, now)
+        self._recent.move_to_end(key)
+        while self._recent:
+            oldest, (_, asked) = next(iter(self._recent.items()))
+            if len(self._recent) <= self._most and now - asked <= self._idle_seconds:
+                break
+            del self._recent[oldest]
