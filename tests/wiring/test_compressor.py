@@ -68,10 +68,10 @@ def test_a_long_middle_reports_its_steps() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"context_lenght": 8_000}, "did you mean context_length"),
+        ({"context_len": 8_000}, "did you mean context_length"),
         ({"context_window": 8_000}, "did you mean context_length"),
-        ({"treshold": 0.5}, "did you mean threshold"),
-        ({"sumarizer": None}, "did you mean summarizer"),
+        ({"thresholds": 0.5}, "did you mean threshold"),
+        ({"summariser": None}, "did you mean summarizer"),
         ({"max_tokens": 8_000}, "did you mean fit"),
         ({"zzz": 1}, "it takes: context_length, summarizer"),
     ],
@@ -86,8 +86,8 @@ def test_an_option_that_does_not_exist_names_the_nearest(given: dict[str, int], 
 def test_what_only_one_call_takes_is_no_option_of_another() -> None:
     with pytest.raises(ConfigError, match="compress has no option dialect; did you mean format"):
         holdfast.compress(MESSAGES, dialect="openai")  # type: ignore[call-arg]
-    with pytest.raises(ConfigError, match="estimate_tokens has no option modle; did you mean mod"):
-        holdfast.estimate_tokens(MESSAGES, modle="gpt-5")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="estimate_tokens has no option models; did you mean mod"):
+        holdfast.estimate_tokens(MESSAGES, models="gpt-5")  # type: ignore[arg-type]
 
 
 def test_what_is_no_list_of_messages_is_refused_with_a_sentence() -> None:
