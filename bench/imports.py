@@ -28,15 +28,15 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading, examine
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
-from holdfast.formats.chronicle import About
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale
-from holdfast.transfer import Importer, Origin
+from holdfast.transfer import Importer, ImportOrigin
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake, collecting_seldom
+from holdfast.wiring.import_job import ImportJob, collecting_seldom
+from holdfast.wiring.import_pool import ImportPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +99,7 @@ def _written(path: Path, agent: str, messages: int) -> Path:
     writer = next(each.write for each in SESSIONS if each.format.name == agent)
     assert writer is not None
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in writer(tell_window(said, about)))
+        file.writelines(f"{line}\n" for line in writer(window_events(said, about)))
     return path
 
 
@@ -178,16 +178,16 @@ def _imported_at_once(paths: Sequence[Path]) -> tuple[int, float]:
         path = Path(folder) / "holdfast.db"
         settings = Settings(store=StoreSettings(url=str(path)))
         started = time.perf_counter()
-        with collecting_seldom(), Crew(settings) as crew:
+        with collecting_seldom(), ImportPool(settings) as pool:
             files = find_files(map(str, paths)).files
-            crew.start_early(files)
+            pool.start_early(files)
             with closing(SqliteStore(path)) as store:
-                intake = Intake(store, settings)
-                crew.start(files)
-                looks = gather(files, Reading(), crew.examine)
+                job = ImportJob(store, settings)
+                pool.start(files)
+                looks = gather(files, Reading(), pool.examine)
                 found = [look for look in looks if isinstance(look, Found)]
-                done = list(crew.take(found, intake.take) or map(intake.take, found))
-                intake.join(done)
+                done = list(pool.take(found, job.take) or map(job.take, found))
+                job.join(done)
                 messages = sum(taken.tally.count.messages for taken in done)
                 return messages, time.perf_counter() - started
 
@@ -204,7 +204,7 @@ def _imported(found: list[Found]) -> tuple[int, float, float]:
         messages = 0
         for _ in range(2):
             for each in found:
-                origin = Origin(each.guess.format, str(each.files[0].path), STARTED)
+                origin = ImportOrigin(each.guess.format, str(each.files[0].path), STARTED)
                 messages += importer.take(origin, each.tell).count.messages
             moments.append(time.process_time())
     return messages, moments[1] - moments[0], moments[2] - moments[1]

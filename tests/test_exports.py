@@ -16,6 +16,7 @@ PUBLIC = [
     "Compressor",
     "ContextEngine",
     "Conversation",
+    "Conversations",
     "Folded",
     "HoldfastError",
     "LiveState",

@@ -25,13 +25,9 @@ PUBLIC_NAMES = 30
 # Names that still stand for several classes; a name leaves this list and none joins it.
 SHARED_NAMES: set[str] = set(
     """
-    Answered Asked Block Call Candidate Cause Chain Checkpoint Choice Compaction Desk Draft
-    Entry Family File Files Flag Fold Folded Forking Found Head Heading Imported Journal
-    Keys Kind Ledger Line Lines Marked Memory Meter Opened Origin Outcome Page Passage
-    Patience Piece Place Plan Query Raised Reading Record Refused Report Request Returned
-    Rewound Room Root Said Scope Screen Shelf Showing Shown Source Span Spoken Standing
-    Status Step Strand StreamDesk Survey Taken Tally Target Terms Thought Thread Told Tree
-    Trouble Turn Turns Unreadable View Watch Window Written
+    Asked Block Call Cause Choice Draft Family File Folded Found Heading Kind Memory Meter
+    Opened Passage Patience Piece Place Plan Raised Reading Record Refused Request Returned
+    Room Said Scope Showing Shown Source Span Spoken Standing Terms Thought Told Watch
     """.split()
 )
 

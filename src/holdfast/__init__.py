@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.asynchronous import AsyncConversation
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.engines import load_engine
+    from holdfast.wiring.registry import Conversations
     from holdfast.wiring.searching import session_search
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Compressor",
     "ContextEngine",
     "Conversation",
+    "Conversations",
     "Folded",
     "HoldfastError",
     "LiveState",
@@ -91,6 +93,7 @@ _HOMES = {
     "holdfast.wiring.asynchronous": ("AsyncConversation",),
     "holdfast.wiring.conversations": ("Conversation",),
     "holdfast.wiring.engines": ("load_engine",),
+    "holdfast.wiring.registry": ("Conversations",),
     "holdfast.wiring.searching": ("session_search",),
 }
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agent import Permission, Toolbox, ToolFailed
-from holdfast.agent.arguments import number, words
-from holdfast.agent.toolbox import Outcome
+from holdfast.agent.toolbox import Outcome, number, words
 from holdfast.errors import ConfigError
 from holdfast.transcript import ToolCall
 from tests.agent.scripted import Echo, call

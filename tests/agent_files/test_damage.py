@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine
-from holdfast.formats.chronicle import Begun, Told
-from holdfast.formats.document import Problem
+from holdfast.formats.events import MessageEvent, Problem, StrandStarted
 from tests.agent_files.agent_files import file_at
 from tests.formats.samples import FORMAT_OF, SESSIONS
 
@@ -61,10 +60,10 @@ def test_a_damaged_file_is_told_as_far_as_it_goes(
                 keys: set[str] = set()
                 for event in found.tell():
                     match event:
-                        case Begun(strand=strand):
+                        case StrandStarted(strand=strand):
                             assert strand not in strands
                             strands.add(strand)
-                        case Told(strand=strand, key=key):
+                        case MessageEvent(strand=strand, key=key):
                             assert strand in strands
                             assert key not in keys
                             keys.add(key)

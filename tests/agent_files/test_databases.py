@@ -10,16 +10,24 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, is_database, tell_database
 from holdfast.errors import DecodeError
-from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
-from holdfast.formats.document import Guess, Problem
+from holdfast.formats.document import Guess
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.replay import replay
-from tests.formats.databases.graphs import Saver, human
+from tests.formats.langgraph.graphs import Saver, human
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
 
 SESSIONS = """
     id TEXT PRIMARY KEY, source TEXT NOT NULL, user_id TEXT, model TEXT, model_config TEXT,
@@ -99,7 +107,7 @@ def langgraph(path: Path, saver: Saver) -> Path:
 
 
 def words(events: Sequence[Event]) -> list[str]:
-    return [event.message.text for event in events if isinstance(event, Told)]
+    return [event.message.text for event in events if isinstance(event, MessageEvent)]
 
 
 def beside(path: Path) -> list[str]:
@@ -115,7 +123,7 @@ def test_every_release_of_hermes_is_read_by_the_columns_it_has(
     assert detect_database(path) == Guess("hermes-state", 1.0, reason)
     begun, told = tell_database(path)
     about = About(id="s", started=1_700_000_000_500, more={"source": "cli"})
-    assert begun == Begun(strand="s", line=1, about=about)
+    assert begun == StrandStarted(strand="s", line=1, about=about)
     assert words([told]) == ["hello"]
 
 
@@ -129,7 +137,7 @@ def test_a_compaction_in_place_is_told_as_one(tmp_path: Path) -> None:
         owner.execute(text, ("user", "hello", 1.0))
         owner.execute(text, ("assistant", "go on", 20.0))
     events = list(tell_database(path))
-    assert [event.shows for event in events if isinstance(event, Folded)] == [("2", "1")]
+    assert [event.shows for event in events if isinstance(event, CompactionEvent)] == [("2", "1")]
     (conversation,) = replay(events)
     assert [message.text for message in conversation.window] == ["", "hello", "go on"]
 
@@ -291,8 +299,11 @@ def test_a_real_database_of_langgraph_is_told_to_its_window(shared: Path) -> Non
     if path is None:
         pytest.skip("no database here")
     events = list(tell_database(path))
-    assert [type(event) for event in events if not isinstance(event, Told)] == [Begun, Folded]
+    assert [type(event) for event in events if not isinstance(event, MessageEvent)] == [
+        StrandStarted,
+        CompactionEvent,
+    ]
     assert len(words(events)) == 13
     (conversation,) = replay(events)
     assert len(conversation.window) == 7
-    assert not any(isinstance(event, Noted | Rewound) for event in events)
+    assert not any(isinstance(event, MetadataUpdated | RewindEvent) for event in events)

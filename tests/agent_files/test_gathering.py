@@ -10,7 +10,7 @@ from holdfast.agent_files.finding import find_files, find_in_places
 from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Look, Passed, Reading
 from holdfast.agent_files.places import Place
-from holdfast.formats.chronicle import Begun, Told
+from holdfast.formats.events import MessageEvent, StrandStarted
 from tests.agent_files.agent_files import (
     write_droid,
     write_droid_settings,
@@ -67,8 +67,10 @@ def test_files_of_a_spread_session_are_one_for_each_folder_that_was_named(tmp_pa
     for look, folder in zip(looks, ("one", "two"), strict=True):
         assert isinstance(look, Found)
         events = list(look.tell())
-        assert [each.about.id for each in events if isinstance(each, Begun)] == [f"ses_{folder}"]
-        told = [each.message.text for each in events if isinstance(each, Told)]
+        assert [each.about.id for each in events if isinstance(each, StrandStarted)] == [
+            f"ses_{folder}"
+        ]
+        told = [each.message.text for each in events if isinstance(each, MessageEvent)]
         assert told == ["hello", "again"]
 
 
@@ -77,7 +79,9 @@ def test_files_of_a_spread_session_that_were_named_one_by_one_are_one(tmp_path: 
     files = find_files([str(tmp_path / "**" / "*.json")]).files
     (look,) = gather(files, Reading())
     assert isinstance(look, Found)
-    assert [each.message.text for each in look.tell() if isinstance(each, Told)] == ["hello"]
+    assert [each.message.text for each in look.tell() if isinstance(each, MessageEvent)] == [
+        "hello"
+    ]
 
 
 def test_a_broken_part_is_a_problem_with_its_file_and_the_rest_is_told(tmp_path: Path) -> None:
@@ -88,7 +92,10 @@ def test_a_broken_part_is_a_problem_with_its_file_and_the_rest_is_told(tmp_path:
     (look,) = gather(find_files([str(tmp_path)]).files, Reading())
     assert isinstance(look, Found)
     events = list(look.tell())
-    assert [each.message.text for each in events if isinstance(each, Told)] == ["hello", "again"]
+    assert [each.message.text for each in events if isinstance(each, MessageEvent)] == [
+        "hello",
+        "again",
+    ]
     assert [getattr(each, "file", None) for each in events if hasattr(each, "reason")] == [
         str(part)
     ]

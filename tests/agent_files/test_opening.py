@@ -11,9 +11,8 @@ import pytest
 
 from holdfast.agent_files.files import Unreadable
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
-from holdfast.formats.chronicle import Event, Told
-from holdfast.formats.document import Problem
-from holdfast.formats.sessions import HEAD
+from holdfast.formats.catalog import HEAD
+from holdfast.formats.events import Event, MessageEvent, Problem
 from tests.agent_files.agent_files import file_at, pi_lines, write_pi
 from tests.formats.samples import FORMAT_OF, SESSIONS
 
@@ -21,7 +20,7 @@ CHAT = {"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "
 
 
 def texts(events: Iterator[Event]) -> list[str]:
-    return [event.message.text for event in events if isinstance(event, Told)]
+    return [event.message.text for event in events if isinstance(event, MessageEvent)]
 
 
 def problems(events: Iterator[Event]) -> list[Problem]:
@@ -37,7 +36,7 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
         look = examine(file_at(path), Reading())
         assert isinstance(look, Found)
         assert look.guess.format == FORMAT_OF[name]
-        assert any(isinstance(event, Told) for event in look.tell())
+        assert any(isinstance(event, MessageEvent) for event in look.tell())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, tell_database
 from holdfast.agent_files.unpacking import unpacked
-from holdfast.formats.chronicle import Told
+from holdfast.formats.events import MessageEvent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,5 +45,5 @@ def test_a_large_entry_of_openclaw_is_read_though_it_is_packed(tmp_path: Path) -
         owner.execute("INSERT INTO session_windows VALUES ('w1', 'agent:main:main')")
         owner.execute("INSERT INTO transcript_events VALUES ('w1', 1, NULL, ?)", (packed,))
     assert detect_database(path).format == "openclaw-database"
-    told = [each for each in tell_database(path) if isinstance(each, Told)]
+    told = [each for each in tell_database(path) if isinstance(each, MessageEvent)]
     assert [each.message.text for each in told] == ["Which port? " * 50]

@@ -6,7 +6,7 @@ from pathlib import Path
 from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.opening import Found, Look, Passed, Reading
 from holdfast.agent_files.watching import Watch
-from holdfast.formats.chronicle import Told
+from holdfast.formats.events import MessageEvent
 from tests.agent_files.agent_files import (
     file_at,
     write_droid,
@@ -23,7 +23,7 @@ def watch_of(folder: Path, *known: Path) -> Watch:
 
 def told(looks: tuple[Look, ...]) -> list[list[str]]:
     return [
-        [event.message.text for event in look.tell() if isinstance(event, Told)]
+        [event.message.text for event in look.tell() if isinstance(event, MessageEvent)]
         for look in looks
         if isinstance(look, Found)
     ]

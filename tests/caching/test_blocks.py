@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.caching import Block, BlockReader, Sent, mark, weigh_block
-from holdfast.caching.blocks import Kind
+from holdfast.caching import BlockReader, CacheBlock, Sent, mark, weigh_block
+from holdfast.caching.blocks import BlockKind
 from holdfast.tokens import IMAGE_TOKENS
 from holdfast.wire import Body
 from tests.caching.requests import BASH, MODEL, Letters
 
 
-def blocks(body: Body, **fields: Any) -> tuple[Block, ...]:
+def blocks(body: Body, **fields: Any) -> tuple[CacheBlock, ...]:
     given: dict[str, Any] = {"model": MODEL, "dialect": "anthropic", **fields}
     return BlockReader(Letters()).read(Sent(body=body, **given))
 
@@ -19,15 +19,15 @@ def blocks(body: Body, **fields: Any) -> tuple[Block, ...]:
 def test_tools_come_first_then_the_system_prompt_then_messages() -> None:
     body = Body([{"role": "user", "content": "Hello"}], "Be brief.")
     assert [(each.name, each.kind) for each in blocks(body, tools=(BASH,))] == [
-        ("tool bash", Kind.TOOL),
-        ("the system prompt", Kind.SYSTEM),
-        ("message 1 (user)", Kind.MESSAGE),
+        ("tool bash", BlockKind.TOOL),
+        ("the system prompt", BlockKind.SYSTEM),
+        ("message 1 (user)", BlockKind.MESSAGE),
     ]
     openai = Body([{"role": "system", "content": "Be brief."}, *body.messages])
     assert [(each.name, each.kind) for each in blocks(openai, dialect="openai", tools=(BASH,))] == [
-        ("tool bash", Kind.TOOL),
-        ("the system prompt", Kind.SYSTEM),
-        ("message 2 (user)", Kind.MESSAGE),
+        ("tool bash", BlockKind.TOOL),
+        ("the system prompt", BlockKind.SYSTEM),
+        ("message 2 (user)", BlockKind.MESSAGE),
     ]
     assert blocks(body, dialect="gemini", tools=(BASH,))[0].name == "tool declarations"
 

@@ -8,10 +8,10 @@ import pytest
 
 from holdfast.caching import (
     BlockReader,
-    Chain,
     Changed,
     Extended,
     First,
+    RequestBlocks,
     Sent,
     Why,
     chain_of,
@@ -25,7 +25,7 @@ from tests.conversation.talking import begun
 from tests.conversation.talking import talk as converse
 
 
-def chain(request: Sent) -> Chain:
+def chain(request: Sent) -> RequestBlocks:
     return chain_of(request, BlockReader())
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.caching import Accountant, BlockReader, Marker, Sent, Terms, mark
 from holdfast.caching.support import Automatic, Marked, Support
 from holdfast.session import Usage
-from holdfast.wire import Body, Strand
+from holdfast.wire import Body, SharedPrefix
 from tests.caching.requests import BASH, MODEL, READ, Letters, talk
 from tests.caching.test_accountant import scripts
 
@@ -36,9 +36,9 @@ def test_a_request_after_others_is_read_as_if_it_were_the_first(
         assert (chain.markers, chain.fixed) == (anew.markers, anew.fixed)
         # Later requests have left each chain as it was.
         for one, other in (
-            (chain.spine.blocks, anew.spine.blocks),
-            (chain.spine.links, anew.spine.links),
-            (chain.spine.totals, anew.spine.totals),
+            (chain.block_prefix.blocks, anew.block_prefix.blocks),
+            (chain.block_prefix.links, anew.block_prefix.links),
+            (chain.block_prefix.totals, anew.block_prefix.totals),
         ):
             assert one[: chain.size] == other
     assert reader.read(script[-1][0]) == BlockReader(Letters()).read(script[-1][0])
@@ -68,37 +68,37 @@ KINDS = st.sampled_from(["user", "assistant", "tool", "call", "thinking", "impor
     st.sampled_from([None, "Be brief."]),
     st.sampled_from(["marked", "native", "bare"]),
 )
-def test_what_a_strand_leaves_unread_is_what_reading_it_would_find(
+def test_what_a_shared_prefix_leaves_unread_is_what_reading_it_would_find(
     kinds: list[str], steps: list[int], system: str | None, rules: str
 ) -> None:
     talk = [message(number, kind) for number, kind in enumerate(kinds)]
-    strand, marker, reader = Strand(), Marker(), BlockReader(Letters())
+    prefix, marker, reader = SharedPrefix(), Marker(), BlockReader(Letters())
     size = 1
     for step in [0, *steps, len(talk)]:
         size = min(size + step, len(talk))
         # Copies, as a conversation hands them out.
-        body = Body([dict(each) for each in talk[:size]], system, strand)
+        body = Body([dict(each) for each in talk[:size]], system, prefix)
         native = rules == "native"
         sent = marker.mark(body, native=native) if rules != "bare" else body
         assert rules == "bare" or sent == mark(body, native=native)
         fields: dict[str, Any] = {"model": MODEL, "dialect": "openai", "body": sent}
-        read = reader.read(Sent(**fields, strand=strand))
+        read = reader.read(Sent(**fields, prefix=prefix))
         assert read == BlockReader(Letters()).read(Sent(**fields))
 
 
-def test_another_strand_is_read_from_the_start() -> None:
+def test_another_prefix_is_read_from_the_start() -> None:
     reader = BlockReader(Letters())
     texts: list[str] = []
     for body in (talk(9, 9, 9), talk(9, 8, 9, 9)):
-        sent = Sent(model=MODEL, dialect="anthropic", body=body, strand=Strand())
+        sent = Sent(model=MODEL, dialect="anthropic", body=body, prefix=SharedPrefix())
         texts.append(reader.read(sent)[2].digest)
     assert texts[0] != texts[1]
 
 
-def test_of_one_strand_only_what_is_new_is_looked_at() -> None:
-    reader, strand = BlockReader(Letters()), Strand()
+def test_of_one_prefix_only_what_is_new_is_looked_at() -> None:
+    reader, prefix = BlockReader(Letters()), SharedPrefix()
     old, new = talk(9, 9, 9), talk(9, 8, 9, 9)
-    sent = [Sent(model=MODEL, dialect="anthropic", body=each, strand=strand) for each in (old, new)]
+    sent = [Sent(model=MODEL, dialect="anthropic", body=each, prefix=prefix) for each in (old, new)]
     first, second = (reader.read(each) for each in sent)
     # The caller has said that nothing was changed, and is believed.
     assert second[: len(first)] == first
@@ -127,7 +127,7 @@ def test_other_tools_or_another_model_weigh_no_message_again() -> None:
 
 def calls_of_a_turn(size: int, support: Support) -> int:
     """Return how many functions are called for one more request of so many messages."""
-    strand, marker = Strand(), Marker()
+    prefix, marker = SharedPrefix(), Marker()
     accountant = Accountant(Terms(support=lambda _: support, counter=Letters()))
     counted = 0
 
@@ -136,10 +136,10 @@ def calls_of_a_turn(size: int, support: Support) -> int:
         counted += event in ("call", "c_call")
 
     def request(messages: int) -> None:
-        body = Body(talk(*[40] * messages).messages, "Be brief.", strand)
+        body = Body(talk(*[40] * messages).messages, "Be brief.", prefix)
         sys.setprofile(count)
         marked = marker.mark(body) if isinstance(support, Marked) else body
-        sent = Sent(model=MODEL, dialect="anthropic", body=marked, strand=strand)
+        sent = Sent(model=MODEL, dialect="anthropic", body=marked, prefix=prefix)
         whole = accountant.expect(sent, 0).prompt_tokens
         accountant.report(Usage(1, whole))
         sys.setprofile(None)

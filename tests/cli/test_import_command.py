@@ -248,7 +248,7 @@ def test_an_interrupt_says_that_nothing_is_lost(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("holdfast.cli.import_command.Intake.take", interrupt)
+    monkeypatch.setattr("holdfast.cli.import_command.ImportJob.take", interrupt)
     ended = run("import", str(folder))
     assert (ended.code, ended.errors.split("\n")) == (
         130,

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast.cli.sessions_agents import AGENT_FORMATS
-from holdfast.formats.chronicle import without_native
+from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import shape
 from tests.agent_files.agent_files import write_pi

@@ -20,7 +20,7 @@ from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Load
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult, Transcript
-from holdfast.wire import DIALECTS, Strand
+from holdfast.wire import DIALECTS, SharedPrefix
 from holdfast.wiring import Compressor
 from tests.conversation.talking import begun, parts_on, talk, wire
 from tests.promises.conversations import turn
@@ -84,15 +84,15 @@ def test_a_strand_lasts_while_the_window_only_grows(chat: StoredConversation) ->
     first = chat.body()
     chat.add_user("and now")
     grown = chat.body()
-    assert first.strand is not None
-    assert grown.strand is first.strand
+    assert first.prefix is not None
+    assert grown.prefix is first.prefix
     assert grown.messages[: len(first.messages)] == first.messages
     chat.goal = "ship it"
     aimed = chat.body()
     chat.compress()
-    strands = {first.strand, aimed.strand, chat.body().strand}
+    strands = {first.prefix, aimed.prefix, chat.body().prefix}
     assert len(strands) == 3
-    assert chat.body("anthropic").strand is None
+    assert chat.body("anthropic").prefix is None
 
 
 def test_a_goal_stands_at_the_end_of_the_system_prompt() -> None:
@@ -183,13 +183,13 @@ def test_what_is_added_is_written_as_if_all_were_written_anew(
 @given(st.one_of(_unruly(), transcripts()))
 def test_bodies_of_one_strand_begin_alike(transcript: Transcript) -> None:
     mirror = LiveWindow(_Log(transcript), ENGINE, "s")  # type: ignore[arg-type]
-    begun_with: dict[Strand | None, list[str]] = {}
+    begun_with: dict[SharedPrefix | None, list[str]] = {}
     for size in range(len(transcript) + 1):
         mirror.refresh()
         body = mirror.body("openai")
-        before, after = begun_with.get(body.strand, []), wire(body.messages)
+        before, after = begun_with.get(body.prefix, []), wire(body.messages)
         assert after[: len(before)] == before
-        begun_with[body.strand] = after
+        begun_with[body.prefix] = after
         _Log.size = size + 1
     _Log.size = 0
 

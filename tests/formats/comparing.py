@@ -6,15 +6,22 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import About, Begun, Folded, Noted, Rewound, Told
-from holdfast.formats.document import Problem
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.replay import merged
 from holdfast.transcript import NO_EXTRAS, Media, Message, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
 __all__ = ["comparable"]
@@ -28,10 +35,10 @@ def comparable(events: Iterable[Event]) -> list[Event]:
     messages name need not be named beside them.
     """
     found = list(events)
-    sizes = Counter(each.native.reply for each in found if isinstance(each, Told))
+    sizes = Counter(each.native.reply for each in found if isinstance(each, MessageEvent))
     names = _Names(sizes)
     plain = [each for event in found if (each := names.plain(event)) is not None]
-    return [names.completed(each) if isinstance(each, Begun) else each for each in plain]
+    return [names.completed(each) if isinstance(each, StrandStarted) else each for each in plain]
 
 
 @dataclass(slots=True)
@@ -60,15 +67,15 @@ class _Names:
     def plain(self, event: Event) -> Event | None:
         """Return an event with names by order; None for what is part of another."""
         match event:
-            case Begun():
+            case StrandStarted():
                 return self._begun(event)
-            case Noted(strand=strand, about=about):
+            case MetadataUpdated(strand=strand, about=about):
                 name = self.of("strand", strand)
                 self.abouts[name] = merged(self.abouts[name], about)
                 return None
-            case Told():
+            case MessageEvent():
                 return self._told(event)
-            case Folded():
+            case CompactionEvent():
                 return replace(
                     event,
                     strand=self.of("strand", event.strand),
@@ -76,13 +83,13 @@ class _Names:
                     id=self.of("fold", event.id),
                     shows=self.keys(event.shows),
                 )
-            case Rewound():
+            case RewindEvent():
                 strand, shows = self.of("strand", event.strand), self.keys(event.shows)
                 return replace(event, strand=strand, line=0, shows=shows)
             case Problem():
                 return event
 
-    def completed(self, begun: Begun) -> Begun:
+    def completed(self, begun: StrandStarted) -> StrandStarted:
         """Return a beginning with everything that was noted of its strand."""
         about = self.abouts[begun.strand]
         if about.model in self.models:
@@ -93,19 +100,19 @@ class _Names:
             return replace(begun, about=About(more=more))
         return replace(begun, about=replace(about, more=more))
 
-    def _begun(self, begun: Begun) -> Begun:
+    def _begun(self, begun: StrandStarted) -> StrandStarted:
         name = self.of("strand", begun.strand)
         self.abouts[name] = begun.about
         of = None if begun.of is None else self.of("strand", begun.of)
         after = "".join(self.keys([begun.after] if begun.after else []))
         return replace(begun, strand=name, line=0, of=of, after=after)
 
-    def _told(self, told: Told) -> Told:
+    def _told(self, told: MessageEvent) -> MessageEvent:
         native = told.native
         self.models.add(native.model)
         shared = native.reply and self.sizes[native.reply] > 1
         reply = self.of("reply", native.reply) if shared else ""
-        return Told(
+        return MessageEvent(
             strand=self.of("strand", told.strand),
             line=0,
             key=self.of("key", told.key),

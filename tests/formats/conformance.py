@@ -6,19 +6,24 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import Begun, Folded, Noted, Rewound, Told
-from holdfast.formats.document import Problem
+from holdfast.formats.events import (
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    StrandStarted,
+)
 from holdfast.formats.replay import replay
-from holdfast.formats.source import Record
-from holdfast.formats.stream import stream_records
+from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Fork
 from holdfast.transcript import Role, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.catalog import SessionReader
+    from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
 __all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]
@@ -32,10 +37,12 @@ _FOREIGN: dict[Role, tuple[type[Part], ...]] = {
 """What nobody of a role says: no provider takes it from them."""
 
 
-def records_of(content: bytes) -> list[Record]:
+def records_of(content: bytes) -> list[SourceRecord]:
     """Return the objects of a file, as a reader gets them."""
     found = stream_records([content])
-    return [each for each in found if isinstance(each, Record) and isinstance(each.value, dict)]
+    return [
+        each for each in found if isinstance(each, SourceRecord) and isinstance(each.value, dict)
+    ]
 
 
 def tell(reader: SessionReader, content: bytes) -> list[Event]:
@@ -49,9 +56,11 @@ def spoken(events: Iterable[Event]) -> list[Event]:
     What an answer cost may: some agents write it when the answer is over.
     """
     return [
-        replace(each, native=replace(each.native, usage=None)) if isinstance(each, Told) else each
+        replace(each, native=replace(each.native, usage=None))
+        if isinstance(each, MessageEvent)
+        else each
         for each in events
-        if isinstance(each, Told | Folded | Rewound)
+        if isinstance(each, MessageEvent | CompactionEvent | RewindEvent)
     ]
 
 
@@ -62,16 +71,16 @@ def broken_rules(events: Sequence[Event]) -> list[str]:
     broken: list[str] = []
     for event in events:
         match event:
-            case Begun():
+            case StrandStarted():
                 broken += _broken_beginning(event, begun, keys)
                 begun.add(event.strand)
-            case Told():
+            case MessageEvent():
                 keys[event.key] += 1
                 broken += _broken_telling(event, begun)
-            case Folded() | Rewound():
+            case CompactionEvent() | RewindEvent():
                 missing = [key for key in event.shows if key not in keys]
                 broken += [f"line {event.line} shows {key}, which nobody told" for key in missing]
-            case Noted():
+            case MetadataUpdated():
                 if event.strand not in begun:
                     broken.append(f"strand {event.strand} is noted before it begins")
             case Problem():
@@ -82,7 +91,7 @@ def broken_rules(events: Sequence[Event]) -> list[str]:
     return broken
 
 
-def _broken_telling(event: Told, begun: set[str]) -> list[str]:
+def _broken_telling(event: MessageEvent, begun: set[str]) -> list[str]:
     broken: list[str] = []
     if event.strand not in begun:
         broken.append(f"{event.key} is told before its strand begins")
@@ -97,7 +106,7 @@ def _broken_telling(event: Told, begun: set[str]) -> list[str]:
     return broken
 
 
-def _broken_beginning(event: Begun, begun: set[str], keys: Counter[str]) -> list[str]:
+def _broken_beginning(event: StrandStarted, begun: set[str], keys: Counter[str]) -> list[str]:
     broken: list[str] = []
     if event.strand in begun:
         broken.append(f"strand {event.strand} begins twice")
@@ -113,7 +122,7 @@ def counted_twice(events: Sequence[Event]) -> list[str]:
     replies = Counter(
         (each.strand, each.native.reply)
         for each in events
-        if isinstance(each, Told) and each.native.usage and each.native.usage.calls
+        if isinstance(each, MessageEvent) and each.native.usage and each.native.usage.calls
         if each.native.reply
     )
     return [f"the usage of {reply} counts {n} times" for (_, reply), n in replies.items() if n > 1]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from tests.formats.conformance import broken_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.formats.sessions import SessionReader
+    from holdfast.formats.catalog import SessionReader
 
 __all__ = ["breaks", "surprised"]
 
@@ -25,7 +25,7 @@ _ANYTHING = st.recursive(
 )
 
 
-def breaks(reader: SessionReader, records: Sequence[Record]) -> list[str]:
+def breaks(reader: SessionReader, records: Sequence[SourceRecord]) -> list[str]:
     """Return the rules that a reader breaks; neither reading nor recognizing may raise."""
     for record in records:
         reader.recognize([record])
@@ -33,7 +33,7 @@ def breaks(reader: SessionReader, records: Sequence[Record]) -> list[str]:
 
 
 @st.composite
-def surprised(draw: st.DrawFn, records: Sequence[Record]) -> list[Record]:
+def surprised(draw: st.DrawFn, records: Sequence[SourceRecord]) -> list[SourceRecord]:
     """Return records of which some hold anything at some place, are missing, or come twice."""
     values = [copy.deepcopy(record.value) for record in records]
     for _ in range(draw(st.integers(1, 4))):
@@ -45,7 +45,7 @@ def surprised(draw: st.DrawFn, records: Sequence[Record]) -> list[Record]:
     chosen = draw(st.lists(st.sampled_from(range(len(values))), max_size=3))
     order = [place for place in range(len(values)) if place not in chosen] + chosen
     return [
-        Record(number, values[place], records[place].file)
+        SourceRecord(number, values[place], records[place].file)
         for number, place in enumerate(order, 1)
         if isinstance(values[place], dict)
     ]

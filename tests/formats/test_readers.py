@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.formats.sessions import HEAD, SESSIONS, SessionReader, recognize
+from holdfast.formats.catalog import HEAD, SESSIONS, SessionReader, recognize
 from tests.formats.conformance import broken_rules, counted_twice, records_of, spoken, tell
 from tests.formats.samples import SESSIONS as SAMPLES
 

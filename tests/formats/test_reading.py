@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.formats import FORMATS, Guess, detect, read, read_all, write
-from holdfast.formats.sessions import SESSIONS
+from holdfast.formats.catalog import SESSIONS
 from holdfast.transcript import check, shape
 from tests.formats.samples import FORMAT_OF, sample
 

@@ -1,18 +1,18 @@
 """Playing a file again gives the conversation that its model had, whoever divided it and how."""
 
-from holdfast.formats.chronicle import (
+from holdfast.formats.events import (
     MAIN,
     About,
-    Begun,
+    CompactionEvent,
     Event,
-    Folded,
-    Native,
-    Noted,
-    Rewound,
-    Told,
+    MessageEvent,
+    MetadataUpdated,
+    Problem,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
     native_of,
 )
-from holdfast.formats.document import Problem
 from holdfast.formats.replay import merged, replay
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
@@ -29,8 +29,10 @@ from holdfast.transcript import (
 )
 
 
-def told(key: str, message: Message, *, strand: str = MAIN, reply: str = "") -> Told:
-    return Told(strand=strand, line=1, key=key, message=message, native=Native(reply=reply))
+def told(key: str, message: Message, *, strand: str = MAIN, reply: str = "") -> MessageEvent:
+    return MessageEvent(
+        strand=strand, line=1, key=key, message=message, native=SourceMetadata(reply=reply)
+    )
 
 
 def user(text: str) -> Message:
@@ -53,8 +55,8 @@ def summary(text: str) -> Message:
     return Message(Role.USER, (Summary(text, "pi"),), synthetic=Synthetic.SUMMARY)
 
 
-def begun(strand: str = MAIN, about: About | None = None) -> Begun:
-    return Begun(strand=strand, line=1, about=about or About())
+def begun(strand: str = MAIN, about: About | None = None) -> StrandStarted:
+    return StrandStarted(strand=strand, line=1, about=about or About())
 
 
 def only(*events: Event) -> Transcript:
@@ -102,7 +104,7 @@ def test_a_compaction_shows_its_summary_and_what_it_kept() -> None:
         told("2", model("Yes")),
         told("3", user("Second")),
         told("s", summary("It began.")),
-        Folded(strand=MAIN, line=4, id="f", shows=("s", "3")),
+        CompactionEvent(strand=MAIN, line=4, id="f", shows=("s", "3")),
         told("4", model("Third")),
     )
     (found,) = replay(events)
@@ -125,7 +127,7 @@ def test_what_a_compaction_shows_and_nobody_told_is_passed_over() -> None:
         (
             told("1", user("First")),
             told("s", summary("So far.")),
-            Folded(strand=MAIN, line=2, id="f", shows=("gone", "s", "1")),
+            CompactionEvent(strand=MAIN, line=2, id="f", shows=("gone", "s", "1")),
         )
     )
     assert [each.text or "summary" for each in found.window] == ["summary", "First"]
@@ -136,7 +138,7 @@ def test_what_was_taken_back_is_not_shown() -> None:
         (
             told("1", user("First")),
             told("2", user("Typo")),
-            Rewound(strand=MAIN, line=3, shows=("1",)),
+            RewindEvent(strand=MAIN, line=3, shows=("1",)),
             told("3", user("Second")),
         )
     )
@@ -144,8 +146,8 @@ def test_what_was_taken_back_is_not_shown() -> None:
     assert [each.text for each in found.transcript] == ["First", "Typo", "Second"]
 
 
-def branch(strand: str, after: str, of: str = MAIN) -> Begun:
-    return Begun(strand=strand, line=9, about=About(), of=of, fork=Fork.BRANCH, after=after)
+def branch(strand: str, after: str, of: str = MAIN) -> StrandStarted:
+    return StrandStarted(strand=strand, line=9, about=About(), of=of, fork=Fork.BRANCH, after=after)
 
 
 def test_the_newest_branch_is_the_conversation() -> None:
@@ -182,7 +184,7 @@ def test_a_branch_from_before_a_compaction_sees_what_stood_there() -> None:
             told("1", user("First")),
             told("2", model("Second")),
             told("s", summary("All.")),
-            Folded(strand=MAIN, line=4, id="f", shows=("s",)),
+            CompactionEvent(strand=MAIN, line=4, id="f", shows=("s",)),
             branch("4", "2"),
             told("4", user("Back"), strand="4"),
         )
@@ -191,7 +193,7 @@ def test_a_branch_from_before_a_compaction_sees_what_stood_there() -> None:
 
 
 def test_sub_agents_are_conversations_of_their_own_and_not_of_the_file() -> None:
-    child = Begun(strand="c", line=2, about=About(), of=MAIN, fork=Fork.DELEGATION)
+    child = StrandStarted(strand="c", line=2, about=About(), of=MAIN, fork=Fork.DELEGATION)
     (found,) = replay((begun(), told("1", user("Main")), child, told("2", user("Sub"), strand="c")))
     assert [each.text for each in found.transcript] == ["Main"]
 
@@ -203,7 +205,7 @@ def test_a_file_may_hold_several_conversations() -> None:
             told("1", user("One")),
             begun("1", About(id="b")),
             told("2", user("Two"), strand="1"),
-            Noted(strand="1", about=About(title="The second")),
+            MetadataUpdated(strand="1", about=About(title="The second")),
             Problem(7, "not JSON"),
         )
     )
@@ -220,22 +222,22 @@ def test_knowing_more_replaces_only_what_was_learned() -> None:
 
 
 def test_what_the_pieces_of_an_answer_say_of_themselves_stays_with_it() -> None:
-    first = Told(
+    first = MessageEvent(
         strand=MAIN,
         line=1,
         key="1",
         message=Message(Role.ASSISTANT, (Text("One"),), extras={"responses": {"id": "a"}}),
-        native=Native(id="1", reply="m1", model="some-model"),
+        native=SourceMetadata(id="1", reply="m1", model="some-model"),
     )
-    second = Told(
+    second = MessageEvent(
         strand=MAIN,
         line=2,
         key="2",
         message=Message(Role.ASSISTANT, (Text("Two"),), extras={"anthropic": {"id": "b"}}),
-        native=Native(id="2", reply="m1", usage=Usage(1, 2, 3), more={"phase": "final"}),
+        native=SourceMetadata(id="2", reply="m1", usage=Usage(1, 2, 3), more={"phase": "final"}),
     )
     (message,) = only(first, second)
     assert message.extras.keys() == {"responses", "anthropic", "native"}
-    assert native_of(message) == Native(
+    assert native_of(message) == SourceMetadata(
         id="1", reply="m1", model="some-model", usage=Usage(1, 2, 3), more={"phase": "final"}
     )

@@ -3,45 +3,46 @@
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Problem, Style
-from holdfast.formats.source import Record, Source, parse, style_of
+from holdfast.formats.document import Style
+from holdfast.formats.events import Problem
+from holdfast.formats.source import JsonSource, SourceRecord, parse, style_of
 
 
 def test_an_object_is_one_record() -> None:
-    assert parse('{"a": 1}') == Source("object", (Record(1, {"a": 1}),), Style())
+    assert parse('{"a": 1}') == JsonSource("object", (SourceRecord(1, {"a": 1}),), Style())
 
 
 def test_an_array_is_a_record_an_element() -> None:
-    assert parse("[1,\n2]").records == (Record(1, 1), Record(2, 2))
+    assert parse("[1,\n2]").records == (SourceRecord(1, 1), SourceRecord(2, 2))
 
 
 def test_lines_keep_their_numbers_and_blank_lines_are_nothing() -> None:
     source = parse('{"a":1}\n\n  {"b":2}\r\n')
-    assert source == Source(
+    assert source == JsonSource(
         "lines",
-        (Record(1, {"a": 1}), Record(3, {"b": 2})),
+        (SourceRecord(1, {"a": 1}), SourceRecord(3, {"b": 2})),
         Style(compact=True, final_newline=True),
     )
 
 
 def test_two_objects_on_one_line_are_both_read() -> None:
     assert parse('{"a":1} {"b":2}{"c":3}').records == (
-        Record(1, {"a": 1}),
-        Record(1, {"b": 2}),
-        Record(1, {"c": 3}),
+        SourceRecord(1, {"a": 1}),
+        SourceRecord(1, {"b": 2}),
+        SourceRecord(1, {"c": 3}),
     )
 
 
 def test_a_line_separator_inside_a_string_ends_no_line() -> None:
     assert parse('{"a":"x\u2028y"}\n{"b":2}').records == (
-        Record(1, {"a": "x\u2028y"}),
-        Record(2, {"b": 2}),
+        SourceRecord(1, {"a": "x\u2028y"}),
+        SourceRecord(2, {"b": 2}),
     )
 
 
 def test_a_damaged_line_is_a_problem_and_the_others_are_read() -> None:
     source = parse('{"a":1}\n{"b":2}\n{"c":')
-    assert source.records == (Record(1, {"a": 1}), Record(2, {"b": 2}))
+    assert source.records == (SourceRecord(1, {"a": 1}), SourceRecord(2, {"b": 2}))
     assert source.problems == (Problem(3, "not JSON at column 6: Expecting value"),)
 
 
@@ -58,7 +59,7 @@ def test_a_line_with_an_endless_number_is_a_problem() -> None:
 def test_a_byte_order_mark_is_no_text() -> None:
     assert parse("\ufeff[]".encode()).layout == "array"
     together = '\ufeff\ufeff{"a": 1}\n\ufeff{"b": 2}'
-    assert parse(together).records == (Record(1, {"a": 1}), Record(2, {"b": 2}))
+    assert parse(together).records == (SourceRecord(1, {"a": 1}), SourceRecord(2, {"b": 2}))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.errors import ConfigError, HoldfastError, InvalidTranscript
 from holdfast.formats import ReadOnlyFormat, read, write
-from holdfast.formats.chronicle import Native, native_of, with_native
 from holdfast.formats.document import Document, Envelope
+from holdfast.formats.events import SourceMetadata, native_of, with_native
 from holdfast.session import Usage
 from holdfast.transcript import Message, Opaque, Role, Text
 from tests.formats.samples import sample
@@ -110,7 +110,7 @@ def test_an_envelope_without_anything_around_is_a_list() -> None:
 @pytest.mark.parametrize("to", ["claude-code", "codex", "pi", "openclaw"])
 def test_a_smaller_window_does_not_say_what_answers_to_the_larger_one_cost(to: str) -> None:
     said = (Message(Role.USER, (Text("go"),)), Message(Role.USER, (Text("on"),)))
-    native = Native(model="m", usage=Usage(1, 150_000, 9))
+    native = SourceMetadata(model="m", usage=Usage(1, 150_000, 9))
     answer = with_native(Message(Role.ASSISTANT, (Text("hi"),)), native)
     document = Document("openai", "openai", (*said, answer))
     for window, expected in (((*said, answer), native.usage), ((*said[1:], answer), None)):

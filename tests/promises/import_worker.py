@@ -5,8 +5,17 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Event, Folded, Native, Rewound, Told
-from holdfast.formats.sessions.reader import summarized
+from holdfast.formats.content import summarized
+from holdfast.formats.events import (
+    MAIN,
+    About,
+    CompactionEvent,
+    Event,
+    MessageEvent,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transcript import Message, Role, Text
@@ -27,27 +36,33 @@ def story(seed: int) -> list[Event]:
         if number % 400 == 250:
             side = f"side-{number}"
             fork = Fork.DELEGATION
-            events.append(Begun(strand=side, line=number, about=About(), of=MAIN, fork=fork))
+            events.append(
+                StrandStarted(strand=side, line=number, about=About(), of=MAIN, fork=fork)
+            )
             events += [_told(random, f"{side}-{place}", side) for place in range(20)]
         if number % 300 == 299:
             window = [f"s{number}", *window[-10:]]
             message = summarized(_prose(random), "claude-code")
             events.append(_told(random, window[0], message=message))
             shows = tuple(window)
-            events.append(Folded(strand=MAIN, line=number, id=f"f{number}", shows=shows))
+            events.append(CompactionEvent(strand=MAIN, line=number, id=f"f{number}", shows=shows))
         if number % 500 == 460:
             window = window[:-4]
             at = START + number
-            events.append(Rewound(strand=MAIN, line=number, shows=tuple(window), at=at))
-    leaves = Begun(
+            events.append(RewindEvent(strand=MAIN, line=number, shows=tuple(window), at=at))
+    leaves = StrandStarted(
         strand="branch", line=TURNS, about=About(), of=MAIN, fork=Fork.BRANCH, after=window[-7]
     )
     return [*events, leaves, *(_told(random, f"b{place}", "branch") for place in range(600))]
 
 
-def _told(random: Random, key: str, strand: str = MAIN, *, message: Message | None = None) -> Told:
+def _told(
+    random: Random, key: str, strand: str = MAIN, *, message: Message | None = None
+) -> MessageEvent:
     said = message or Message(random.choice((Role.USER, Role.ASSISTANT)), (Text(_prose(random)),))
-    return Told(strand=strand, line=1, key=key, message=said, native=Native(id=key, at=START))
+    return MessageEvent(
+        strand=strand, line=1, key=key, message=said, native=SourceMetadata(id=key, at=START)
+    )
 
 
 def _prose(random: Random) -> str:

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from holdfast.formats.chronicle import Event, Told
+from holdfast.formats.events import Event, MessageEvent
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.promises.import_worker import story
 from tests.promises.killing import SOAKS, start
 from tests.transfer.taking import opened, sessions, take
@@ -62,7 +62,7 @@ def kill_worker(path: Path, seed: int, *, after: float) -> None:
 
 def everything(store: SqliteStore) -> list[Event]:
     (root,) = (each for each in sessions(store) if each.parent is None)
-    return list(tell_session(store, root.id, family=True))
+    return list(export_session(store, root.id, family=True))
 
 
 def undisturbed(events: Sequence[Event]) -> list[Event]:
@@ -73,4 +73,4 @@ def undisturbed(events: Sequence[Event]) -> list[Event]:
 
 
 def told(events: Sequence[Event]) -> int:
-    return sum(isinstance(each, Told) for each in events)
+    return sum(isinstance(each, MessageEvent) for each in events)

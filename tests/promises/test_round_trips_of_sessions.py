@@ -17,10 +17,10 @@ from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Found, Reading
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
-from holdfast.formats.chronicle import Told
-from holdfast.formats.listening import listen
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.stream import stream_records
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.events import MessageEvent
+from holdfast.formats.source import stream_records
+from holdfast.formats.tolerant_stream import read_tolerantly
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,
@@ -32,20 +32,20 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.transfer import Origin, tell_session
+from holdfast.transfer import ImportOrigin, export_session
 from holdfast.wire import DIALECTS
-from tests.formats.chronicles import Sayable, chronicles, comparable
+from tests.formats.event_strategies import Sayable, comparable, event_streams
 from tests.transfer.taking import importer, opened, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.sessions.reader import SessionReader
+    from holdfast.formats.events import Event
+    from holdfast.formats.reader import SessionReader
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Part
-    from holdfast.transfer import Tally
+    from holdfast.transfer import ImportTally
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "sessions"
 WRITABLE = {each.format.name: each for each in SESSIONS if each.write is not None}
@@ -81,13 +81,13 @@ def written(reader: SessionReader, events: Iterable[Event]) -> bytes:
     return "".join(f"{line}\n" for line in reader.write(events)).encode()
 
 
-def take_file(store: Store, reader: SessionReader, content: bytes, name: str) -> Tally:
+def take_file(store: Store, reader: SessionReader, content: bytes, name: str) -> ImportTally:
     """Import a file that was written, and see that nothing in it is a problem."""
 
     def tell() -> Iterator[Event]:
-        return listen(reader, stream_records([content]))
+        return read_tolerantly(reader, stream_records([content]))
 
-    tally = importer(store).take(Origin(reader.format.name, name), tell)
+    tally = importer(store).take(ImportOrigin(reader.format.name, name), tell)
     assert tally.problems == ()
     return tally
 
@@ -95,7 +95,7 @@ def take_file(store: Store, reader: SessionReader, content: bytes, name: str) ->
 def telling(store: Store) -> tuple[list[list[Event]], Usage]:
     """Return everything in a store, and what it cost: files divide a cost in their own way."""
     families = [
-        [_costless(each) for each in comparable(tell_session(store, session.id, family=True))]
+        [_costless(each) for each in comparable(export_session(store, session.id, family=True))]
         for session in sessions(store)
         if session.parent is None
     ]
@@ -103,7 +103,7 @@ def telling(store: Store) -> tuple[list[list[Event]], Usage]:
 
 
 def _costless(event: Event) -> Event:
-    if isinstance(event, Told):
+    if isinstance(event, MessageEvent):
         return replace(event, native=replace(event.native, usage=None))
     return event
 
@@ -115,11 +115,11 @@ def test_a_generated_session_comes_back_from_the_file_of_each_agent(
     name: str, data: st.DataObject
 ) -> None:
     reader = WRITABLE[name]
-    events = data.draw(chronicles(SAYABLE[name]))
+    events = data.draw(event_streams(SAYABLE[name]))
     with opened() as store, opened() as other:
         take_file(store, reader, written(reader, events), "/first")
         (root,) = [each.id for each in sessions(store) if each.parent is None]
-        content = written(reader, tell_session(store, root, family=True))
+        content = written(reader, export_session(store, root, family=True))
         take_file(other, reader, content, "/second")
         assert telling(other) == telling(store)
         before = sessions(store)
@@ -141,8 +141,10 @@ def sessions_at(path: Path) -> list[Found]:
     return [look for look in looks if isinstance(look, Found)]
 
 
-def take_found(store: Store, found: Found) -> Tally:
-    return importer(store).take(Origin(found.guess.format, str(found.files[0].path)), found.tell)
+def take_found(store: Store, found: Found) -> ImportTally:
+    return importer(store).take(
+        ImportOrigin(found.guess.format, str(found.files[0].path)), found.tell
+    )
 
 
 def said(store: Store, ids: Iterable[str]) -> Counter[tuple[object, ...]]:
@@ -203,7 +205,7 @@ def test_what_any_agent_said_comes_back_from_the_file_of_each_other(path: Path) 
         assert roots
         for root in roots:
             for name, reader in WRITABLE.items():
-                content = written(reader, tell_session(store, root.id, family=True))
+                content = written(reader, export_session(store, root.id, family=True))
                 tally = take_file(other, reader, content, f"/{root.id}")
                 before = said(store, within(store, root, HOLDS[name]))
                 assert (name, said(other, tally.sessions)) == (name, before)
@@ -234,7 +236,7 @@ def test_a_real_session_comes_back_from_a_file_of_its_own_agent(shared: Path, na
             take_found(store, found)
             for place, root in enumerate(sessions(store)):
                 if root.parent is None:
-                    content = written(WRITABLE[name], tell_session(store, root.id, family=True))
+                    content = written(WRITABLE[name], export_session(store, root.id, family=True))
                     take_file(other, WRITABLE[name], content, f"/{place}")
             assert outline(other) == outline(store)
             # Whoever published it has put words in the place of addresses, which is no picture.

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import detect, read_all
+from holdfast.formats.catalog import HEAD, SESSIONS, SessionReader, recognize
 from holdfast.formats.replay import replay
-from holdfast.formats.sessions import HEAD, SESSIONS, SessionReader, recognize
-from holdfast.formats.source import Record
+from holdfast.formats.source import SourceRecord
 from tests.formats.conformance import broken_rules, records_of, tell
 from tests.formats.samples import SESSIONS as SAMPLES
 
@@ -149,7 +149,7 @@ def test_a_mutated_real_file_is_read_as_far_as_it_goes(
 @settings(max_examples=max(200, getattr(settings.default, "max_examples", 0)))
 @given(st.lists(st.dictionaries(st.text(max_size=8), VALUES, max_size=4), max_size=5))
 def test_any_json_is_told_by_any_reader(values: list[dict[str, object]]) -> None:
-    records = [Record(line, value) for line, value in enumerate(values, 1)]
+    records = [SourceRecord(line, value) for line, value in enumerate(values, 1)]
     for name, reader in READERS.items():
         reader.recognize(records)
         assert (name, broken_rules(list(reader.read(records)))) == (name, [])
@@ -174,11 +174,11 @@ def test_a_long_file_is_read_in_the_memory_of_its_ids() -> None:
     )
     reader = READERS["claude-code"]
 
-    def records() -> Iterator[Record]:
+    def records() -> Iterator[SourceRecord]:
         for number in range(5_000):
             entry = json.loads(line)
             entry |= {"uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None}
-            yield Record(number + 1, entry)
+            yield SourceRecord(number + 1, entry)
 
     tracemalloc.start()
     try:

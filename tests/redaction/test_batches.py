@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redaction import redact
-from holdfast.redaction.batches import redact_all, redacting
+from holdfast.redaction.redactor import redact_all, redacting
 
 KEY = "-----BEGIN PRIVATE KEY-----\n" + "MC4CAQAwBQYDK2VwBCIEIA" * 3
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
+from holdfast.redaction.assignments import find_flags, flag_pass, user_flag_pass
 from holdfast.redaction.survey import survey
 
 

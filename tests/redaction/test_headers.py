@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from holdfast.redaction.headers import authorization_pass, bearer_pass, cookie_pass
+from holdfast.redaction.http import authorization_pass, bearer_pass, cookie_pass
 from holdfast.redaction.sites import find_sites
 from holdfast.redaction.survey import survey
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from holdfast.redaction.names import Kind, kind_of
+from holdfast.redaction.sites import SecretKind, kind_of
 
 NAMES = {
-    Kind.PASSWORD: [
+    SecretKind.PASSWORD: [
         "password",
         "DB_PASSWORD",
         "userPasswd",
@@ -14,9 +14,16 @@ NAMES = {
         "db-pass",
         "password2",
     ],
-    Kind.SECRET: ["secret", "clientSecret", "AUTH_CLIENTSECRET", "SECRET_PROD"],
-    Kind.TOKEN: ["token", "GITHUB_TOKEN", "_authToken", "access-token", "token1", "credentials"],
-    Kind.KEY: [
+    SecretKind.SECRET: ["secret", "clientSecret", "AUTH_CLIENTSECRET", "SECRET_PROD"],
+    SecretKind.TOKEN: [
+        "token",
+        "GITHUB_TOKEN",
+        "_authToken",
+        "access-token",
+        "token1",
+        "credentials",
+    ],
+    SecretKind.KEY: [
         "apiKey",
         "SecretAccessKey",
         "x-api-key",
@@ -24,10 +31,10 @@ NAMES = {
         "AccountKey",
         "SECRET_KEY_BASE",
     ],
-    Kind.AUTH: ["Authorization", "proxy-authorization", "_auth"],
-    Kind.COOKIE: ["Cookie", "Set-Cookie"],
-    Kind.PHONE: ["phone", "phoneNumber", "phone_number"],
-    Kind.NOTHING: [
+    SecretKind.AUTH: ["Authorization", "proxy-authorization", "_auth"],
+    SecretKind.COOKIE: ["Cookie", "Set-Cookie"],
+    SecretKind.PHONE: ["phone", "phoneNumber", "phone_number"],
+    SecretKind.NOTHING: [
         "token_count",
         "max_tokens",
         "eos_token",
@@ -54,5 +61,5 @@ NAMES = {
     ("name", "kind"),
     [(name, kind) for kind, names in NAMES.items() for name in names],
 )
-def test_a_name_announces_its_kind(name: str, kind: Kind) -> None:
+def test_a_name_announces_its_kind(name: str, kind: SecretKind) -> None:
     assert kind_of(name) is kind

@@ -220,14 +220,13 @@ def test_a_redactor_without_patterns_is_the_built_in_one() -> None:
 
 
 def test_a_secret_that_only_a_mask_gives_away_is_masked_too() -> None:
-    redactor = Redactor([r"(?<=REDACTED\] )staff [0-9]{3}"])
-    assert redactor.redact("DB_PASSWORD=hunter2 staff 123") == "DB_PASSWORD=[REDACTED] [REDACTED]"
+    redactor = Redactor([r"code[0-9]{4}", r"\bstaff[0-9]{3}"])
+    assert redactor.redact("code1234staff123") == "[REDACTED][REDACTED]"
 
 
 def test_a_pattern_that_feeds_on_masks_is_followed_for_twelve_rounds() -> None:
-    redactor = Redactor([r"(?<=REDACTED\] )[a-z]+"])
-    done = redactor.redact("DB_PASSWORD=hunter2" + " word" * 20)
-    assert done == "DB_PASSWORD=[REDACTED]" + " [REDACTED]" * 11 + " word" * 9
+    redactor = Redactor([r"\b[a-z]{4}1"])
+    assert redactor.redact("word1" * 21) == "[REDACTED]" * 12 + "word1" * 9
 
 
 def test_a_word_is_judged_whole_even_when_a_look_around_a_mask_cuts_it() -> None:

@@ -2,14 +2,13 @@
 
 import pytest
 
-from holdfast.redaction.names import Kind
-from holdfast.redaction.sites import Value, find_sites, read_value, whole_value
+from holdfast.redaction.sites import SecretKind, Value, find_sites, read_value, whole_value
 from holdfast.redaction.survey import survey
 
 
-def found(text: str) -> list[tuple[Kind, str, str]]:
+def found(text: str) -> list[tuple[SecretKind, str, str]]:
     view = survey(text)
-    sites: list[tuple[Kind, str, str]] = []
+    sites: list[tuple[SecretKind, str, str]] = []
     for site in find_sites(view):
         value = read_value(view.raw, site.value)
         sites.append(
@@ -41,7 +40,7 @@ def found(text: str) -> list[tuple[Kind, str, str]]:
     ],
 )
 def test_every_notation_gives_the_same_site(text: str) -> None:
-    assert found(text) == [(Kind.TOKEN, "api_token", "abc")]
+    assert found(text) == [(SecretKind.TOKEN, "api_token", "abc")]
 
 
 @pytest.mark.parametrize(
@@ -60,15 +59,15 @@ def test_what_binds_nothing_is_no_site(text: str) -> None:
 
 
 def test_in_a_chain_the_last_binding_has_the_value() -> None:
-    assert found("token = token = abc") == [(Kind.TOKEN, "token", "abc")]
+    assert found("token = token = abc") == [(SecretKind.TOKEN, "token", "abc")]
 
 
 def test_an_escaped_quote_does_not_end_a_value() -> None:
-    assert found(r'password="a\"b"') == [(Kind.PASSWORD, "password", r"a\"b")]
+    assert found(r'password="a\"b"') == [(SecretKind.PASSWORD, "password", r"a\"b")]
 
 
 def test_a_value_ends_with_its_line() -> None:
-    assert found('password="ab\ncd"') == [(Kind.PASSWORD, "password", "ab")]
+    assert found('password="ab\ncd"') == [(SecretKind.PASSWORD, "password", "ab")]
 
 
 def test_a_long_bare_value_is_read_to_its_end_when_it_matters() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.redaction.spans import Mask, Masked, Span, mask_spans, masked
+from holdfast.redaction.spans import Mask, Masked, SecretSpan, mask_spans, masked
 
 
 def test_a_long_secret_keeps_its_first_and_last_four_characters() -> None:
@@ -19,17 +19,17 @@ def test_a_private_key_says_what_it_was() -> None:
 
 
 def test_overlapping_spans_are_one_secret() -> None:
-    done = mask_spans("say abcdef now", [Span(4, 8), Span(6, 10)])
+    done = mask_spans("say abcdef now", [SecretSpan(4, 8), SecretSpan(6, 10)])
     assert done == Masked("say [REDACTED] now", ((4, 14),))
 
 
 def test_the_strongest_mask_wins() -> None:
     text = "abcdefghijklmnopqrstuvwxyz"
-    assert mask_spans(text, [Span(0, 26), Span(3, 9, Mask.WHOLE)]).text == "[REDACTED]"
+    assert mask_spans(text, [SecretSpan(0, 26), SecretSpan(3, 9, Mask.WHOLE)]).text == "[REDACTED]"
 
 
 def test_an_empty_span_masks_nothing() -> None:
-    assert mask_spans("as it was", [Span(3, 3)]) == Masked("as it was", ())
+    assert mask_spans("as it was", [SecretSpan(3, 3)]) == Masked("as it was", ())
 
 
 def test_no_span_returns_the_text() -> None:
@@ -38,7 +38,7 @@ def test_no_span_returns_the_text() -> None:
 
 @given(st.text(), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80))))
 def test_nothing_outside_the_spans_changes(text: str, ranges: list[tuple[int, int]]) -> None:
-    spans = [Span(min(a, b), min(max(a, b), len(text))) for a, b in ranges if a < len(text)]
+    spans = [SecretSpan(min(a, b), min(max(a, b), len(text))) for a, b in ranges if a < len(text)]
     secret = {index for span in spans for index in range(span.start, span.stop)}
     kept = "".join(letter for index, letter in enumerate(text) if index not in secret)
     outside = iter(mask_spans(text, spans).text)

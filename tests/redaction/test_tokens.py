@@ -7,8 +7,7 @@ import string
 import pytest
 
 from holdfast.redaction.survey import survey
-from holdfast.redaction.tokens import jwt_pass, short_token_pass, vendor_pass
-from holdfast.redaction.vendors import vendors_by_opening
+from holdfast.redaction.tokens import jwt_pass, short_token_pass, vendor_pass, vendors_by_opening
 
 dice = random.Random(7)
 LETTERS = string.ascii_letters + string.digits

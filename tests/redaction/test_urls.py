@@ -2,15 +2,15 @@
 
 import pytest
 
-from holdfast.redaction.sites import find_sites
-from holdfast.redaction.survey import survey
-from holdfast.redaction.urls import (
+from holdfast.redaction.http import (
     find_addresses,
     login_pass,
     parameter_pass,
     signature_pass,
     webhook_pass,
 )
+from holdfast.redaction.sites import find_sites
+from holdfast.redaction.survey import survey
 
 HEX = "3f2a9c81b7d64e50aa17cc02e9b45d68"
 

@@ -73,7 +73,7 @@ def layout_of(path: Path) -> Layout:
         (json.dumps(ONE, indent=2).encode(), Layout.WHOLE),
         (json.dumps(MESSAGES, indent=2).encode(), Layout.WHOLE),
         (b"\xef\xbb\xbf" + json.dumps(ONE, indent=2).encode(), Layout.WHOLE),
-        (gzip.compress(LINE), Layout.LINES),
+        (gzip.compress(LINE, mtime=0), Layout.LINES),
         (zstandard.compress(lined([ONE])), Layout.LIST),
     ],
 )
@@ -326,7 +326,7 @@ def test_a_batch_is_closed_by_its_number_or_its_bytes(tmp_path: Path) -> None:
 def test_whoever_reads_hears_of_every_byte(tmp_path: Path) -> None:
     written(tmp_path, b"\n".join([LINE] * 40), "a.jsonl")
     written(tmp_path, lined([ONE] * 9), "b.json")
-    written(tmp_path, gzip.compress(LINE), "c.gz")
+    written(tmp_path, gzip.compress(LINE, mtime=0), "c.gz")
     written(tmp_path, (SESSIONS / "pi_v3.jsonl").read_bytes(), "d.jsonl")
     inputs, _ = find_inputs([str(tmp_path)], "auto")
     heard: list[int] = []

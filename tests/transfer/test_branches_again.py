@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Folded, Rewound
+from holdfast.formats.events import MAIN, About, CompactionEvent, RewindEvent, StrandStarted
 from holdfast.session import Fork
-from holdfast.transfer import tell_session
-from tests.formats.chronicles import chronicles
+from holdfast.transfer import export_session
+from tests.formats.event_strategies import event_streams
 from tests.transfer.taking import NOW, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
-    from holdfast.transfer import Tally
+    from holdfast.transfer import ImportTally
 
 
-def leaving(strand: str, after: str, of: str = MAIN) -> Begun:
-    return Begun(strand=strand, line=1, about=About(), of=of, fork=Fork.BRANCH, after=after)
+def leaving(strand: str, after: str, of: str = MAIN) -> StrandStarted:
+    return StrandStarted(strand=strand, line=1, about=About(), of=of, fork=Fork.BRANCH, after=after)
 
 
 MIDWAY = (leaving("b", "a1"), told("u3", strand="b"), told("a3", strand="b"))
@@ -42,10 +42,10 @@ def branches(store: Store) -> Iterator[tuple[Session, list[Event]]]:
     """Return each branch with what is told of it alone."""
     for each in sessions(store):
         if each.fork is Fork.BRANCH:
-            yield each, list(tell_session(store, each.id))
+            yield each, list(export_session(store, each.id))
 
 
-def is_idle(tally: Tally) -> bool:
+def is_idle(tally: ImportTally) -> bool:
     return not (tally.sessions or tally.grown or tally.skipped or tally.count.messages)
 
 
@@ -62,10 +62,10 @@ def test_a_branch_that_was_exported_alone_changes_nothing() -> None:
         assert sessions(store) == before
 
 
-@given(chronicles())
+@given(event_streams())
 def test_whatever_was_exported_alone_changes_nothing(events: list[Event]) -> None:
     # What a branch does not show is not in its file, so that this is another one to an import.
-    plain = [each for each in events if not isinstance(each, Folded | Rewound)]
+    plain = [each for each in events if not isinstance(each, CompactionEvent | RewindEvent)]
     with opened() as store:
         take(store, plain)
         before = sessions(store)

@@ -6,17 +6,17 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import MAIN, About, Begun, Told
+from holdfast.formats.events import MAIN, About, MessageEvent, StrandStarted
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 from tests.transfer.taking import START, begun, opened, sessions, take, told, words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Entry, Session, View
 
@@ -40,10 +40,12 @@ class Watched(SqliteStore):
         return found
 
 
-def branch(number: int, after: str = "") -> Begun:
+def branch(number: int, after: str = "") -> StrandStarted:
     """Begin a branch of the branch before it."""
     of = f"b{number - 1}" if number > 1 else MAIN
-    return Begun(strand=f"b{number}", line=1, about=About(), of=of, fork=Fork.BRANCH, after=after)
+    return StrandStarted(
+        strand=f"b{number}", line=1, about=About(), of=of, fork=Fork.BRANCH, after=after
+    )
 
 
 def nested(*, shared: bool) -> list[Event]:
@@ -77,7 +79,11 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
         said = [*(f"words of u{number}" for number in range(DEPTH)), f"words of a{DEPTH - 1}"]
         assert words(store, last) == said
         assert store.session(last).title == f"The harbor #{DEPTH}"
-        alone = [each.message.text for each in tell_session(store, last) if isinstance(each, Told)]
+        alone = [
+            each.message.text
+            for each in export_session(store, last)
+            if isinstance(each, MessageEvent)
+        ]
         assert alone == said
         assert take(store, nested(shared=True)).count.messages == 0
 
@@ -85,7 +91,7 @@ def test_branches_of_branches_are_imported_however_deep_they_go() -> None:
 def test_branches_of_branches_are_exported_however_deep_they_go() -> None:
     with opened() as store, opened() as other:
         first, *_ = take(store, nested(shared=False)).sessions
-        events = list(tell_session(store, first, family=True))
+        events = list(export_session(store, first, family=True))
         assert len(take(other, events).sessions) == DEPTH
         assert rows(other) == rows(store)
         (conversation,) = replay(events)
@@ -98,8 +104,8 @@ def test_branches_of_branches_are_exported_without_reading_what_all_of_them_show
     with closing(Watched(tmp_path / "watched.db")) as store:
         first, *_ = take(store, nested(shared=True)).sessions
         store.asked = store.spans = 0
-        events = list(tell_session(store, first, family=True))
-        assert [each.after for each in events if isinstance(each, Begun)][1:] == [
+        events = list(export_session(store, first, family=True))
+        assert [each.after for each in events if isinstance(each, StrandStarted)][1:] == [
             f"u{number}" for number in range(DEPTH - 1)
         ]
         assert store.asked <= 2 * DEPTH
@@ -120,7 +126,7 @@ def test_branches_in_which_nothing_was_said_are_imported_however_deep_they_go() 
 
 def test_conversations_that_claim_to_come_from_each_other_are_imported() -> None:
     ring = [
-        Begun(strand=str(n), line=1, about=About(id=f"c{n}", parent=f"c{(n + 1) % DEPTH}"))
+        StrandStarted(strand=str(n), line=1, about=About(id=f"c{n}", parent=f"c{(n + 1) % DEPTH}"))
         for n in range(DEPTH)
     ]
     with opened() as store:

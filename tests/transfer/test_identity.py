@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.chronicle import About
+from holdfast.formats.events import About
 from holdfast.session import Fork, Session, Usage
-from holdfast.transfer.identity import Identity, Imported, imported_of, proposed_ids
+from holdfast.transfer.identity import Identity, ImportRecord, import_record, proposed_ids
 from tests.transfer.taking import START, begun, opened, sessions, take, told, words
 
 IDENTITY = Identity("pi", "native")
@@ -45,13 +45,13 @@ abouts = st.builds(
 
 @given(abouts, st.none() | st.integers(0, 9), st.text())
 def test_a_session_remembers_all_of_it(about: About, place: int | None, title: str) -> None:
-    imported = Imported(identity=IDENTITY, about=about, place=place, title=title, mark="m")
+    imported = ImportRecord(identity=IDENTITY, about=about, place=place, title=title, mark="m")
     session = Session(id="s", source="import:pi", started=1, metadata=imported.metadata())
-    assert imported_of(session) == imported
+    assert import_record(session) == imported
 
 
 def test_a_session_that_was_begun_here_was_not_imported() -> None:
-    assert imported_of(Session(id="s", source="cli", started=1)) is None
+    assert import_record(Session(id="s", source="cli", started=1)) is None
 
 
 def test_an_id_that_another_session_has_by_chance_is_passed_over() -> None:

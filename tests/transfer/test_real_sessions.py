@@ -13,7 +13,7 @@ from holdfast.compaction.repair import repair
 from holdfast.ports import Store
 from holdfast.session import Session
 from holdfast.transcript import check
-from holdfast.transfer import Count, Origin, tell_session
+from holdfast.transfer import Count, ImportOrigin, export_session
 from tests.transfer.taking import importer, opened, sessions
 
 AGENTS = ("claude_code", "codex", "pi", "openclaw", "hermes", "swe_agent", "openhands")
@@ -26,7 +26,7 @@ def test_a_real_file_is_taken_once_and_told_as_it_was_taken(shared: Path, agent:
     found = [look for look in looks if isinstance(look, Found) and not look.is_spread]
     assert found
     for each in found:
-        origin = Origin(each.guess.format, str(each.files[0].path))
+        origin = ImportOrigin(each.guess.format, str(each.files[0].path))
         with opened() as store, opened() as other:
             first = importer(store).take(origin, each.tell)
             again = importer(store).take(origin, each.tell)
@@ -42,8 +42,8 @@ def test_a_real_file_is_taken_once_and_told_as_it_was_taken(shared: Path, agent:
 
 def _take_elsewhere(store: Store, session: Session, other: Store) -> None:
     system = session.source.removeprefix("import:")
-    origin = Origin(system, f"told of {session.id}")
-    importer(other).take(origin, lambda: tell_session(store, session.id, family=True))
+    origin = ImportOrigin(system, f"told of {session.id}")
+    importer(other).take(origin, lambda: export_session(store, session.id, family=True))
 
 
 def _windows(store: Store) -> Counter[tuple[str, ...]]:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 _ANY_SIGN = st.text(st.characters(exclude_categories=()))
 _VALUES = st.recursive(

@@ -1,8 +1,7 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
-Read in this order: `events`, `toolbox`, `arguments`, `planning`, `folders`, `workplace`,
-`file_search`, `commands`, `recalling`, `drafts`, `watching`, `asking`, `patience`, `turn`,
-`delegating`; `rehearsal` holds the words of a demonstration.
+Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `session_tools`, `drafts`,
+`asking`, `patience`, `turn`, `delegating`; `rehearsal` holds the words of a demonstration.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.
@@ -15,13 +14,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.agent.asking import Caching
-    from holdfast.agent.commands import RunCommand
     from holdfast.agent.delegating import Delegate
-    from holdfast.agent.planning import Plan
-    from holdfast.agent.recalling import Memory, PastSessions, memory_tools
+    from holdfast.agent.session_tools import Memory, PastSessions, Plan, memory_tools
     from holdfast.agent.toolbox import Permission, Tool, Toolbox, ToolFailed
     from holdfast.agent.turn import Agent, Habits
-    from holdfast.agent.workplace import ListFiles, ReadFile, SearchFiles, Workplace
+    from holdfast.agent.workplace import ListFiles, ReadFile, RunCommand, SearchFiles, Workplace
 
 __all__ = [
     "Agent",
@@ -49,18 +46,18 @@ _HOMES = {
     "Delegate": "delegating",
     "Habits": "turn",
     "ListFiles": "workplace",
-    "Memory": "recalling",
-    "PastSessions": "recalling",
+    "Memory": "session_tools",
+    "PastSessions": "session_tools",
     "Permission": "toolbox",
-    "Plan": "planning",
+    "Plan": "session_tools",
     "ReadFile": "workplace",
-    "RunCommand": "commands",
+    "RunCommand": "workplace",
     "SearchFiles": "workplace",
     "Tool": "toolbox",
     "ToolFailed": "toolbox",
     "Toolbox": "toolbox",
     "Workplace": "workplace",
-    "memory_tools": "recalling",
+    "memory_tools": "session_tools",
 }
 
 

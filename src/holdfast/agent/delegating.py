@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.agent.arguments import words
 from holdfast.agent.events import Done, Event, Stopped
-from holdfast.agent.toolbox import ToolFailed
+from holdfast.agent.toolbox import ToolFailed, words
 from holdfast.agent.turn import Agent, Habits
 from holdfast.session import EndReason
 from holdfast.wire.tool_specs import ToolSpec

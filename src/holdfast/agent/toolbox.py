@@ -1,8 +1,4 @@
-"""The tools that a model may use, and the one way in which a call is answered.
-
-Whatever a model asks for, it gets a text back that says what happened: a tool that does not
-exist, arguments that are no JSON, a user who says no and a tool that raises are all answers.
-"""
+"""The tools of an agent: what they are called with, who approves a call, what comes back."""
 
 from __future__ import annotations
 
@@ -19,7 +15,49 @@ if TYPE_CHECKING:
     from holdfast.transcript import ToolCall
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Approve", "Arguments", "Outcome", "Permission", "Tool", "ToolFailed", "Toolbox"]
+__all__ = [
+    "Approve",
+    "Arguments",
+    "Outcome",
+    "Permission",
+    "Tool",
+    "ToolFailed",
+    "Toolbox",
+    "number",
+    "words",
+]
+
+
+def words(arguments: Arguments, name: str, default: str | None = None) -> str:
+    """Return a text among the arguments.
+
+    Raises:
+        ToolFailed: when it is missing and has no default, or is no text.
+    """
+    value = arguments.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str) or not (value.strip() or default is not None):
+        raise ToolFailed(f"{name} is missing; it is a text")
+    return value
+
+
+def number(arguments: Arguments, name: str, default: int) -> int:
+    """Return a whole number of at least 1 among the arguments.
+
+    Raises:
+        ToolFailed: when something else is there.
+    """
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if isinstance(value, str) and value.strip().isdigit():
+        # Small models write numbers as texts.
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ToolFailed(f"{name} is {value!r}; it is a whole number of at least 1")
+    return value
+
 
 Arguments: TypeAlias = Mapping[str, object]
 

@@ -13,10 +13,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.agent.asking import ask, is_cut
 from holdfast.agent.drafts import CUT_OFF, STOPPED, Drafts, left_draft
-from holdfast.agent.events import Answered, Asked, Done, Event, Folded, Retrying, Stopped, Warned
+from holdfast.agent.events import (
+    Answered,
+    Asked,
+    Done,
+    Event,
+    Folded,
+    Retrying,
+    Stopped,
+    Warned,
+    Watch,
+)
 from holdfast.agent.patience import Patience
 from holdfast.agent.toolbox import Toolbox
-from holdfast.agent.watching import Watch
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
 from holdfast.session import Usage
@@ -24,7 +33,7 @@ from holdfast.wire.reply import read_reply
 
 if TYPE_CHECKING:
     from holdfast.agent.asking import Answer, Caching
-    from holdfast.agent.recalling import Memory
+    from holdfast.agent.session_tools import Memory
     from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel
     from holdfast.transcript import ToolCall

@@ -16,16 +16,17 @@ from urllib.parse import quote
 
 from holdfast.agent_files.unpacking import unpacked
 from holdfast.errors import DecodeError
-from holdfast.formats.databases import recognize_tables
-from holdfast.formats.databases.reader import EVERYWHERE
-from holdfast.formats.document import Guess, Problem
+from holdfast.formats.catalog import recognize_tables
+from holdfast.formats.document import Guess
+from holdfast.formats.events import Problem
+from holdfast.formats.reader import EVERYWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.databases import Row, Tables
+    from holdfast.formats.catalog import Row, Tables
+    from holdfast.formats.events import Event
 
 __all__ = ["PATIENCE", "detect_database", "is_database", "tell_database"]
 

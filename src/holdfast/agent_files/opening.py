@@ -17,21 +17,19 @@ from holdfast.agent_files.files import (
     place_of,
 )
 from holdfast.errors import DecodeError, MissingExtra
-from holdfast.formats.catalog import IN_DATABASES
-from holdfast.formats.chronicle import About, Begun
-from holdfast.formats.document import Guess, Problem, Style
-from holdfast.formats.listening import listen, listen_to_documents
+from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
+from holdfast.formats.document import Guess, Style
+from holdfast.formats.events import About, Problem, StrandStarted
 from holdfast.formats.reading import detect_source
-from holdfast.formats.sessions import HEAD, SESSIONS
-from holdfast.formats.source import Record, Source
-from holdfast.formats.stream import stream_records
+from holdfast.formats.source import JsonSource, SourceRecord, stream_records
+from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from holdfast.agent_files.finding import File
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
 
 __all__ = [
     "AUTO",
@@ -164,8 +162,8 @@ def tell_files(files: Iterable[File], format_name: str, reading: Reading) -> Ite
     stream = chain.from_iterable(_stream(file, reading) for file in files)
     reader = _READERS.get(format_name)
     if reader is None:
-        return listen_to_documents(format_name, stream)
-    return listen(reader, stream)
+        return read_documents_tolerantly(format_name, stream)
+    return read_tolerantly(reader, stream)
 
 
 def _no_session(head: bytes) -> str:
@@ -181,7 +179,9 @@ def _no_session(head: bytes) -> str:
 
 def _json(file: File, reading: Reading) -> Look:
     blocks = Blocks(file.path)
-    records = tuple(islice((each for each in _records(blocks) if isinstance(each, Record)), HEAD))
+    records = tuple(
+        islice((each for each in _records(blocks) if isinstance(each, SourceRecord)), HEAD)
+    )
     guess = _guess(records, reading)
     if not guess.format:
         return Passed(file, guess.reason or _nothing(blocks))
@@ -189,12 +189,14 @@ def _json(file: File, reading: Reading) -> Look:
     return Found(files=(file,), guess=guess, reading=reading, about=about)
 
 
-def _guess(records: tuple[Record, ...], reading: Reading) -> Guess:
+def _guess(records: tuple[SourceRecord, ...], reading: Reading) -> Guess:
     """Return what records are, or are to be taken for; without a reason when there are none."""
     if reading.format in IN_DATABASES:
         return Guess("", 0.0, f"it is text; {reading.format} is a database")
     if reading.format == AUTO:
-        return detect_source(Source("lines", records, Style())) if records else Guess("", 0.0, "")
+        return (
+            detect_source(JsonSource("lines", records, Style())) if records else Guess("", 0.0, "")
+        )
     reader = _READERS.get(reading.format)
     if reader is None or reader.recognize(records) is not None:
         return Guess(reading.format, 1.0, "--format says so")
@@ -207,11 +209,13 @@ def _nothing(blocks: Blocks) -> str:
     return "it is an empty list" if is_bare else "no line of it is JSON"
 
 
-def _about(records: tuple[Record, ...], format_name: str) -> About:
+def _about(records: tuple[SourceRecord, ...], format_name: str) -> About:
     reader = _READERS.get(format_name)
     if reader is None:
         return About()
-    begun = (each.about for each in listen(reader, records) if isinstance(each, Begun))
+    begun = (
+        each.about for each in read_tolerantly(reader, records) if isinstance(each, StrandStarted)
+    )
     return next(begun, About())
 
 
@@ -227,7 +231,7 @@ def _database(file: File, reading: Reading) -> Look:
     return Found(files=(file,), guess=guess, reading=reading)
 
 
-def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
+def _stream(file: File, reading: Reading) -> Iterator[SourceRecord | Problem]:
     """Return the values of a file, with what is wrong with its packing at the end."""
     blocks = Blocks(file.path, reading.seen)
     line = 1
@@ -238,14 +242,14 @@ def _stream(file: File, reading: Reading) -> Iterator[Record | Problem]:
         yield Problem(line, blocks.damage, _name(blocks))
 
 
-def _values(blocks: Blocks) -> Iterator[Record | Problem]:
+def _values(blocks: Blocks) -> Iterator[SourceRecord | Problem]:
     try:
         yield from _records(blocks)
     except DecodeError as error:
         yield Problem(1, f"{error.path}: {error.problem}", _name(blocks))
 
 
-def _records(blocks: Blocks) -> Iterator[Record | Problem]:
+def _records(blocks: Blocks) -> Iterator[SourceRecord | Problem]:
     """Return the values of a file with its path: some agents say who is who by that alone.
 
     Raises:
@@ -254,7 +258,7 @@ def _records(blocks: Blocks) -> Iterator[Record | Problem]:
     return stream_records(blocks, _name(blocks))
 
 
-def _patient(blocks: Blocks) -> Iterator[Record | Problem]:
+def _patient(blocks: Blocks) -> Iterator[SourceRecord | Problem]:
     """Hold back what is wrong with a last line that was not ended: its writer may be about to."""
     held: Problem | None = None
     for each in _values(blocks):

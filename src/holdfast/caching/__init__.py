@@ -1,17 +1,27 @@
 """Prompt caching: marking what is worth keeping, and the accountant that knows what it brings.
 
-Read in this order: `support`, `marks`, `blocks`, `spine`, `reader`, `chain`, `weights`,
-`shelf`, `calls`, `accountant`, `payoff`.
+Read in this order: `support`, `breakpoints`, `blocks`, `reader`, `cache_model`, `accountant`,
+`payoff`.
 """
 
-from holdfast.caching.accountant import Accountant, Terms
-from holdfast.caching.blocks import Block, Sent, weigh_block
-from holdfast.caching.calls import Call, Expectation, Tally
-from holdfast.caching.chain import Changed, Extended, First, Link, Why, chain_of, compare
-from holdfast.caching.marks import Marker, mark, unmarked
+from holdfast.caching.accountant import (
+    Accountant,
+    AccountedCall,
+    Changed,
+    Expectation,
+    Extended,
+    First,
+    Link,
+    Tally,
+    Terms,
+    Why,
+    chain_of,
+    compare,
+)
+from holdfast.caching.blocks import CacheBlock, RequestBlocks, Sent, weigh_block
+from holdfast.caching.breakpoints import Marker, mark, unmarked
 from holdfast.caching.payoff import Payoff, Rates, Shrink, payoff
 from holdfast.caching.reader import BlockReader
-from holdfast.caching.spine import Chain
 from holdfast.caching.support import (
     Automatic,
     Marked,
@@ -23,11 +33,10 @@ from holdfast.caching.support import (
 
 __all__ = [
     "Accountant",
+    "AccountedCall",
     "Automatic",
-    "Block",
     "BlockReader",
-    "Call",
-    "Chain",
+    "CacheBlock",
     "Changed",
     "Expectation",
     "Extended",
@@ -37,6 +46,7 @@ __all__ = [
     "Marker",
     "Payoff",
     "Rates",
+    "RequestBlocks",
     "Sent",
     "Shrink",
     "Support",

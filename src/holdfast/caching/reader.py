@@ -1,7 +1,7 @@
 """Taking requests apart, at the cost of what the last one did not have.
 
 A request is sent again and again with a little more at its end. The reader keeps what it was made
-of and the spine of its blocks; the next request is compared with that, and goes on from it.
+of and the prefix that its blocks make; the next request is compared with that, and goes on from it.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from holdfast.caching.blocks import Kind, Source, block_of, frozen, pieces_of
-from holdfast.caching.marks import is_bare, is_instruction, opening_of
-from holdfast.caching.spine import Chain, Spine
+from holdfast.caching.blocks import (
+    BlockKind,
+    BlockPrefix,
+    BlockSource,
+    RequestBlocks,
+    block_of,
+    frozen,
+    pieces_of,
+)
+from holdfast.caching.breakpoints import is_bare, is_instruction, opening_of
 from holdfast.tokens import Estimator
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.caching.blocks import Block, Piece, Sent
+    from holdfast.caching.blocks import BlockPiece, CacheBlock, Sent
     from holdfast.cost import Ttl
     from holdfast.tokens import Counter
-    from holdfast.wire import Strand
+    from holdfast.wire import SharedPrefix
 
 __all__ = ["BlockReader"]
 
@@ -32,10 +39,10 @@ class _Read:
     """What a source was, and what came of it."""
 
     raw: Hashable
-    """The source; None where a strand tells what is known."""
+    """The source; None where a prefix tells what is known."""
     key: Hashable
     """Its pieces, without their markers."""
-    blocks: tuple[Block, ...]
+    blocks: tuple[CacheBlock, ...]
     markers: tuple[tuple[int, Ttl], ...]
     """Which of the blocks have one."""
 
@@ -44,7 +51,7 @@ class _Memory:
     """The request that was read last."""
 
     def __init__(self, sent: Sent) -> None:
-        self.spine = Spine(_scope(sent))
+        self.block_prefix = BlockPrefix(_scope(sent))
         self.layout = _layout(sent)
         self.head: list[_Read] = []
         self.talk: list[_Read] = []
@@ -52,7 +59,7 @@ class _Memory:
         """How many blocks of the talk there are up to the end of each message."""
         self.rolling = 0
         """The first message of the talk that has a marker; their number where none has."""
-        self.strand: Strand | None = None
+        self.prefix: SharedPrefix | None = None
 
     def unseen(self, sent: Sent, head: list[_Read]) -> int:
         """Return the first message to be looked at in the talk of a request that goes on."""
@@ -79,46 +86,46 @@ class BlockReader:
         self._counter: Counter = counter or Estimator()
         self._memory: _Memory | None = None
 
-    def read(self, sent: Sent) -> tuple[Block, ...]:
+    def read(self, sent: Sent) -> tuple[CacheBlock, ...]:
         """Return the blocks of a request, in the order in which they are cached.
 
         A block without a marker that the last request had at the same place is the same object.
         """
         chain = self.chain(sent)
-        blocks = chain.spine.blocks[: chain.size]
+        blocks = chain.block_prefix.blocks[: chain.size]
         for index, ttl in chain.markers:
             blocks[index] = replace(blocks[index], ttl=ttl)
         return tuple(blocks)
 
-    def chain(self, sent: Sent) -> Chain:
+    def chain(self, sent: Sent) -> RequestBlocks:
         """Return a request as a chain that goes on from the last one as far as they are alike."""
         memory = self._recalled(sent)
         _, opening = memory.layout
         head = list(self._compared(memory.head, _head(sent, opening)))
-        goes_on = sent.strand is not None and sent.strand is memory.strand
+        goes_on = sent.prefix is not None and sent.prefix is memory.prefix
         start = memory.unseen(sent, head) if goes_on else 0
         read = self._continued if goes_on else self._compared
         talk = list(read(memory.talk[start:], _talk(sent, opening + start)))
-        weaving = _Weaving(memory.spine, 0)
-        weaving.add(head)
-        # The spine holds what is not looked at: the last request was woven from it.
-        weaving.at += memory.ends[start - 1] if start else 0
-        weaving.add(talk)
-        memory.spine, memory.head, memory.strand = weaving.spine, head, sent.strand
+        builder = _PrefixBuilder(memory.block_prefix, 0)
+        builder.add(head)
+        # The prefix holds what is not looked at: the last request was woven from it.
+        builder.at += memory.ends[start - 1] if start else 0
+        builder.add(talk)
+        memory.block_prefix, memory.head, memory.prefix = builder.block_prefix, head, sent.prefix
         memory.keep(start, talk)
         self._memory = memory
-        return Chain(weaving.spine, weaving.at, tuple(weaving.markers))
+        return RequestBlocks(builder.block_prefix, builder.at, tuple(builder.markers))
 
     def _recalled(self, sent: Sent) -> _Memory:
         """Return what is known that may be of use for a request."""
         memory = self._memory
         if memory is None or memory.layout != _layout(sent):
             return _Memory(sent)
-        if memory.spine.scope != _scope(sent):
-            memory.spine, memory.strand = Spine(_scope(sent)), None
+        if memory.block_prefix.scope != _scope(sent):
+            memory.block_prefix, memory.prefix = BlockPrefix(_scope(sent)), None
         return memory
 
-    def _compared(self, known: list[_Read], sources: Iterable[Source]) -> Iterator[_Read]:
+    def _compared(self, known: list[_Read], sources: Iterable[BlockSource]) -> Iterator[_Read]:
         """Yield what is read of sources, those that are known as they are."""
         for index, source in enumerate(sources):
             read = known[index] if index < len(known) else None
@@ -129,7 +136,7 @@ class BlockReader:
                 raw = frozen(source.fields)
                 yield read if read and read.raw == raw else self._read(source, read, raw)
 
-    def _continued(self, known: list[_Read], sources: Iterable[Source]) -> Iterator[_Read]:
+    def _continued(self, known: list[_Read], sources: Iterable[BlockSource]) -> Iterator[_Read]:
         """Yield what is read of sources, of which those that are known differ in markers only."""
         for index, source in enumerate(sources):
             if index >= len(known):
@@ -139,7 +146,7 @@ class BlockReader:
             else:
                 yield known[index]
 
-    def _read(self, source: Source, known: _Read | None, raw: Hashable) -> _Read:
+    def _read(self, source: BlockSource, known: _Read | None, raw: Hashable) -> _Read:
         pieces = pieces_of(source.fields)
         key = (source.name, source.role, *[frozen(piece.fields) for piece in pieces])
         markers = _markers(pieces)
@@ -150,27 +157,27 @@ class BlockReader:
         return replace(known, raw=raw, markers=markers)
 
 
-class _Weaving:
-    """A spine on the way from one request to the next."""
+class _PrefixBuilder:
+    """The prefix of a request, made from that of the request before."""
 
-    def __init__(self, spine: Spine, at: int) -> None:
-        self.spine = spine
+    def __init__(self, block_prefix: BlockPrefix, at: int) -> None:
+        self.block_prefix = block_prefix
         self.at = at
         self.markers: list[tuple[int, Ttl]] = []
 
     def add(self, reads: Iterable[_Read]) -> None:
-        """Go on over blocks that the spine has here, and add those that it does not have."""
+        """Go on over blocks that the prefix has here, and add those that it does not have."""
         for each in reads:
             self.markers.extend((self.at + index, ttl) for index, ttl in each.markers)
-            if not self.spine.holds(each.blocks, self.at):
-                if len(self.spine) > self.at:
+            if not self.block_prefix.holds(each.blocks, self.at):
+                if len(self.block_prefix) > self.at:
                     # Earlier requests hold what stands here.
-                    self.spine = self.spine.branch(self.at)
-                self.spine.extend(each.blocks)
+                    self.block_prefix = self.block_prefix.branch(self.at)
+                self.block_prefix.extend(each.blocks)
             self.at += len(each.blocks)
 
 
-def _markers(pieces: list[Piece]) -> tuple[tuple[int, Ttl], ...]:
+def _markers(pieces: list[BlockPiece]) -> tuple[tuple[int, Ttl], ...]:
     found: list[tuple[int, Ttl]] = []
     for index, piece in enumerate(pieces):
         if piece.ttl is not None:
@@ -187,29 +194,29 @@ def _layout(sent: Sent) -> tuple[bool, int]:
     return bool(sent.body.system), opening_of(sent.body.messages)
 
 
-def _head(sent: Sent, opening: int) -> Iterator[Source]:
+def _head(sent: Sent, opening: int) -> Iterator[BlockSource]:
     """Yield what stands before the talk."""
     for tool in write_tools(sent.tools, sent.dialect):
-        yield Source(f"tool {_tool_name(tool)}", Kind.TOOL, {"content": [tool]})
+        yield BlockSource(f"tool {_tool_name(tool)}", BlockKind.TOOL, {"content": [tool]})
     if sent.body.system is not None:
-        yield Source("the system prompt", Kind.SYSTEM, {"content": sent.body.system})
+        yield BlockSource("the system prompt", BlockKind.SYSTEM, {"content": sent.body.system})
     yield from _messages(sent, range(opening))
 
 
-def _talk(sent: Sent, start: int) -> Iterator[Source]:
+def _talk(sent: Sent, start: int) -> Iterator[BlockSource]:
     """Yield the messages from one on."""
     return _messages(sent, range(start, len(sent.body.messages)))
 
 
-def _messages(sent: Sent, places: range) -> Iterator[Source]:
+def _messages(sent: Sent, places: range) -> Iterator[BlockSource]:
     messages, has_prompt = sent.body.messages, bool(sent.body.system)
     for place in places:
         message = messages[place]
         if not has_prompt and is_instruction(message):
-            yield Source("the system prompt", Kind.SYSTEM, message)
+            yield BlockSource("the system prompt", BlockKind.SYSTEM, message)
         else:
             name = f"message {place + 1} ({message.get('role')})"
-            yield Source(name, Kind.MESSAGE, message)
+            yield BlockSource(name, BlockKind.MESSAGE, message)
 
 
 def _tool_name(tool: Mapping[str, object]) -> str:

@@ -94,7 +94,7 @@ def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
         if any(_is_at(host, each) for each in _FORWARDING):
             return Marked(minimum=_minimum(model), native=False)
         return Uncached(f"{host or 'this address'} is not known to hand markers on to Claude")
-    if _is_local(host):
+    if host in ("localhost", "::1", "0.0.0.0") or host.startswith("127."):
         return _LOCAL
     if not host:
         return Automatic(step=1) if dialect == "gemini" else Automatic()
@@ -130,7 +130,3 @@ def _minimum(model: str) -> int:
 
 def _is_at(host: str, domain: str) -> bool:
     return host == domain or host.endswith(f".{domain}")
-
-
-def _is_local(host: str) -> bool:
-    return host in ("localhost", "::1", "0.0.0.0") or host.startswith("127.")

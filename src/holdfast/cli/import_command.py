@@ -26,8 +26,8 @@ from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.streams import error_text
 from holdfast.cli.times import now_ms
 from holdfast.formats import FORMATS
-from holdfast.wiring.import_crew import Crew
-from holdfast.wiring.importing import Intake, collecting_seldom, places_here, rehearsal
+from holdfast.wiring.import_job import ImportJob, collecting_seldom, places_here, rehearsal
+from holdfast.wiring.import_pool import ImportPool
 from holdfast.wiring.stores import store_file, store_of
 
 if TYPE_CHECKING:
@@ -171,13 +171,13 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
         if options["watch"]:
             return follow(find, _wanted(stack, options, settings))
         walk = find()
-        crew = stack.enter_context(Crew(settings, options["jobs"]))
+        pool = stack.enter_context(ImportPool(settings, options["jobs"]))
         if not rehearsed:
-            crew.start_early(walk.files)
+            pool.start_early(walk.files)
         wanted = _wanted(stack, options, settings)
         if not rehearsed:
             # Its processes end before the store is closed here, which moves all into one file.
-            wanted = replace(wanted, crew=stack.enter_context(crew))
+            wanted = replace(wanted, pool=stack.enter_context(pool))
         imported = import_once(walk, wanted, started)
     return replace(imported, is_bound=is_bound)
 
@@ -185,17 +185,17 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
 def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
     """Open the store, or one that goes away where nothing is to be stored."""
     place, rehearsed, name = settings.store, options["dry_run"], options["format_name"]
-    intake = None
+    job = None
     if not rehearsed or store_file(place.url, place.profile, os.environ).exists():
         store = stack.enter_context(closing(store_of(settings, os.environ)))
-        intake = Intake(store, settings, live=options["watch"])
+        job = ImportJob(store, settings, live=options["watch"])
     # Whoever names a format wants the files read as that, however they were read before.
-    is_known = intake.is_known if intake is not None and name == AUTO else _is_unknown
-    if intake is None or rehearsed:
-        intake = stack.enter_context(rehearsal(settings))
+    is_known = job.is_known if job is not None and name == AUTO else _is_unknown
+    if job is None or rehearsed:
+        job = stack.enter_context(rehearsal(settings))
     return Wanted(
-        intake.take,
-        intake.join,
+        job.take,
+        job.join,
         is_known,
         name,
         options["interval"],

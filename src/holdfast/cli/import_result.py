@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import place_of
 from holdfast.cli.exits import Exit
-from holdfast.transfer import Tally
-from holdfast.wiring.importing import Status, Taken
+from holdfast.transfer import ImportTally
+from holdfast.wiring.import_job import ImportResult, ImportStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Trouble:
 class Imported:
     """Everything that happened to files."""
 
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[ImportResult, ...] = ()
     passed: tuple[Passed, ...] = ()
     closed: tuple[Closed, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -48,7 +48,7 @@ class Imported:
     is_bound: bool = False
     """Whether the figures are what it can come to at most: some of it may be stored already."""
     seconds: float = 0.0
-    tally: Tally = field(default_factory=Tally)
+    tally: ImportTally = field(default_factory=ImportTally)
     """What all of it brought together."""
 
     @property
@@ -61,7 +61,7 @@ class Imported:
         """Return how the command ended."""
         named = [each.is_named for each in self.refused]
         named += [each.file.is_named for each in self.closed]
-        if any(named) or any(each.status is Status.FAILED for each in self.taken):
+        if any(named) or any(each.status is ImportStatus.FAILED for each in self.taken):
             return Exit.FAILED
         brought = self.tally.sessions or self.tally.grown
         return Exit.DONE if brought else Exit.NOTHING_TO_DO
@@ -70,14 +70,16 @@ class Imported:
     def skipped(self) -> int:
         """Return how many files brought nothing: known already, empty or without a session."""
         statuses = self.statuses()
-        return statuses[Status.UNCHANGED] + statuses[Status.EMPTY] + statuses[PASSED_OVER]
+        return (
+            statuses[ImportStatus.UNCHANGED] + statuses[ImportStatus.EMPTY] + statuses[PASSED_OVER]
+        )
 
     def statuses(self) -> Counter[str]:
         """Return how many files came to what; together they are all that were found."""
         found = Counter[str]()
         for each in self.taken:
             found[str(each.status)] += len(each.found.files)
-        found[str(Status.UNCHANGED)] += len(self.known)
+        found[str(ImportStatus.UNCHANGED)] += len(self.known)
         found[PASSED_OVER] += len(self.passed)
         found[UNREADABLE] += len(self.closed) + len(self.refused)
         return +found
@@ -92,7 +94,7 @@ class Imported:
             # Readers are told where a file really is; people named it in their own way.
             names = {Path(place_of(file.path)).as_posix(): file.shown for file in taken.found.files}
             first = taken.found.files[0].shown
-            if taken.status is Status.FAILED:
+            if taken.status is ImportStatus.FAILED:
                 yield Trouble(first, 0, taken.reason)
             found = [
                 Trouble(names.get(each.file, each.file) or first, each.line, each.reason)
@@ -138,7 +140,7 @@ class Imported:
 
     def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
         for file in self.known:
-            yield _other(file.shown, str(Status.UNCHANGED), _KNOWN)
+            yield _other(file.shown, str(ImportStatus.UNCHANGED), _KNOWN)
         for passed in self.passed:
             if everything or passed.file.is_named:
                 yield _other(passed.file.shown, PASSED_OVER, passed.reason)
@@ -148,7 +150,7 @@ class Imported:
             yield _other(str(refused.path), UNREADABLE, refused.reason)
 
 
-def _taken_fields(taken: Taken) -> dict[str, object]:
+def _taken_fields(taken: ImportResult) -> dict[str, object]:
     tally, first = taken.tally, taken.found.files[0]
     return {
         "file": str(first.root) if len(taken.found.files) > 1 else first.shown,

@@ -15,15 +15,15 @@ from holdfast.cli.import_taking import Taking
 from holdfast.cli.import_view import drawn_troubles
 from holdfast.cli.lines import counted
 from holdfast.cli.screen import screen, tell
-from holdfast.wiring.importing import Status
+from holdfast.wiring.import_job import ImportStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.agent_files.finding import File, Walk
     from holdfast.agent_files.opening import Found
-    from holdfast.wiring.import_crew import Crew
-    from holdfast.wiring.importing import Taken
+    from holdfast.wiring.import_job import ImportResult
+    from holdfast.wiring.import_pool import ImportPool
 
 __all__ = ["Wanted", "follow", "import_once"]
 
@@ -32,9 +32,9 @@ __all__ = ["Wanted", "follow", "import_once"]
 class Wanted:
     """How the import is to run."""
 
-    take: Callable[[Found], Taken]
+    take: Callable[[Found], ImportResult]
     """Takes what was found."""
-    join: Callable[[Iterable[Taken]], None]
+    join: Callable[[Iterable[ImportResult]], None]
     """Brings together what several processes took."""
     is_known: Callable[[File], bool]
     """Says which files need not be looked at."""
@@ -43,7 +43,7 @@ class Wanted:
     """Seconds between two looks at files that are followed."""
     silent: bool
     """Whether nothing is shown before it has ended."""
-    crew: Crew | None = None
+    pool: ImportPool | None = None
     """Takes many files at once; not those that are followed."""
 
 
@@ -62,12 +62,12 @@ def import_once(walk: Walk, wanted: Wanted, started: float) -> Imported:
         fresh = [file for file in walk.files if file not in seen]
         reading = Reading(format=wanted.format, seen=meter.advance)
         try:
-            if wanted.crew is None:
+            if wanted.pool is None:
                 taking.take_all(gather(fresh, reading))
             else:
-                wanted.crew.start(fresh)
-                looks = gather(fresh, reading, wanted.crew.examine)
-                wanted.join(taking.take_all(looks, wanted.crew))
+                wanted.pool.start(fresh)
+                looks = gather(fresh, reading, wanted.pool.examine)
+                wanted.join(taking.take_all(looks, wanted.pool))
         except KeyboardInterrupt:
             tell("what was read so far is stored; the same command goes on from there")
             raise
@@ -98,27 +98,27 @@ def follow(
     return taking.result(walk, known, time.perf_counter() - started)
 
 
-def _show_first(done: Sequence[Taken], wanted: Wanted) -> None:
+def _show_first(done: Sequence[ImportResult], wanted: Wanted) -> None:
     """Say in one line what was there, however many files that are."""
     if wanted.silent:
         return
-    brought = [taken for taken in done if taken.status is Status.IMPORTED]
+    brought = [taken for taken in done if taken.status is ImportStatus.IMPORTED]
     files = sum(len(taken.found.files) for taken in brought)
     count = sum(taken.tally.count.messages for taken in brought)
     tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
     _show_troubles(done)
 
 
-def _show(done: Sequence[Taken], wanted: Wanted) -> None:
+def _show(done: Sequence[ImportResult], wanted: Wanted) -> None:
     if wanted.silent:
         return
     for taken in done:
-        if taken.status is Status.IMPORTED:
+        if taken.status is ImportStatus.IMPORTED:
             count = counted(taken.tally.count.messages, "message")
             tell(f"{count} from {taken.found.files[0].shown}")
     _show_troubles(done)
 
 
-def _show_troubles(done: Sequence[Taken]) -> None:
+def _show_troubles(done: Sequence[ImportResult]) -> None:
     if lines := drawn_troubles(Imported(taken=tuple(done))):
         screen(is_error=True).show(lines)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from holdfast.agent_files.opening import Closed, Found, Passed
 from holdfast.cli.import_result import Imported
 from holdfast.cli.lines import clean
-from holdfast.transfer import Count, Tally
-from holdfast.wiring.importing import Status, Taken
+from holdfast.transfer import Count, ImportTally
+from holdfast.wiring.import_job import ImportResult, ImportStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Walk
     from holdfast.agent_files.opening import Look
     from holdfast.cli.import_progress import Meter
-    from holdfast.formats.document import Problem
-    from holdfast.wiring.import_crew import Crew
+    from holdfast.formats.events import Problem
+    from holdfast.wiring.import_pool import ImportPool
 
 __all__ = ["Taking"]
 
@@ -28,26 +28,26 @@ __all__ = ["Taking"]
 class Taking:
     """An import while it goes on; whenever it is stopped, what was taken is known."""
 
-    def __init__(self, take: Callable[[Found], Taken], meter: Meter) -> None:
+    def __init__(self, take: Callable[[Found], ImportResult], meter: Meter) -> None:
         """Take who takes a find, and who shows how far it is."""
         self._take = take
         self._meter = meter
-        self._taken: dict[Path, Taken] = {}
+        self._taken: dict[Path, ImportResult] = {}
         self._others: dict[Path, Passed | Closed] = {}
 
-    def take_all(self, looks: Sequence[Look], crew: Crew | None = None) -> list[Taken]:
+    def take_all(self, looks: Sequence[Look], pool: ImportPool | None = None) -> list[ImportResult]:
         """Take what was found, and return what became of it; what happened before is kept.
 
         The problems that are returned are those that were not returned before.
 
         Args:
             looks: What files are.
-            crew: Takes many at once, where that is faster.
+            pool: Takes many at once, where that is faster.
         """
         finds = [look for look in looks if isinstance(look, Found)]
         self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
         self._meter.begin(sum(found.size for found in finds))
-        together = None if crew is None else crew.take(finds, self._take)
+        together = None if pool is None else pool.take(finds, self._take)
         done = list(map(self._one, finds) if together is None else self._all(finds, together))
         self._meter.end()
         return done
@@ -73,22 +73,24 @@ class Taking:
             tally=_together([each.tally for each in taken]),
         )
 
-    def _all(self, finds: Sequence[Found], together: Iterator[Taken]) -> Iterator[Taken]:
+    def _all(
+        self, finds: Sequence[Found], together: Iterator[ImportResult]
+    ) -> Iterator[ImportResult]:
         """Keep what is done in any order, and return it in the order of the finds."""
-        done: dict[Path, Taken] = {}
+        done: dict[Path, ImportResult] = {}
         for taken in together:
             self._show(taken.found)
             done[taken.found.files[0].path] = taken
         return (self._kept(done[found.files[0].path]) for found in finds)
 
-    def _one(self, found: Found) -> Taken:
+    def _one(self, found: Found) -> ImportResult:
         self._show(found)
         return self._kept(self._take(found))
 
     def _show(self, found: Found) -> None:
         self._meter.next(clean(Path(found.files[0].shown).name), found.size)
 
-    def _kept(self, taken: Taken) -> Taken:
+    def _kept(self, taken: ImportResult) -> ImportResult:
         path = taken.found.files[0].path
         self._others.pop(path, None)
         before = self._taken.get(path)
@@ -99,28 +101,28 @@ class Taking:
         return replace(taken, tally=replace(taken.tally, problems=_fresh(before, taken)))
 
 
-def _fresh(before: Taken, now: Taken) -> tuple[Problem, ...]:
+def _fresh(before: ImportResult, now: ImportResult) -> tuple[Problem, ...]:
     """Return the problems of a file that was read again which it did not have before."""
     old = frozenset(before.tally.problems)
     return tuple(each for each in now.tally.problems if each not in old)
 
 
-def _after(before: Taken, now: Taken) -> Taken:
+def _after(before: ImportResult, now: ImportResult) -> ImportResult:
     """Return what became of a file that was looked at again, because it changed."""
     # One that is as it was when it was imported is not read, and tells nothing.
-    latest = before if now.tally == Tally() else now
+    latest = before if now.tally == ImportTally() else now
     tally = replace(_together([before.tally, now.tally]), problems=latest.tally.problems)
-    idle = now.status in (Status.UNCHANGED, Status.EMPTY)
+    idle = now.status in (ImportStatus.UNCHANGED, ImportStatus.EMPTY)
     status = before.status if idle else now.status
     return replace(now, tally=tally, status=status)
 
 
-def _together(tallies: Sequence[Tally]) -> Tally:
+def _together(tallies: Sequence[ImportTally]) -> ImportTally:
     """Add tallies up, each session once; one by one would copy the first of them every time."""
     made = tuple(chain.from_iterable(each.sessions for each in tallies))
     known = set(made)
     grown = dict.fromkeys(chain.from_iterable(each.grown for each in tallies))
-    return Tally(
+    return ImportTally(
         sessions=made,
         grown=tuple(id_ for id_ in grown if id_ not in known),
         unchanged=tuple(dict.fromkeys(chain.from_iterable(each.unchanged for each in tallies))),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.cli.import_progress import megabytes
 from holdfast.cli.lines import Line, Span, cells, clean, counted, crop, table
 from holdfast.cli.times import ago
-from holdfast.wiring.importing import Status
+from holdfast.wiring.import_job import ImportStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File
     from holdfast.agent_files.places import Place
     from holdfast.cli.import_result import Imported
-    from holdfast.wiring.importing import Taken
+    from holdfast.wiring.import_job import ImportResult
 
 __all__ = ["drawn", "drawn_offer", "drawn_places", "drawn_troubles"]
 
@@ -44,7 +44,7 @@ def drawn(
     brought = [each for each in imported.taken if each.tally.sessions or each.tally.grown]
     if brought:
         lines += table(list(_rows(brought)), width, right=_FIGURES)
-    same = imported.statuses()[Status.UNCHANGED]
+    same = imported.statuses()[ImportStatus.UNCHANGED]
     if brought and same:
         lines.append((Span(f"unchanged: {counted(same, 'file')}", "dim"),))
     lines += _left_alone(imported)
@@ -131,7 +131,7 @@ def _headline(imported: Imported, *, rehearsed: bool, timed: bool) -> Line:
 
 
 def _why_nothing(imported: Imported) -> str:
-    same = imported.statuses()[Status.UNCHANGED]
+    same = imported.statuses()[ImportStatus.UNCHANGED]
     if same:
         # What is damaged in a file was never stored.
         damaged = any(each.tally.problems for each in imported.taken)
@@ -140,7 +140,7 @@ def _why_nothing(imported: Imported) -> str:
     return "nothing is said in what was found" if imported.taken else _NONE
 
 
-def _rows(taken: Sequence[Taken]) -> Iterator[Sequence[str]]:
+def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
     made = {id_ for each in taken for id_ in each.tally.sessions}
     grown = {id_ for each in taken for id_ in each.tally.grown} - made
     names = ("files", "sessions", "grown", "messages", "calls", "images", "compactions")
@@ -168,7 +168,7 @@ def _left_alone(imported: Imported) -> Iterator[Line]:
 
 
 def _silent(imported: Imported, *, verbose: bool) -> Iterator[Line]:
-    found = [each for each in imported.taken if each.status is Status.EMPTY]
+    found = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
     named = [(file, each.reason) for each in found for file in each.found.files]
     yield from _left_out("nothing said", "in which nothing is said", named, verbose=verbose)
 

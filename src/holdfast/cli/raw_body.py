@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats import detect
-from holdfast.formats.container import find
+from holdfast.formats.documents.container import find_conversation
 from holdfast.wire import Body
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ def _body(messages: list[object], system: object) -> Body | None:
 
 
 def _is_conversation(value: object) -> bool:
-    return isinstance(value, dict) and find(cast("Mapping[str, object]", value)) is not None
+    return (
+        isinstance(value, dict)
+        and find_conversation(cast("Mapping[str, object]", value)) is not None
+    )
 
 
 def _is_plain(body: Body) -> bool:

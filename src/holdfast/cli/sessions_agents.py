@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cli.lines import counted
-from holdfast.formats.chronicle import About, Begun
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.telling import tell_window
+from holdfast.formats.catalog import SESSIONS
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About, StrandStarted
 from holdfast.session import Fork, children_of, path_to
-from holdfast.transfer import tell_session
+from holdfast.transfer import export_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import Event
+    from holdfast.formats.events import Event
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.transcript import Transcript
@@ -101,17 +101,17 @@ def company_of(store: Store, id_: str, name: str) -> Company:
 
 def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
     """Return everything that was said, with compactions, branches and sub-agents, as a file."""
-    return _lines(tell_session(store, id_, family=True), name)
+    return _lines(export_session(store, id_, family=True), name)
 
 
 def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
     """Return what the model sees now as a file, without anything that came before."""
-    return _lines(tell_window(transcript, _about(store, id_)), name)
+    return _lines(window_events(transcript, _about(store, id_)), name)
 
 
 def _about(store: Store, id_: str) -> About:
-    first = next(iter(tell_session(store, id_)))
-    return first.about if isinstance(first, Begun) else About()
+    first = next(iter(export_session(store, id_)))
+    return first.about if isinstance(first, StrandStarted) else About()
 
 
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:

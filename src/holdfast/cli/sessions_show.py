@@ -25,7 +25,7 @@ from holdfast.ports.history import said_until
 from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
-from holdfast.transfer import elder_of
+from holdfast.transfer import stated_parent
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _shown(desk: Desk, session: Session) -> Shown:
         limits=(policy.context_length, policy.threshold_tokens),
         compactions=store.compactions(session.id),
         is_undone=window.head.view != store.tip(session.id),
-        elder=elder_of(store, session),
+        elder=stated_parent(store, session),
         warnings=flaws_of(store, session.id, window.head.view).warnings,
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.cli.census import Census
     from holdfast.cli.screen import Screen
     from holdfast.session import CompactionRecord, Entry, Session
-    from holdfast.transfer import Elder
+    from holdfast.transfer import StatedParent
 
 __all__ = ["Shown", "belonging", "drawn", "entries_listed"]
 
@@ -39,7 +39,7 @@ class Shown:
     """The model's window and the threshold, in tokens."""
     compactions: tuple[CompactionRecord, ...]
     is_undone: bool
-    elder: Elder | None
+    elder: StatedParent | None
     """What it came from, where its file alone says so."""
     warnings: tuple[str, ...] = ()
     """What is to be said of the compaction whose result the window shows."""
@@ -73,7 +73,7 @@ def entries_listed(entries: Sequence[Entry], width: int) -> list[Line]:
     return table(rows, width, right=frozenset({0, 2}))
 
 
-def belonging(elder: Elder) -> str:
+def belonging(elder: StatedParent) -> str:
     """Return in words what a session came from that was imported before it."""
     if elder.session is None:
         return f"{elder.name}, which was not imported (by {elder.fork})"

@@ -13,7 +13,7 @@ from holdfast.cli.finding import find_session
 from holdfast.cli.session_fields import compaction_fields, iso_time, session_fields
 from holdfast.cli.sessions_tree_view import Twig, drawn, drawn_relations
 from holdfast.session import latest_leaf
-from holdfast.transfer import early_children, elder_of
+from holdfast.transfer import stated_parent, unlinked_children
 
 if TYPE_CHECKING:
     from holdfast.ports import Store
@@ -40,7 +40,7 @@ def tree_command(desk: Desk, name: str, *, views: bool) -> None:
     lineage = desk.store.lineage(session.id)
     leaf = latest_leaf(lineage, session.id).id
     twigs = [_twig(desk.store, each, views=views) for each in lineage]
-    elder, early = elder_of(desk.store, lineage[0]), early_children(desk.store, lineage[0])
+    elder, early = stated_parent(desk.store, lineage[0]), unlinked_children(desk.store, lineage[0])
     value = {
         "session": session.id,
         "leaf": leaf,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.session import CompactionRecord, Session, View
-    from holdfast.transfer import Elder
+    from holdfast.transfer import StatedParent
 
 __all__ = ["Twig", "drawn", "drawn_relations"]
 
@@ -50,7 +50,7 @@ def drawn(twigs: Sequence[Twig], current: str, leaf: str, width: int) -> list[Li
     return [*_lines(twigs, pen), (), (Span(marks, "dim"),)]
 
 
-def drawn_relations(elder: Elder | None, early: Sequence[Session], width: int) -> list[Line]:
+def drawn_relations(elder: StatedParent | None, early: Sequence[Session], width: int) -> list[Line]:
     """Return what the tree belongs to, and what belongs to it, where they are not joined."""
     words = [] if elder is None else [f"  belongs to {belonging(elder)}"]
     words += (f"  {each.id} belongs to it: {title_of(each)}" for each in early)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.transcript import Role
 from holdfast.transcript.blocks import is_command, is_observation, is_output
 

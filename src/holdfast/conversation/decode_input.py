@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.foreign_media import envelope_of
 from holdfast.wire.message_list import AUTO, plain_messages, read_messages
-from holdfast.wire.openai_parts import envelope_of
 from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 

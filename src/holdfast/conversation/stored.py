@@ -15,7 +15,7 @@ from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
 from holdfast.errors import HoldfastError, UnknownSession
-from holdfast.memory.skills import own_words
+from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.recall import Filters, parse, snippet
 from holdfast.session import Cause, EndReason, Entry, searchable, title_from

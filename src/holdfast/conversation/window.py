@@ -10,7 +10,7 @@ from holdfast.conversation.system_prompt import Heading, heading_of, with_goal, 
 from holdfast.session import Head, Window
 from holdfast.tokens import Load
 from holdfast.transcript import Role
-from holdfast.wire import DIALECTS, Body, Strand
+from holdfast.wire import DIALECTS, Body, SharedPrefix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ __all__ = ["LiveWindow"]
 class _Written:
     """The window as OpenAI chat messages, written once and handed out as copies."""
 
-    strand: Strand
+    prefix: SharedPrefix
     messages: tuple[dict[str, object], ...] = ()
     nested: tuple[int, ...] = ()
     """Which messages have more in them than words: a copy of the outermost is not enough."""
@@ -35,14 +35,14 @@ class _Written:
         """Return it with messages more at its end."""
         start = len(self.messages)
         nested = [index for index, each in enumerate(fresh, start) if _is_nested(each)]
-        return _Written(self.strand, (*self.messages, *fresh), (*self.nested, *nested))
+        return _Written(self.prefix, (*self.messages, *fresh), (*self.nested, *nested))
 
     def body(self) -> Body:
         """Return a body whose receiver may do with it what it likes, down to the last part."""
         messages = list(map(dict[str, object].copy, self.messages))
         for index in self.nested:
             messages[index] = _copied(self.messages[index])
-        return Body(messages, strand=self.strand)
+        return Body(messages, prefix=self.prefix)
 
 
 class LiveWindow:
@@ -110,7 +110,7 @@ class LiveWindow:
         if dialect != "openai":
             return codec.encode(self._shown())
         if self._wire is None:
-            self._wire = _Written(Strand()).plus(codec.encode(self._shown()).messages)
+            self._wire = _Written(SharedPrefix()).plus(codec.encode(self._shown()).messages)
         return self._wire.body()
 
     def _extend(self, entries: Sequence[Entry], head: Head) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.engines.contract import missing_names
 from holdfast.errors import ConfigError
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine

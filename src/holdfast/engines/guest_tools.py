@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import ConfigError
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from holdfast.engines.provenance import attributed
 from holdfast.errors import DecodeError
 from holdfast.transcript import Message, Role, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 from holdfast.wire.recognition import signs_in
 
 if TYPE_CHECKING:

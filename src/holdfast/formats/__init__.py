@@ -1,10 +1,13 @@
-"""Files with conversations: provider documents in any container, and agents' session files.
+"""Files with conversations: providers' documents in any container, and agents' session files.
 
-Read in this order: `document`, `source`, `container`, `sessions`, `reading`, `writing`.
+Read in this order: `document`, `events`, `source`, `json_access`, `content`, `reader`; then an
+agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`, `writing`.
 """
 
 from holdfast.formats.catalog import FORMATS
-from holdfast.formats.document import Document, Format, Guess, Problem, ReadOnlyFormat
+from holdfast.formats.document import Document, Guess, ReadOnlyFormat
+from holdfast.formats.events import Problem
+from holdfast.formats.reader import Format
 from holdfast.formats.reading import detect, read, read_all
 from holdfast.formats.writing import WRITABLE, write
 

@@ -8,25 +8,13 @@ from typing import TYPE_CHECKING
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from holdfast.formats.chronicle import About
+    from holdfast.formats.events import About, Problem
+    from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
 
-__all__ = ["Aside", "Document", "Envelope", "Format", "Guess", "Problem", "ReadOnlyFormat", "Style"]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A kind of file that can be read."""
-
-    name: str
-    description: str
-    dialect: str
-    """The provider dialect that its messages speak, or are closest to."""
-    writable: bool
-    agent: str = ""
-    """Whose sessions these are, where the name is not the agent's: some keep them in two ways."""
+__all__ = ["Aside", "Document", "Envelope", "Guess", "ReadOnlyFormat", "Style"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +26,6 @@ class Guess:
     confidence: float
     """From 0 to 1: 1 for a signature that no other format has."""
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something in a session file that could not be read and was left out."""
-
-    line: int
-    """The line, counted from 1; in a file that is one JSON array, the element."""
-    reason: str
-    file: str = ""
-    """Which one, where a session is spread over several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +44,14 @@ class Aside:
 
     following: int
     """How many messages stand after it: a compaction keeps the end of a conversation."""
-    value: Mapping[str, object]
+    value: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """The container of a conversation, with a hole where the conversation was."""
 
-    rest: Mapping[str, object] | None
+    rest: JsonObject | None
     """The object around the conversation, in its own order; None for a bare list of messages."""
     key: str = ""
     """Where in `rest` the messages belong."""

@@ -6,27 +6,40 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
-from holdfast.formats.catalog import DOCUMENTS, FORMATS, IN_DATABASES, choose
-from holdfast.formats.container import Place, find, read_list, read_object
-from holdfast.formats.document import Document, Guess, Problem, Style
-from holdfast.formats.loose import is_object, kind_of, mapping, string
+from holdfast.formats.catalog import (
+    DOCUMENTS,
+    FORMATS,
+    HEAD,
+    IN_DATABASES,
+    SESSIONS,
+    choose,
+    recognize,
+)
+from holdfast.formats.document import Document, Guess, Style
+from holdfast.formats.documents.container import (
+    ConversationPlace,
+    find_conversation,
+    read_list,
+    read_object,
+)
+from holdfast.formats.events import Problem
+from holdfast.formats.json_access import JsonObject, is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
-from holdfast.formats.sessions import HEAD, SESSIONS, recognize
 from holdfast.formats.source import parse
 from holdfast.wire.recognition import agreed, dialect_of, is_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from holdfast.formats.chronicle import Event
-    from holdfast.formats.document import Format
-    from holdfast.formats.sessions import SessionReader
-    from holdfast.formats.source import Record, Source
+    from holdfast.formats.catalog import SessionReader
+    from holdfast.formats.events import Event
+    from holdfast.formats.reader import Format
+    from holdfast.formats.source import JsonSource, SourceRecord
 
 __all__ = [
     "detect",
     "detect_source",
-    "documents_told",
+    "documents_from_events",
     "pick",
     "read",
     "read_all",
@@ -66,7 +79,7 @@ def detect(text: str | bytes) -> Guess:
         return Guess("", 0.0, str(error))
 
 
-def detect_source(source: Source) -> Guess:
+def detect_source(source: JsonSource) -> Guess:
     """Return what records seem to be; the first of them are enough."""
     return _shape(source).guess
 
@@ -118,14 +131,19 @@ def read_all(text: str | bytes, *, format: str = "auto") -> tuple[Document, ...]
     return read_source(parse(text), format=format)
 
 
-def read_source(source: Source, *, format: str = "auto") -> tuple[Document, ...]:  # noqa: A002
+def read_source(source: JsonSource, *, format: str = "auto") -> tuple[Document, ...]:  # noqa: A002
     """Read every conversation of records, as `read_all` does."""
     try:
         if format != "auto":
             choose(format, ("auto", *FORMATS))
             if format in IN_DATABASES:
                 raise DecodeError(format, "the file", "this is text; expected a database")
-            return _read_as(source, format)
+            reader = next((each for each in SESSIONS if each.format.name == format), None)
+            return (
+                _read_documents(source, format)
+                if reader is None
+                else _read_sessions(source, reader)
+            )
         shape = _shape(source)
         if shape.reader is not None:
             return _read_sessions(source, shape.reader)
@@ -136,7 +154,7 @@ def read_source(source: Source, *, format: str = "auto") -> tuple[Document, ...]
         raise DecodeError("json", "the file", _TOO_DEEP) from None
 
 
-def read_conversation(record: Record, key: str, name: str) -> Document | None:
+def read_conversation(record: SourceRecord, key: str, name: str) -> Document | None:
     """Read one object as a provider's document; None when the name is not one of those.
 
     Args:
@@ -154,7 +172,7 @@ def read_conversation(record: Record, key: str, name: str) -> Document | None:
         raise DecodeError("json", "the file", _TOO_DEEP) from None
 
 
-def documents_told(known: Format, events: Iterable[Event]) -> tuple[Document, ...]:
+def documents_from_events(known: Format, events: Iterable[Event]) -> tuple[Document, ...]:
     """Return the conversations that events tell, as documents of the format they came from."""
     return tuple(
         Document(
@@ -169,12 +187,7 @@ def documents_told(known: Format, events: Iterable[Event]) -> tuple[Document, ..
     )
 
 
-def _read_as(source: Source, name: str) -> tuple[Document, ...]:
-    reader = next((each for each in SESSIONS if each.format.name == name), None)
-    return _read_documents(source, name) if reader is None else _read_sessions(source, reader)
-
-
-def _shape(source: Source) -> _Shape:
+def _shape(source: JsonSource) -> _Shape:
     found = recognize(source.records[:HEAD])
     if found is None:
         return _Shape(_document_guess(source))
@@ -182,12 +195,12 @@ def _shape(source: Source) -> _Shape:
     return _Shape(Guess(reader.format.name, sign.confidence, sign.reason), reader)
 
 
-def _document_guess(source: Source) -> Guess:
+def _document_guess(source: JsonSource) -> Guess:
     values = [record.value for record in source.records]
     if _are_messages(source):
         verdict = dialect_of(values)
         return Guess(verdict.dialect, verdict.confidence, verdict.told)
-    places = [find(mapping(value)) for value in values]
+    places = [find_conversation(mapping(value)) for value in values]
     if values and places[0] is not None and all(places):
         first = places[0]
         name = _name_of(mapping(values[0]), first)
@@ -196,7 +209,7 @@ def _document_guess(source: Source) -> Guess:
     return Guess("", 0.0, f"the shape of the JSON is unknown: {_sketch(source)}")
 
 
-def _are_messages(source: Source) -> bool:
+def _are_messages(source: JsonSource) -> bool:
     values = [record.value for record in source.records]
     if not values:
         return source.layout == "array"
@@ -205,12 +218,12 @@ def _are_messages(source: Source) -> bool:
 
 def _is_among_messages(value: object) -> bool:
     """Say whether a value may stand in a list of messages, as one or beside them."""
-    if not is_object(value) or find(value) is not None:
+    if not is_object(value) or find_conversation(value) is not None:
         return False
     return is_message(value) or isinstance(value.get("role") or value.get("from"), str)
 
 
-def _name_of(entry: object, place: Place) -> str:
+def _name_of(entry: object, place: ConversationPlace) -> str:
     fields = mapping(entry)
     if place.key == "messages" and place.dialect in _RUNS:
         if string(fields.get("trajectory_format")).startswith(_RUN):
@@ -220,13 +233,13 @@ def _name_of(entry: object, place: Place) -> str:
     return place.dialect
 
 
-def _spoken_in(entry: Mapping[str, object], name: str, dialect: str) -> str:
+def _spoken_in(entry: JsonObject, name: str, dialect: str) -> str:
     """Return the dialect of an object that is taken for a format, which is that of the format."""
-    place = find(entry) if name == _RUN else None
+    place = find_conversation(entry) if name == _RUN else None
     return place.dialect if place is not None and place.dialect in _RUNS else dialect
 
 
-def _sketch(source: Source) -> str:
+def _sketch(source: JsonSource) -> str:
     value = source.records[0].value
     if is_object(value):
         keys = ", ".join(sorted(value)[:6])
@@ -236,17 +249,17 @@ def _sketch(source: Source) -> str:
     return f"{first.get(source.layout, '')}{kind_of(value)}"
 
 
-def _read_sessions(source: Source, reader: SessionReader) -> tuple[Document, ...]:
+def _read_sessions(source: JsonSource, reader: SessionReader) -> tuple[Document, ...]:
     strays = [
         Problem(each.line, f"expected an object, found {kind_of(each.value)}")
         for each in source.records
         if not is_object(each.value)
     ]
     records = [each for each in source.records if is_object(each.value)]
-    return documents_told(reader.format, (*source.problems, *strays, *reader.read(records)))
+    return documents_from_events(reader.format, (*source.problems, *strays, *reader.read(records)))
 
 
-def _read_documents(source: Source, name: str) -> tuple[Document, ...]:
+def _read_documents(source: JsonSource, name: str) -> tuple[Document, ...]:
     """Read provider documents; damage is fatal, because what is not read would be lost."""
     if source.problems:
         first = source.problems[0]
@@ -259,9 +272,9 @@ def _read_documents(source: Source, name: str) -> tuple[Document, ...]:
     return tuple(_read_one(record, source, name, wanted) for record in source.records)
 
 
-def _read_one(record: Record, source: Source, name: str, wanted: str) -> Document:
+def _read_one(record: SourceRecord, source: JsonSource, name: str, wanted: str) -> Document:
     entry = mapping(record.value)
-    place = find(entry)
+    place = find_conversation(entry)
     if place is None:
         problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
         raise DecodeError(name, f"line {record.line}", problem)

@@ -1,24 +1,28 @@
-"""Turns text into JSON records: one document, the elements of an array, or a value a line.
+"""Turns text or bytes into JSON records: one document, the elements of an array, or a value a line.
 
 Everything that can be wrong with a text before its meaning matters is caught here: no text at
-all, binary content, broken or bottomless JSON, damaged lines.
+all, binary content, broken or bottomless JSON, damaged lines. A file with a value a line is read
+line by line, so that it takes the memory of one line, whatever its size.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, cast
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Problem, Style
-from holdfast.formats.loose import is_array, is_object
+from holdfast.formats.document import Style
+from holdfast.formats.events import Problem
+from holdfast.formats.json_access import is_array, is_object
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Record", "Source", "parse", "style_of", "values_in"]
+__all__ = ["LONGEST_LINE", "JsonSource", "SourceRecord", "parse", "stream_records", "style_of"]
 
 _EXPECTED = "expected a JSON document or one JSON value a line"
 _TOO_LONG = "a number has more digits than can be read"
@@ -28,7 +32,7 @@ _SNIFF = 4096
 
 @quickly_made
 @dataclass(frozen=True, slots=True)
-class Record:
+class SourceRecord:
     """One JSON value and where it stood."""
 
     line: int
@@ -38,16 +42,16 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class JsonSource:
     """A text as JSON values."""
 
     layout: Literal["object", "array", "lines"]
-    records: tuple[Record, ...]
+    records: tuple[SourceRecord, ...]
     style: Style
     problems: tuple[Problem, ...] = ()
 
 
-def parse(text: str | bytes) -> Source:
+def parse(text: str | bytes) -> JsonSource:
     """Return the JSON values of a text.
 
     Lines that cannot be read become problems, as long as others can.
@@ -62,13 +66,28 @@ def parse(text: str | bytes) -> Source:
     except RecursionError:
         raise DecodeError("json", "line 1", "the values are nested too deeply") from None
     except json.JSONDecodeError as error:
-        return _lines(words, style, error)
+        # Read a value a line; a text whose lines are mostly not JSON was one broken
+        # document.
+        records: list[SourceRecord] = []
+        problems: list[Problem] = []
+        for found in _scan(words):
+            if isinstance(found, SourceRecord):
+                records.append(found)
+            else:
+                problems.append(found)
+        whole = sum(is_object(record.value) for record in records)
+        if not whole or whole < len(problems):
+            place = f"line {error.lineno} column {error.colno}"
+            raise DecodeError("json", place, f"{error.msg}; {_EXPECTED}") from error
+        return JsonSource("lines", tuple(records), style, tuple(problems))
     except ValueError as error:
         raise DecodeError("json", "the file", _TOO_LONG) from error
     if is_array(value):
         elements = enumerate(value, 1)
-        return Source("array", tuple(Record(place, each) for place, each in elements), style)
-    return Source("object", (Record(1, value),), style)
+        return JsonSource(
+            "array", tuple(SourceRecord(place, each) for place, each in elements), style
+        )
+    return JsonSource("object", (SourceRecord(1, value),), style)
 
 
 def style_of(text: str) -> Style:
@@ -102,23 +121,7 @@ def _words(text: str | bytes) -> str:
     return text
 
 
-def _lines(text: str, style: Style, error: json.JSONDecodeError) -> Source:
-    """Read a value a line; a text whose lines are mostly not JSON was one broken document."""
-    records: list[Record] = []
-    problems: list[Problem] = []
-    for found in _scan(text):
-        if isinstance(found, Record):
-            records.append(found)
-        else:
-            problems.append(found)
-    whole = sum(is_object(record.value) for record in records)
-    if not whole or whole < len(problems):
-        place = f"line {error.lineno} column {error.colno}"
-        raise DecodeError("json", place, f"{error.msg}; {_EXPECTED}") from error
-    return Source("lines", tuple(records), style, tuple(problems))
-
-
-def _scan(text: str) -> Iterator[Record | Problem]:
+def _scan(text: str) -> Iterator[SourceRecord | Problem]:
     # Only a line feed ends a line: U+2028 and its kin stand inside strings.
     start, line = 0, 1
     while start < len(text):
@@ -129,7 +132,7 @@ def _scan(text: str) -> Iterator[Record | Problem]:
         start, line = end + 1, line + 1
 
 
-def values_in(line: str, number: int) -> Iterator[Record | Problem]:
+def values_in(line: str, number: int) -> Iterator[SourceRecord | Problem]:
     """Return the JSON values of one line, and what of it is none."""
     # Writers that crashed left two objects on one line, with nothing between them.
     decoder = json.JSONDecoder()
@@ -146,6 +149,157 @@ def values_in(line: str, number: int) -> Iterator[Record | Problem]:
         except ValueError:
             yield Problem(number, _TOO_LONG)
             return
-        yield Record(number, value)
+        yield SourceRecord(number, value)
         while position < len(line) and line[position].isspace():
             position += 1
+
+
+LONGEST_LINE = 64 << 20
+"""A longer line is passed over: one picture is a few megabytes, and memory is finite."""
+LONGEST_DOCUMENT = 512 << 20
+_HEAD = 256 << 10
+_MARK = b"\xef\xbb\xbf"
+_LOOKED_AT = 4
+"""How many lines show whether a file is made of lines, should the first be damaged."""
+
+
+def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRecord | Problem]:
+    """Return the JSON values of a file in order, and what of it is none.
+
+    Args:
+        chunks: The bytes of the file.
+        file: Its path, which goes into everything that is returned.
+
+    Raises:
+        DecodeError: when the file as a whole is not JSON, with the place.
+    """
+    incoming = iter(chunks)
+    head = next(incoming, b"")
+    while len(head) < _HEAD and (chunk := next(incoming, None)) is not None:
+        head += chunk
+    if not head or head.isspace():
+        raise DecodeError("json", "line 1", "the text is empty; expected JSON")
+    while head.startswith(_MARK):
+        head = head.removeprefix(_MARK)
+    whole = chain([head], incoming)
+    return _byte_lines(whole, file) if _has_lines(head) else _document(whole, file)
+
+
+def _has_lines(head: bytes) -> bool:
+    """Say whether a file holds a value a line; one line alone is a document as well."""
+    # The lines that the file begins with, as far as they end.
+    *whole, _ = head.split(b"\n", _LOOKED_AT + 1)
+    lines = [line for line in whole if line.strip()]
+    if not lines:
+        return head.lstrip().startswith(b"{")
+    if lines[0].strip() == b"[":
+        return False
+    first, *others = lines[:_LOOKED_AT]
+    if _is_object(first):
+        return True
+    # A short document may hold a whole object on a line of its own.
+    return any(_is_object(line) for line in others) and (
+        not isinstance(next(_values(head, 1), None), SourceRecord)
+    )
+
+
+def _is_object(line: bytes) -> bool:
+    """Say whether a line holds objects alone; in a document that is laid out it is indented."""
+    if line[:1] != b"{":
+        return False
+    return all(
+        isinstance(each, SourceRecord) and isinstance(each.value, dict) for each in _values(line, 1)
+    )
+
+
+def _document(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | Problem]:
+    content = bytearray()
+    for chunk in chunks:
+        content += chunk
+        if len(content) > LONGEST_DOCUMENT:
+            size = f"{LONGEST_DOCUMENT >> 20} MiB"
+            raise DecodeError("json", "the file", f"one JSON document of more than {size}")
+    decode, refusals = _fast()
+    try:
+        value = decode(content)
+    except refusals:
+        source = parse(bytes(content))
+        yield from _placed((*source.records, *source.problems), file)
+    else:
+        elements = value if is_array(value) else [value]
+        yield from (SourceRecord(place, each, file) for place, each in enumerate(elements, 1))
+
+
+def _byte_lines(chunks: Iterable[bytes], file: str) -> Iterator[SourceRecord | Problem]:
+    # Only a line feed ends a line: U+2028 and its kin stand inside strings.
+    decode, refusals = _fast()
+    kept: list[bytes] = []
+    size, number = 0, 1
+    for chunk in chunks:
+        start = 0
+        # Searching takes a fraction of what `split` does, which looks at each byte by itself.
+        while (end := chunk.find(b"\n", start)) >= 0:
+            piece, start = chunk[start:end], end + 1
+            # Most lines are whole and well-formed: these take the short way.
+            if size or len(piece) > LONGEST_LINE:
+                yield from _placed(_line([*kept, piece], size + len(piece), number), file)
+                kept, size = [], 0
+            else:
+                try:
+                    value = decode(piece)
+                except refusals:
+                    yield from _placed(_line([piece], len(piece), number), file)
+                else:
+                    yield SourceRecord(number, value, file)
+            number += 1
+        size += len(chunk) - start
+        if size <= LONGEST_LINE:
+            kept.append(chunk[start:])
+        else:
+            kept = []  # it will be reported by its size alone
+    yield from _placed(_line(kept, size, number), file)
+
+
+def _placed(found: Iterable[SourceRecord | Problem], file: str) -> Iterator[SourceRecord | Problem]:
+    for each in found:
+        match each:
+            case SourceRecord(line, value):
+                yield SourceRecord(line, value, file)
+            case Problem(line, reason):
+                yield Problem(line, reason, file)
+
+
+def _line(pieces: list[bytes], size: int, number: int) -> Iterator[SourceRecord | Problem]:
+    if size > LONGEST_LINE:
+        yield Problem(number, f"the line is longer than {LONGEST_LINE >> 20} MiB")
+        return
+    line = b"".join(pieces)
+    if line and not line.isspace():
+        yield from _values(line, number)
+
+
+def _values(line: bytes, number: int) -> Iterator[SourceRecord | Problem]:
+    decode, refusals = _fast()
+    try:
+        value = decode(line)
+    except refusals:
+        # The fast reader refuses what others write: NaN, halves of pairs, two values on a line.
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield Problem(number, f"not UTF-8 at byte {error.start + 1} of the line")
+        else:
+            # Files that were put together have a mark where each of them began.
+            yield from values_in(text.strip().lstrip("\ufeff"), number)
+    else:
+        yield SourceRecord(number, value)
+
+
+@cache
+def _fast() -> tuple[Callable[[bytes | bytearray], object], tuple[type[Exception], ...]]:
+    # It takes a while to load, and most commands read no file.
+    from msgspec import DecodeError as Malformed
+    from msgspec.json import Decoder
+
+    decode = cast("Callable[[bytes | bytearray], object]", Decoder().decode)
+    return decode, (Malformed, UnicodeDecodeError, RecursionError)

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
-from holdfast.formats.catalog import choose
-from holdfast.formats.chronicle import About, native_of, with_native, without_native
-from holdfast.formats.container import SYSTEM_KEYS, dump, write_back
+from holdfast.formats.catalog import SESSIONS, choose
 from holdfast.formats.document import ReadOnlyFormat, Style
-from holdfast.formats.loose import as_json, mapping
-from holdfast.formats.sessions import SESSIONS
-from holdfast.formats.sessions.derived import derived_uuid
-from holdfast.formats.telling import tell_window
+from holdfast.formats.documents.container import SYSTEM_KEYS, dump, write_back
+from holdfast.formats.documents.events import window_events
+from holdfast.formats.events import About, native_of, with_native, without_native
+from holdfast.formats.json_access import as_json, mapping
+from holdfast.formats.writer import derived_uuid
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
@@ -49,27 +48,37 @@ def write(document: Document, transcript: Transcript, *, to: str | None = None) 
         if wanted in _WRITERS:
             is_whole = transcript == document.live
             window = transcript if is_whole else map(_uncounted, transcript)
-            events = tell_window(window, _known(document))
+            # What is known of a conversation, with an id that follows from what was
+            # said.
+            about = document.about or About()
+            if about.id:
+                known = about
+            else:
+                said = DIALECTS["openai"].encode(document.live).messages
+                known = replace(about, id=derived_uuid(as_json(said)))
+            events = window_events(window, known)
             return "".join(f"{line}\n" for line in _WRITERS[wanted](events))
         if wanted == document.format:
             if document.envelope is None:
                 raise ReadOnlyFormat(document.format, WRITABLE)
             return write_back(document, document.envelope, transcript)
-        return _convert(document, transcript, choose(wanted, WRITABLE))
+        to = choose(wanted, WRITABLE)
+        envelope = document.envelope
+        style = _PRETTY if envelope is None else envelope.style
+        body = DIALECTS[to].encode(transcript)
+        if to == "openai" and envelope is not None and envelope.rest is None:
+            return dump(body.messages, style)
+        request: dict[str, object] = {}
+        rest = mapping(None if envelope is None else envelope.rest)
+        # Gemini names its model in the address of a request, not in the request.
+        if to != "gemini" and isinstance(rest.get("model"), str):
+            request["model"] = rest["model"]
+        if body.system is not None:
+            request[SYSTEM_KEYS[to][0]] = body.system
+        request[_KEYS[to]] = body.messages
+        return dump(request, style)
     except RecursionError:
         raise InvalidTranscript("the values of the transcript are nested too deeply") from None
-
-
-def _known(document: Document) -> About:
-    """Return what is known of a conversation, with an id that follows from what was said.
-
-    An agent that is given two conversations without one would take them for the same.
-    """
-    about = document.about or About()
-    if about.id:
-        return about
-    said = DIALECTS["openai"].encode(document.live).messages
-    return replace(about, id=derived_uuid(as_json(said)))
 
 
 def _uncounted(message: Message) -> Message:
@@ -82,20 +91,3 @@ def _uncounted(message: Message) -> Message:
     if native.usage is None:
         return message
     return with_native(without_native(message), replace(native, usage=None))
-
-
-def _convert(document: Document, transcript: Transcript, to: str) -> str:
-    envelope = document.envelope
-    style = _PRETTY if envelope is None else envelope.style
-    body = DIALECTS[to].encode(transcript)
-    if to == "openai" and envelope is not None and envelope.rest is None:
-        return dump(body.messages, style)
-    request: dict[str, object] = {}
-    rest = mapping(None if envelope is None else envelope.rest)
-    # Gemini names its model in the address of a request, not in the request.
-    if to != "gemini" and isinstance(rest.get("model"), str):
-        request["model"] = rest["model"]
-    if body.system is not None:
-        request[SYSTEM_KEYS[to][0]] = body.system
-    request[_KEYS[to]] = body.messages
-    return dump(request, style)

@@ -16,13 +16,12 @@ from holdfast.memory.entries import SEPARATOR, size_of
 from holdfast.memory.screening import softened
 from holdfast.memory.scrubber import without_tags
 from holdfast.redaction import redact
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.memory.entries import Entries
-    from holdfast.memory.notebooks import Notebook
+    from holdfast.memory.entries import Entries, Notebook
 
 __all__ = ["FENCE_END", "FENCE_START", "ProjectFile", "fenced", "prompt_block", "usage"]
 
@@ -65,7 +64,12 @@ def prompt_block(
     """
     sections = [_section(notebook, entries, redactor) for notebook, entries in notebooks if entries]
     if projects:
-        files = "\n\n".join(map(_file, projects))
+        files = "\n\n".join(
+            f"### {_name(each.path)}"
+            + (f"\n{fenced(each.path, each.text)}" if each.text else "")
+            + "".join(f"\n[{note}]" for note in each.notes)
+            for each in projects
+        )
         sections.append(f"## Project files\n[Reference: {_PROJECT_LABEL}.]\n\n{files}")
     return "\n\n".join(sections)
 
@@ -97,9 +101,3 @@ def _section(notebook: Notebook, entries: Entries, redactor: Callable[[str], str
     left = f"\n[{len(whole) - room:,} characters do not fit and are left out; shorten the file]"
     rest = left if len(whole) > room else ""
     return f"{heading}\n[Reference: {notebook.label}.]\n{fenced(notebook.file, text)}{rest}"
-
-
-def _file(project: ProjectFile) -> str:
-    notes = "".join(f"\n[{note}]" for note in project.notes)
-    text = f"\n{fenced(project.path, project.text)}" if project.text else ""
-    return f"### {_name(project.path)}{text}{notes}"

@@ -56,7 +56,12 @@ class Finding:
 def screen(text: str) -> tuple[Finding, ...]:
     """Return what is suspicious in a text, in the order of its lines."""
     lines = text.split("\n")
-    found = [*_hidden(lines), *_matched(lines)]
+    found = [
+        Finding("text with invisible signs", number, number, _sketch(_folded(line)))
+        for number, line in enumerate(lines, 1)
+        if not line.isascii() and HIDDEN.search(line)
+    ]
+    found += _matched(lines)
     return tuple(sorted(found, key=lambda each: (each.first, each.last, each.reason)))
 
 
@@ -79,18 +84,12 @@ def softened(text: str) -> tuple[str, tuple[Finding, ...]]:
     return "\n".join(lines), found
 
 
-def _hidden(lines: list[str]) -> Iterator[Finding]:
-    for number, line in enumerate(lines, 1):
-        if not line.isascii() and HIDDEN.search(line):
-            yield Finding("text with invisible signs", number, number, _sketch(_folded(line)))
-
-
 def _matched(lines: list[str]) -> Iterator[Finding]:
     """Yield what the rules find, each place once."""
     found: dict[tuple[str, int, int], Finding] = {}
     folded = [_folded(line) for line in lines]
     for number, line in enumerate(folded):
-        for view in _views(line):
+        for view in dict.fromkeys(_all_views(line)):
             for each in _found(LINE_RULES, [view], number):
                 found.setdefault((each.reason, each.first, each.last), each)
     for start, stop in _runs(folded):
@@ -122,11 +121,6 @@ def _found(
             first = offset + bisect_right(starts, match.start())
             last = offset + bisect_right(starts, max(match.end() - 1, match.start()))
             yield Finding(reason, first, last, _sketch(match[0].strip()))
-
-
-def _views(line: str) -> Iterator[str]:
-    """Yield the ways in which a line can be read that differ."""
-    yield from dict.fromkeys(_all_views(line))
 
 
 def _all_views(line: str) -> tuple[str, str, str]:

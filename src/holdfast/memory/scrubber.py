@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.wire.recalled import ANY_TAG, TAG
+from holdfast.wire.markers import ANY_TAG, TAG
 
 __all__ = ["LONGEST_TAG", "Scrubber", "scrub", "without_tags"]
 
@@ -55,7 +55,10 @@ class Scrubber:
                 break
             if found is not None:
                 shown.append(self._seen(text[start:here]))
-                self._pass(found)
+                if found[1]:
+                    self._depth = max(self._depth - 1, 0)
+                elif not found[0].endswith("/>"):
+                    self._depth += 1
                 self._has_gap = True
                 start = here + found.end()
             here = text.find("<", max(here + 1, start))
@@ -79,12 +82,6 @@ class Scrubber:
         start = last.rfind("<")
         self._open = last[start:] if start >= 0 and _may_become_tag(last[start:]) else ""
         return shown
-
-    def _pass(self, tag: re.Match[str]) -> None:
-        if tag[1]:
-            self._depth = max(self._depth - 1, 0)
-        elif not tag[0].endswith("/>"):
-            self._depth += 1
 
 
 def scrub(text: str) -> str:

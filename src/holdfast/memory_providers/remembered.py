@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.memory import own_words
 from holdfast.transcript import Role
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:

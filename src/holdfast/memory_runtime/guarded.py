@@ -12,7 +12,7 @@ from holdfast.memory_runtime.lane import Lane, Raised, Returned, Ticket
 from holdfast.memory_runtime.offered import name_of, plain_value
 from holdfast.memory_runtime.standing import Standing, Troubles, sentence_of
 from holdfast.ports.memory import MemoryProvider
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.memory import plain
 from holdfast.memory_runtime.lane import Lane, Returned
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from holdfast.errors import (
 )
 from holdfast.providers.provider_errors import broken_connection, rejection, said
 from holdfast.tokens import window_from_error
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.names import Kind
-from holdfast.redaction.sites import read_value
-from holdfast.redaction.spans import Mask, Span
+from holdfast.redaction.sites import SecretKind, read_value
+from holdfast.redaction.spans import Mask, SecretSpan
 from holdfast.redaction.survey import find_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import Survey
+    from holdfast.redaction.survey import TextViews
 
 __all__ = ["mention_pass", "phone_field_pass", "phone_pass"]
 
@@ -45,56 +44,51 @@ _PHONE_VALUE = re.compile(rb"\+?[\d ().-]{9,24}\Z")
 _MENTION = re.compile(rb"@(?<=<@)(?:[!&]?\d{17,20}|[UW][A-Z0-9]{6,12}(?:\|[^>\n]{0,80})?)>")
 
 
-def phone_pass(view: Survey) -> list[Span]:
+def phone_pass(view: TextViews) -> list[SecretSpan]:
     """Return phone numbers, masked whole: a few digits of one are enough to find the rest."""
     raw = view.raw
-    spans = _grouped(raw)
+    spans: list[SecretSpan] = []
+    for at in find_each(raw.translate(_TO_GROUPS), _LAST_GROUPS):
+        if raw[at - 1] in b"-.":
+            grouped = _GROUPED.match(raw, at - 1) if at else None
+            start = at - 1 - _AREA
+        else:
+            start = raw.rfind(b"(", max(0, at - _LONGEST_AREA), at)
+            grouped = _PARENTHESES.match(raw, start) if start >= 0 else None
+        if grouped:
+            spans.append(SecretSpan(start, grouped.end(), Mask.WHOLE))
     if b"+" in raw:
         spans += [
-            Span(found.start(), found.end(), Mask.WHOLE)
+            SecretSpan(found.start(), found.end(), Mask.WHOLE)
             for found in _INTERNATIONAL.finditer(raw)
             if _FEWEST_DIGITS <= _digits(found.group()) <= _MOST_DIGITS
         ]
     return spans
 
 
-def mention_pass(view: Survey) -> list[Span]:
+def mention_pass(view: TextViews) -> list[SecretSpan]:
     """Return the ids in mentions such as `<@U024BE7LH>`; the angle brackets stay."""
     if b"@" not in view.raw:
         return []
     return [
-        Span(found.start() + 1, found.end() - 1, Mask.WHOLE)
+        SecretSpan(found.start() + 1, found.end() - 1, Mask.WHOLE)
         for found in _MENTION.finditer(view.raw)
     ]
 
 
-def phone_field_pass(view: Survey, sites: Iterable[Site]) -> list[Span]:
+def phone_field_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
     """Return the numbers in fields that are called phone, however they are written."""
     raw = view.raw
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     for site in sites:
-        if site.kind is not Kind.PHONE:
+        if site.kind is not SecretKind.PHONE:
             continue
         value = read_value(raw, site.value)
         if value is None:
             continue
         written = raw[value.start : value.stop]
         if _PHONE_VALUE.match(written) and _digits(written) >= _FEWEST_DIGITS:
-            spans.append(Span(value.start, value.stop, Mask.WHOLE))
-    return spans
-
-
-def _grouped(raw: bytes) -> list[Span]:
-    spans: list[Span] = []
-    for at in find_each(raw.translate(_TO_GROUPS), _LAST_GROUPS):
-        if raw[at - 1] in b"-.":
-            found = _GROUPED.match(raw, at - 1) if at else None
-            start = at - 1 - _AREA
-        else:
-            start = raw.rfind(b"(", max(0, at - _LONGEST_AREA), at)
-            found = _PARENTHESES.match(raw, start) if start >= 0 else None
-        if found:
-            spans.append(Span(start, found.end(), Mask.WHOLE))
+            spans.append(SecretSpan(value.start, value.stop, Mask.WHOLE))
     return spans
 
 

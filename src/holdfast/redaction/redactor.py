@@ -1,4 +1,4 @@
-"""Join the passes into the one seam through which all derived text goes."""
+"""Join the passes into the one seam through which all derived text goes, alone or many at once."""
 
 from __future__ import annotations
 
@@ -6,35 +6,41 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
-from holdfast.redaction.assignments import environment_pass, field_pass
-from holdfast.redaction.commands import find_flags, flag_pass, user_flag_pass
+from holdfast.redaction.assignments import (
+    environment_pass,
+    field_pass,
+    find_flags,
+    flag_pass,
+    user_flag_pass,
+)
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
-from holdfast.redaction.custom import compiled, custom_spans
-from holdfast.redaction.headers import authorization_pass, bearer_pass, cookie_pass
-from holdfast.redaction.pem import private_key_pass
-from holdfast.redaction.sites import find_sites
-from holdfast.redaction.spans import Masked, Span, mask_spans
-from holdfast.redaction.survey import survey
-from holdfast.redaction.tokens import jwt_pass, short_token_pass, vendor_pass
-from holdfast.redaction.urls import (
+from holdfast.redaction.http import (
+    authorization_pass,
+    bearer_pass,
+    cookie_pass,
     find_addresses,
     login_pass,
     parameter_pass,
     signature_pass,
     webhook_pass,
 )
+from holdfast.redaction.sites import find_sites
+from holdfast.redaction.spans import Masked, SecretSpan, mask_spans
+from holdfast.redaction.survey import survey
+from holdfast.redaction.tokens import jwt_pass, private_key_pass, short_token_pass, vendor_pass
+from holdfast.redaction.user_patterns import compiled, user_pattern_spans
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.redaction.commands import Flag
+    from holdfast.redaction.assignments import CommandFlag
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import Survey
+    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.user_patterns import Regexp
 
-__all__ = ["Redactor", "redact"]
+__all__ = ["Redactor", "redact", "redact_all", "redacting"]
 
-_BY_SHAPE: tuple[Callable[[Survey], list[Span]], ...] = (
+_BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     vendor_pass,
     short_token_pass,
     jwt_pass,
@@ -44,18 +50,34 @@ _BY_SHAPE: tuple[Callable[[Survey], list[Span]], ...] = (
     mention_pass,
     phone_pass,
 )
-_BY_ADDRESS: tuple[Callable[[Survey, Sequence[int]], list[Span]], ...] = (
+_BY_ADDRESS: tuple[Callable[[TextViews, Sequence[int]], list[SecretSpan]], ...] = (
     login_pass,
     webhook_pass,
 )
-_BY_FLAG: tuple[Callable[[Survey, Sequence[Flag]], list[Span]], ...] = (flag_pass, user_flag_pass)
-_BY_NAME: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (
+_BY_FLAG: tuple[Callable[[TextViews, Sequence[CommandFlag]], list[SecretSpan]], ...] = (
+    flag_pass,
+    user_flag_pass,
+)
+_BY_NAME: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = (
     authorization_pass,
     cookie_pass,
     parameter_pass,
     phone_field_pass,
 )
-_NOISY: tuple[Callable[[Survey, Sequence[Site]], list[Span]], ...] = (environment_pass, field_pass)
+_NOISY: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = (
+    environment_pass,
+    field_pass,
+)
+_ROUNDS = 12
+_GAP = "\n\n\n"
+_REACH = 512
+_LONGEST_MASK = len("abcd...wxyz")
+"""A longer one stands for a key block."""
+_MARK = "\x1e"
+# Blank lines end every value that a name announces, and the brackets end the lines of a key.
+_SEPARATOR = f"\n\n[{_MARK}]\n\n"
+_TOGETHER = 200_000
+"""Characters that are joined at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +89,7 @@ class Redactor:
     """
 
     extra_patterns: Sequence[str] = ()
-    _compiled: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    _compiled: tuple[Regexp, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the patterns now: a text must never be the first to find a bad one."""
@@ -97,10 +119,10 @@ class Redactor:
                 return text
         return text
 
-    def _spans(self, text: str, *, code_file: bool) -> list[Span]:
+    def _spans(self, text: str, *, code_file: bool) -> list[SecretSpan]:
         spans = _built_in_spans(survey(text), code_file=code_file)
         for pattern in self._compiled:
-            spans.extend(custom_spans(pattern, text))
+            spans.extend(user_pattern_spans(pattern, text))
         return spans
 
     def _may_be_disturbed(self, done: Masked, *, code_file: bool) -> bool:
@@ -115,13 +137,6 @@ class Redactor:
         return bool(self._spans(joined, code_file=code_file))
 
 
-_ROUNDS = 12
-_GAP = "\n\n\n"
-_REACH = 512
-_LONGEST_MASK = len("abcd...wxyz")
-"""A longer one stands for a key block."""
-
-
 def _windows(done: Masked) -> list[tuple[int, int]]:
     windows: list[tuple[int, int]] = []
     for start, stop in done.places:
@@ -133,8 +148,8 @@ def _windows(done: Masked) -> list[tuple[int, int]]:
     return windows
 
 
-def _built_in_spans(view: Survey, *, code_file: bool) -> list[Span]:
-    spans: list[Span] = []
+def _built_in_spans(view: TextViews, *, code_file: bool) -> list[SecretSpan]:
+    spans: list[SecretSpan] = []
     for find in _BY_SHAPE:
         spans += find(view)
     # Most texts have nothing for the passes below, and calling them in vain would cost more
@@ -157,3 +172,43 @@ def redact(text: str, *, code_file: bool = False) -> str:
 
 
 _DEFAULT = Redactor()
+
+
+def redact_all(texts: Iterable[str], redact: Callable[[str], str]) -> list[str]:
+    """Return the texts redacted, as if each had been redacted alone.
+
+    Where something was found across two texts, or a text holds the mark that parts them, each of
+    them is redacted on its own.
+    """
+    found: list[str] = []
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if batch and size + len(text) > _TOGETHER:
+            found += _redacted(batch, redact)
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text)
+    return [*found, *_redacted(batch, redact)]
+
+
+def redacting(texts: Iterable[str], redact: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a redaction that has the answer for these texts already."""
+    ahead = list(dict.fromkeys(texts))
+    known = dict(zip(ahead, redact_all(ahead, redact), strict=True))
+    return lambda text: known[text] if text in known else redact(text)
+
+
+def _redacted(batch: Sequence[str], redact: Callable[[str], str]) -> Sequence[str]:
+    joined = _SEPARATOR.join(batch)
+    if joined.count(_MARK) == len(batch) - 1:
+        masked = redact(joined)
+        if masked == joined:
+            return batch
+        parted = masked.split(_SEPARATOR)
+        if len(parted) == len(batch):
+            # What nothing was masked in stays the same object, which others know already.
+            return [
+                text if text == shown else shown for text, shown in zip(batch, parted, strict=True)
+            ]
+    return [redact(text) for text in batch]

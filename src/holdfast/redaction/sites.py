@@ -3,28 +3,74 @@
 Assignments, fields, headers, parameters and flags all look alike from afar: a name, a sign
 that binds, a value. They are found in one scan, anchored on rare letters of the few stems
 that telling names have, and each pass then picks the sites that are its own.
+
+What a name announces is told by its last word: `token_count` counts and `key_file` is a path, but
+`GITHUB_TOKEN` and `clientSecret` hold secrets. `key` alone says nothing; it needs a word that makes
+it one.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.names import Kind, kind_of
 from holdfast.redaction.survey import STICKY, unglued
 
 if TYPE_CHECKING:
-    from holdfast.redaction.survey import Survey
+    from holdfast.redaction.survey import TextViews
 
-__all__ = ["LONGEST_VALUE", "Site", "Value", "find_sites", "read_value", "whole_value"]
+__all__ = [
+    "LONGEST_VALUE",
+    "SecretKind",
+    "Site",
+    "Value",
+    "find_sites",
+    "kind_of",
+    "read_value",
+    "whole_value",
+]
 
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# Words after the one that decides: `API_KEY_PROD`, `password2`, `SECRET_KEY_BASE`.
+_AFTER = frozenset(
+    """base b64 base64 value plain plaintext string str raw prod production dev development
+    staging stage live sandbox default old new primary secondary backup main admin root db
+    database github gitlab openai anthropic aws azure gcp slack stripe rw ro readonly read write
+    a b v""".split(),
+)
+_NOT_SECRET = frozenset("public publishable csrf xsrf fake no not without has is use".split())
+_TOKEN_OF_TEXT = frozenset(
+    """page next prev previous continuation continue cursor sync eos bos pad unk sep cls mask
+    start end stop special first last current num max min total per input output prompt
+    completion cached reasoning image cancellation abort lookahead anti authenticity change
+    resume pagination each this that peek any other""".split(),
+)
+_KEYS = frozenset(
+    """api access secret private auth signing sign encryption encrypt decryption master account
+    client app application service license licence storage shared ssh gpg pgp hmac webhook deploy
+    deployment registration ingest ingestion write admin root server subscription functions
+    function integration instrumentation bot jwt session cookie crypto aes wallet consumer
+    developer prod live sandbox restricted personal security vault authentication authorization
+    user rest management project org partner merchant billing payment tunnel join bootstrap
+    sas connection bearer host cloud
+    ibm sl softlayer iam cos cloudant okta openai anthropic stripe aws
+    azure gcp google github gitlab slack twilio sendgrid mailgun mailchimp datadog dd newrelic
+    relic sentry algolia airtable heroku netlify vercel cloudflare digitalocean shopify square
+    postman doppler grafana fastly dynatrace linear notion figma discord telegram huggingface hf
+    cohere mistral groq gemini replicate pinecone langsmith deepseek openrouter perplexity tavily
+    serper elevenlabs deepgram asana jira confluence atlassian bitbucket npm pypi nuget rubygems
+    docker dockerhub artifactory jfrog snyk sonar codecov circleci travis buildkite sumo sumologic
+    splunk launchdarkly contentful mapbox maps plaid coinbase binance kraken infura alchemy
+    etherscan meraki adafruit beamer clojars finicity freshbooks rapidapi intercom zendesk hubspot
+    mailjet messagebird nexmo vonage plivo pusher pubnub supabase firebase""".split(),
+)
 LONGEST_VALUE = 4096
 _FIRST_LOOK = 256
 _LONGEST_NAME = 64
-
 _QUOTE = rb"(?:\\{0,3}[\"'`])"
 _GAP = rb"[ \t]{0,8}+"
 _BREAK = rb"(?:[ \t,]|\\{1,2}[nr]|\r?\n){1,40}+"
@@ -54,7 +100,6 @@ _TAIL = (
     # A value on the next line only when it is quoted, as in indented JSON.
     + rb"(?:[ \t]{0,40}(?:\r?\n[ \t]{0,80}(?=[\"']))?)"
 )
-
 _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
     re.compile(stem + _TAIL)
     for stem in (
@@ -65,6 +110,85 @@ _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"u(?<=au)th(?!or[^i])",
     )
 )
+_OPENING = re.compile(rb"\\{0,3}[\"'`]")
+_MAY_OPEN = frozenset({b'"', b"'", b"`", b"\\"})
+# The last two bytes before a value, when all they say is a colon.
+_COLON = frozenset({b":"}.union(*({b":%c" % gap, b"%c:" % gap} for gap in b" \t\n\r\v\f")))
+# Not `=`: base64 pads with it. Not `&` or `;`: they end a parameter and a statement.
+_UNQUOTED = re.compile(rb"[^\s\"'`,;<>|&(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
+_AFTER_COLON = re.compile(rb"[^\s\"'`,<>(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
+
+
+class SecretKind(Enum):
+    """What a name promises about its value."""
+
+    NOTHING = "nothing"
+    PASSWORD = "password"
+    SECRET = "secret"
+    TOKEN = "token"
+    KEY = "key"
+    AUTH = "auth"
+    COOKIE = "cookie"
+    PHONE = "phone"
+
+
+_ENDINGS: tuple[tuple[str, SecretKind], ...] = (
+    ("password", SecretKind.PASSWORD),
+    ("passwd", SecretKind.PASSWORD),
+    ("passphrase", SecretKind.PASSWORD),
+    ("passcode", SecretKind.PASSWORD),
+    ("pwd", SecretKind.PASSWORD),
+    ("secret", SecretKind.SECRET),
+    ("authtoken", SecretKind.TOKEN),
+    ("token", SecretKind.TOKEN),
+    ("credentials", SecretKind.TOKEN),
+    ("credential", SecretKind.TOKEN),
+    ("creds", SecretKind.TOKEN),
+)
+
+_WHOLE_WORDS = {
+    "pass": SecretKind.PASSWORD,
+    "pw": SecretKind.PASSWORD,
+    "cred": SecretKind.TOKEN,
+    "auth": SecretKind.AUTH,
+    "authorization": SecretKind.AUTH,
+    "authentication": SecretKind.AUTH,
+    "cookie": SecretKind.COOKIE,
+    "phone": SecretKind.PHONE,
+    "phones": SecretKind.PHONE,
+}
+
+
+@lru_cache(maxsize=8192)
+def kind_of(name: str) -> SecretKind:
+    """Return the kind of secret that a name announces."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _AFTER):
+        words.pop()
+    if not words or not _NOT_SECRET.isdisjoint(words):
+        return SecretKind.NOTHING
+    last = words[-1]
+    if last in {"number", "no"} and words[-2:-1] == ["phone"]:
+        return SecretKind.PHONE
+    if last in _WHOLE_WORDS:
+        return _WHOLE_WORDS[last]
+    if last.endswith("key"):
+        return SecretKind.KEY if _is_secret_key(words) else SecretKind.NOTHING
+    for ending, kind in _ENDINGS:
+        if last.endswith(ending):
+            # Such a token is a piece of text or a place in a list, and no credential.
+            is_text = last == "token" and len(words) > 1 and words[-2] in _TOKEN_OF_TEXT
+            return SecretKind.NOTHING if is_text else kind
+    return SecretKind.NOTHING
+
+
+def _is_secret_key(words: list[str]) -> bool:
+    joined = words[-1][: -len("key")]
+    if not joined:
+        return len(words) > 1 and words[-2] in _KEYS
+    return joined in _KEYS or any(
+        joined.endswith(word) for word in ("api", "access", "secret", "private", "auth", "account")
+    )
 
 
 class Site(NamedTuple):
@@ -73,7 +197,7 @@ class Site(NamedTuple):
     A named tuple, because thousands are made for a hostile line and it takes a third of the time.
     """
 
-    kind: Kind
+    kind: SecretKind
     start: int
     """Where the name begins."""
     stop: int
@@ -92,12 +216,12 @@ class Value(NamedTuple):
     quoted: bool
 
 
-def find_sites(view: Survey) -> list[Site]:
+def find_sites(view: TextViews) -> list[Site]:
     """Return every site whose name announces a secret, in the order of their values."""
     sites: list[Site] = []
     raw = view.raw
     rfind = view.runs.rfind
-    nothing = Kind.NOTHING
+    nothing = SecretKind.NOTHING
     for stem in _STEMS:
         for found in stem.finditer(view.lower):
             (start, value), stop = found.span(), found.end(1)
@@ -109,25 +233,22 @@ def find_sites(view: Survey) -> list[Site]:
             if kind is nothing:
                 continue
             is_field, is_comma = _read_sign(raw[stop:value])
-            if not is_comma or _opens_call(raw, start):
+            # A comma binds the first argument of a call; in a list it binds nothing.
+            before = raw[max(0, start - 5) : start] if is_comma else b"("
+            if before.rstrip(b"\"'`\\").endswith(b"("):
                 sites.append(Site(kind, start, stop, value, is_field))
     if len(sites) > 1:
         sites.sort(key=_VALUE)
-        return _unchained(sites)
+        # Return the sites without those whose value is another name of the same kind.
+        #
+        # In `token = token = x` the last binding has the value.
+        kept = [
+            site
+            for site, following in pairwise(sites)
+            if site.value != following.start or site.kind is not following.kind
+        ]
+        return kept + sites[-1:]
     return sites
-
-
-def _unchained(sites: list[Site]) -> list[Site]:
-    """Return the sites without those whose value is another name of the same kind.
-
-    In `token = token = x` the last binding has the value.
-    """
-    kept = [
-        site
-        for site, following in pairwise(sites)
-        if site.value != following.start or site.kind is not following.kind
-    ]
-    return kept + sites[-1:]
 
 
 _VALUE = itemgetter(Site._fields.index("value"))
@@ -137,20 +258,6 @@ _VALUE = itemgetter(Site._fields.index("value"))
 def _read_sign(sign: bytes) -> tuple[bool, bool]:
     """Return whether what binds makes a field, and whether it is only a comma."""
     return bool(sign.strip(b"= \t")), b"," in sign and b"value" not in sign.lower()
-
-
-def _opens_call(raw: bytes, start: int) -> bool:
-    """Return whether a name is the first argument of a call; in a list a comma binds nothing."""
-    return raw[max(0, start - 5) : start].rstrip(b"\"'`\\").endswith(b"(")
-
-
-_OPENING = re.compile(rb"\\{0,3}[\"'`]")
-_MAY_OPEN = frozenset({b'"', b"'", b"`", b"\\"})
-# The last two bytes before a value, when all they say is a colon.
-_COLON = frozenset({b":"}.union(*({b":%c" % gap, b"%c:" % gap} for gap in b" \t\n\r\v\f")))
-# Not `=`: base64 pads with it. Not `&` or `;`: they end a parameter and a statement.
-_UNQUOTED = re.compile(rb"[^\s\"'`,;<>|&(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
-_AFTER_COLON = re.compile(rb"[^\s\"'`,<>(){}\[\]\\]{1,%d}" % _FIRST_LOOK)
 
 
 def whole_value(raw: bytes, value: Value) -> Value:

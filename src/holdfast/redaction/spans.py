@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HINTED_FROM", "MARKER", "Mask", "Masked", "Span", "mask_spans", "masked"]
+__all__ = ["HINTED_FROM", "MARKER", "Mask", "Masked", "SecretSpan", "mask_spans", "masked"]
 
 HINTED_FROM = 18
 """Secrets of at least this many characters keep a hint; shorter ones would give too much away."""
@@ -35,7 +35,7 @@ class Mask(Enum):
     """A private key with its armor; nothing of it stays, and the marker says what it was."""
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """A half-open range of characters that must not leave.
 
     A named tuple, because thousands are made for a hostile line and it takes a third of the time.
@@ -54,7 +54,7 @@ class Masked:
     places: tuple[tuple[int, int], ...]
 
 
-def mask_spans(text: str, spans: Iterable[Span]) -> Masked:
+def mask_spans(text: str, spans: Iterable[SecretSpan]) -> Masked:
     """Return the text with every span masked; the rest is character for character the same.
 
     Overlapping spans are one secret, masked by the strongest mask among them.
@@ -87,8 +87,8 @@ _STRENGTH = {Mask.HINT: 0, Mask.WHOLE: 1, Mask.KEY_BLOCK: 2}
 _PLACE = itemgetter(0, 1)
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    merged: list[Span] = []
+def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    merged: list[SecretSpan] = []
     reached = 0
     for span in sorted(spans, key=_PLACE):
         start, stop, mask = span
@@ -96,7 +96,7 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
             last = merged[-1]
             stronger = max(last.mask, mask, key=_STRENGTH.__getitem__)
             reached = max(reached, stop)
-            merged[-1] = Span(last.start, reached, stronger)
+            merged[-1] = SecretSpan(last.start, reached, stronger)
         elif stop > start:
             merged.append(span)
             reached = stop

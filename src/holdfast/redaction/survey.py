@@ -15,7 +15,7 @@ __all__ = [
     "ALNUM",
     "SHORTEST_RUN",
     "STICKY",
-    "Survey",
+    "TextViews",
     "find_each",
     "long_runs",
     "run_start",
@@ -41,7 +41,7 @@ _UNICODE_ESCAPE = 5
 _PERCENT_ESCAPE = 2
 
 
-class Survey(NamedTuple):
+class TextViews(NamedTuple):
     """A text and its byte views; `text[i]`, `raw[i]`, `lower[i]` and `runs[i]` agree.
 
     A named tuple, because one is made for every message and it takes a third of the time.
@@ -56,10 +56,10 @@ class Survey(NamedTuple):
     """`w` for a letter, digit, underscore or hyphen; a space for all else."""
 
 
-def survey(text: str) -> Survey:
+def survey(text: str) -> TextViews:
     """Return the views of a text; a few linear copies, nothing else."""
     raw = text.encode("ascii", "replace")
-    return Survey(text, raw, raw.lower(), raw.translate(_TO_RUNS))
+    return TextViews(text, raw, raw.lower(), raw.translate(_TO_RUNS))
 
 
 def find_each(view: bytes, literal: bytes) -> Iterator[int]:
@@ -78,7 +78,7 @@ def find_each(view: bytes, literal: bytes) -> Iterator[int]:
             found = find(literal, found + 1, end)
 
 
-def long_runs(view: Survey) -> list[tuple[int, int]]:
+def long_runs(view: TextViews) -> list[tuple[int, int]]:
     """Return start and stop of each unbroken run of at least `SHORTEST_RUN` token characters."""
     runs = view.runs
     find, rfind = runs.find, runs.rfind
@@ -97,7 +97,7 @@ def long_runs(view: Survey) -> list[tuple[int, int]]:
     return spans
 
 
-def run_start(view: Survey, position: int, *, reach: int = 64) -> int:
+def run_start(view: TextViews, position: int, *, reach: int = 64) -> int:
     """Return where the run of token characters around a position begins, at most `reach` back."""
     floor = max(0, position - reach)
     return max(view.runs.rfind(b" ", floor, position) + 1, floor)

@@ -3,27 +3,52 @@
 All but a few have a run of twenty token characters somewhere. Such runs are rare, are found
 with one literal search, and each is looked at once: what it begins with, what stands before
 it, and what follows.
+
+A row of the vendors' table is chosen by two letters and compared with a prefix, a length and an
+alphabet: no pattern is run, so there is nothing that could backtrack. Private keys in PEM armor
+often have no last line, because tools cut their output: what follows the first line is then taken
+as long as it can only be key material.
 """
 
 from __future__ import annotations
 
 import re
 from binascii import Error, a2b_base64
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, assert_never
 
-from holdfast.redaction.spans import Span
-from holdfast.redaction.survey import STICKY, long_runs, run_start, unglued
-from holdfast.redaction.values import is_monotone, is_placeholder, is_random, is_varied
-from holdfast.redaction.vendors import token_end, vendors_by_opening
+from holdfast.redaction.spans import Mask, SecretSpan
+from holdfast.redaction.survey import ALNUM, STICKY, long_runs, run_start, unglued
+from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
+from holdfast.redaction.vendor_tables import CLOUDS, FORGES, MESSAGES_AND_MONEY, MODELS
 
 if TYPE_CHECKING:
-    from holdfast.redaction.survey import Survey
-    from holdfast.redaction.vendors import Vendor
+    from holdfast.redaction.survey import TextViews
 
-__all__ = ["jwt_pass", "short_token_pass", "vendor_pass"]
+__all__ = [
+    "Proof",
+    "Vendor",
+    "jwt_pass",
+    "private_key_pass",
+    "short_token_pass",
+    "token_end",
+    "vendor_pass",
+    "vendors_by_opening",
+]
 
-_VENDORS = vendors_by_opening()
-
+_UNLIMITED = 1 << 30
+_ALPHABETS = {
+    "alnum": ALNUM,
+    "word": ALNUM + b"_",
+    "slug": ALNUM + b"_-",
+    "hex": b"0123456789abcdefABCDEF",
+    "hexdash": b"0123456789abcdefABCDEF-",
+    "lower": b"abcdefghijklmnopqrstuvwxyz0123456789",
+    "upper": b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    "digits": b"0123456789",
+}
 # Tokens with dots in them. The part before the last dot is what gives them away.
 _DOT_BEFORE = frozenset(
     b"""SG. vs. vb. vr. 29. pt. ct. st. sa. im. it. sk. pk. sl. .u. .b. v1. at. sn. t1. 01. xe.
@@ -46,14 +71,120 @@ _BOT_LENGTHS = range(23, 29)
 _AIRTABLE = 64
 _MAILCHIMP = re.compile(rb"[0-9a-f]{32}-us\d{1,2}\Z")
 _MAILCHIMP_LENGTHS = (36, 37)
+_DOT = 0x2E
+_TELLING = frozenset(b".:|~")
+_LONGEST_ID = 17
+_OPENING = re.compile(rb"J(?<=eyJ)")
+_JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
+_OPAQUE = re.compile(rb"eyJrIjoi[A-Za-z0-9]{60,}+={0,2}")
+_LONGEST_HEADER = 4096
+# A short token has no long run; its literal is rare enough to be looked for by itself. The ids
+# of access keys begin with the same letter, and one scan serves both: a look ahead, so that
+# the one does not swallow the other.
+_LETTER_A = re.compile(
+    rb"A(?:([KS]IA[A-Z0-9]{16}(?![A-Za-z0-9_-]))"
+    rb"|(?=((?:KC(?<![^\s=:\"'\\]AKC)[A-Za-z0-9]{10,128}+"
+    rb"|P(?<![^\s=:\"'\\]AP)[0-9A-F][A-Za-z0-9]{8,128}+)(?![^\s\"'\\,;]))))",
+)
+_ID, _SHORT = 1, 2
+_AZURE = re.compile(rb"~(?<=[\w~.-]{3}[78]Q~)[\w~.-]{31,34}(?![\w~-])")
+_AZURE_FRONT = 5
+_SECRET_ACCESS_KEY = re.compile(rb"(?<![A-Za-z0-9/+_=-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+_=-])")
+_NEAR = 300
+_BEGIN = re.compile(rb"-----begin[ a-z0-9]{0,40}private key(?: block)?-----")
+_END = re.compile(rb"-----end[ a-z0-9]{0,40}private key(?: block)?-----")
+_LONGEST_KEY = 65_536
+# Lines of base64 in any dress: indented, quoted, joined in code, or with escaped line breaks.
+# The alternatives begin with different characters, so there is one way to read any text.
+_MATERIAL = re.compile(
+    rb"(?:\\{1,4}[nr]|[A-Za-z0-9+/]{16,}+={0,2}|[\s\"'`,>|#*]|\+(?=[\s\"'])"
+    rb"|(?:proc-type|dek-info|version|comment):[^\n\\]{0,120})*+"
+    rb"(?:(?<=[\nnr\"'])[A-Za-z0-9+/]{1,15}+={0,2}(?=[\s\"'\\]|$))?",
+    re.IGNORECASE,
+)
+_PLAIN_MATERIAL = re.compile(rb"[A-Za-z0-9+/]{24}")
 
 
-def vendor_pass(view: Survey) -> list[Span]:
+class Proof(Enum):
+    """What the rest of a token must show beyond its shape."""
+
+    ANY = "any"
+    VARIED = "varied"
+    RANDOM = "random"
+    UNEVEN = "uneven"
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """One shape of token."""
+
+    prefix: bytes
+    alphabet: bytes
+    least: int
+    most: int
+    proof: Proof
+
+
+def vendors_by_opening() -> dict[bytes, dict[int, dict[bytes, list[Vendor]]]]:
+    """Return the rows by the first two bytes of their prefix, its length, and the prefix itself.
+
+    Longer prefixes come first.
+    """
+    lines = "".join((MODELS, FORGES, CLOUDS, MESSAGES_AND_MONEY)).split("\n")
+    vendors = sorted(map(_row, filter(None, lines)), key=lambda vendor: -len(vendor.prefix))
+    rows: dict[bytes, dict[int, dict[bytes, list[Vendor]]]] = {}
+    for vendor in vendors:
+        prefix = vendor.prefix
+        lengths = rows.setdefault(prefix[:2], {})
+        lengths.setdefault(len(prefix), {}).setdefault(prefix, []).append(vendor)
+    return rows
+
+
+def token_end(run: bytes, vendor: Vendor) -> int:
+    """Return how much of a run that begins with the prefix is a token; zero when it is none."""
+    rest = run[len(vendor.prefix) :]
+    left = rest.lstrip(vendor.alphabet)
+    length = len(rest) - len(left)
+    if not vendor.least <= length <= vendor.most or left[:1].isalnum():
+        return 0
+    secret = rest[:length]
+    return len(vendor.prefix) + length if _shows(secret, vendor.proof) else 0
+
+
+def _shows(secret: bytes, proof: Proof) -> bool:
+    match proof:
+        case Proof.ANY:
+            return b"EXAMPLE" not in secret
+        case Proof.VARIED:
+            return is_varied(secret) and not is_placeholder(secret)
+        case Proof.RANDOM:
+            return is_random(secret) and not is_placeholder(secret)
+        case Proof.UNEVEN:
+            return _shows(secret, Proof.RANDOM) and not counts_up(secret)
+        case _:
+            assert_never(proof)
+
+
+def _row(line: str) -> Vendor:
+    prefix, alphabet, least, most, proof = line.split()
+    return Vendor(
+        prefix.encode(),
+        _ALPHABETS[alphabet],
+        int(least),
+        _UNLIMITED if most == "-" else int(most),
+        Proof(proof),
+    )
+
+
+_VENDORS = vendors_by_opening()
+
+
+def vendor_pass(view: TextViews) -> list[SecretSpan]:
     """Return the tokens whose prefix or build belongs to one vendor."""
     raw = view.raw
     padded = raw + b"  "
     rows = _VENDORS.get
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     for start, stop in long_runs(view):
         before = padded[start - 1]
         if before in STICKY:
@@ -62,15 +193,11 @@ def vendor_pass(view: Survey) -> list[Span]:
         if before != _DOT and (vendors := rows(raw[start : start + 2])):
             length = _vendor_token(raw[start:stop], vendors)
             if length:
-                spans.append(Span(start, start + length))
+                spans.append(SecretSpan(start, start + length))
                 continue
         if before in _TELLING or padded[stop] == _DOT or stop - start in _MAILCHIMP_LENGTHS:
             spans.extend(_built(view, start, stop))
     return spans
-
-
-_DOT = 0x2E
-_TELLING = frozenset(b".:|~")
 
 
 def _vendor_token(run: bytes, vendors: dict[int, dict[bytes, list[Vendor]]]) -> int:
@@ -85,7 +212,7 @@ def _vendor_token(run: bytes, vendors: dict[int, dict[bytes, list[Vendor]]]) -> 
     return 0
 
 
-def _built(view: Survey, start: int, stop: int) -> list[Span]:
+def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
     """Return the token that a run is part of, judged by its neighborhood."""
     raw = view.raw
     before = raw[start - 1 : start]
@@ -93,7 +220,11 @@ def _built(view: Survey, start: int, stop: int) -> list[Span]:
     if before == b"." and (
         raw[start - 3 : start] in _DOT_BEFORE or _may_be_dotted(raw, start, stop)
     ):
-        found = _DOTTED.match(raw, _dotted_start(view, start))
+        # Return where a token of up to three dotted parts begins, given where its long part does.
+        begin = run_start(view, start - 1, reach=40)
+        if begin > 1 and view.raw[begin - 1] == _DOT:
+            begin = run_start(view, begin - 1, reach=40)
+        found = _DOTTED.match(raw, unglued(view.raw, begin))
     elif before == b":":
         found = _AFTER_COLON.match(raw, _digits_before(raw, start - 1))
     elif before == b"|":
@@ -108,7 +239,7 @@ def _built(view: Survey, start: int, stop: int) -> list[Span]:
         return []
     secret = found.group()
     convincing = is_varied(secret) and is_random(secret) and not is_placeholder(secret)
-    return [Span(found.start(), found.end())] if convincing else []
+    return [SecretSpan(found.start(), found.end())] if convincing else []
 
 
 def _may_be_dotted(raw: bytes, start: int, stop: int) -> bool:
@@ -116,17 +247,6 @@ def _may_be_dotted(raw: bytes, start: int, stop: int) -> bool:
     if stop - start == _AIRTABLE:
         return True
     return raw[start - 2 : start] == b"s." and not raw[max(0, start - 3) : start - 2].isalnum()
-
-
-def _dotted_start(view: Survey, start: int) -> int:
-    """Return where a token of up to three dotted parts begins, given where its long part does."""
-    begin = run_start(view, start - 1, reach=40)
-    if begin > 1 and view.raw[begin - 1] == _DOT:
-        begin = run_start(view, begin - 1, reach=40)
-    return unglued(view.raw, begin)
-
-
-_LONGEST_ID = 17
 
 
 def _digits_before(raw: bytes, stop: int) -> int:
@@ -138,18 +258,12 @@ def _digits_before(raw: bytes, stop: int) -> int:
     return stop if glued and unglued(raw, start - 1) != start else start
 
 
-_OPENING = re.compile(rb"J(?<=eyJ)")
-_JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
-_OPAQUE = re.compile(rb"eyJrIjoi[A-Za-z0-9]{60,}+={0,2}")
-_LONGEST_HEADER = 4096
-
-
-def jwt_pass(view: Survey) -> list[Span]:
+def jwt_pass(view: TextViews) -> list[SecretSpan]:
     """Return JSON Web Tokens: their first part must decode to the header of one."""
     raw = view.raw
     if b"J" not in raw:
         return []
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     # A token does not begin inside a run that was read already; what was read is behind us.
     seen = 0
     for opening in _OPENING.finditer(raw):
@@ -158,7 +272,7 @@ def jwt_pass(view: Survey) -> list[Span]:
             continue
         found = _JWT.match(raw, start) or _OPAQUE.match(raw, start)
         if found and (found.re is _OPAQUE or _is_header(b"eyJ" + found.group(1))):
-            spans.append(Span(found.start(), found.end()))
+            spans.append(SecretSpan(found.start(), found.end()))
             seen = found.end()
         else:
             seen = view.runs.find(b" ", start)
@@ -176,26 +290,13 @@ def _is_header(encoded: bytes) -> bool:
     return header.rstrip().endswith(b"}") and (b'"alg"' in header or b'"typ"' in header)
 
 
-# A short token has no long run; its literal is rare enough to be looked for by itself. The ids
-# of access keys begin with the same letter, and one scan serves both: a look ahead, so that
-# the one does not swallow the other.
-_LETTER_A = re.compile(
-    rb"A(?:([KS]IA[A-Z0-9]{16}(?![A-Za-z0-9_-]))"
-    rb"|(?=((?:KC(?<![^\s=:\"'\\]AKC)[A-Za-z0-9]{10,128}+"
-    rb"|P(?<![^\s=:\"'\\]AP)[0-9A-F][A-Za-z0-9]{8,128}+)(?![^\s\"'\\,;]))))",
-)
-_ID, _SHORT = 1, 2
-_AZURE = re.compile(rb"~(?<=[\w~.-]{3}[78]Q~)[\w~.-]{31,34}(?![\w~-])")
-_AZURE_FRONT = 5
-
-
-def short_token_pass(view: Survey) -> list[Span]:
+def short_token_pass(view: TextViews) -> list[SecretSpan]:
     """Return tokens that literals give away which hardly occur otherwise.
 
     They have no run long enough, or stand near the id of an access key.
     """
     raw = view.raw
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     access_keys: list[re.Match[bytes]] = []
     for found in _LETTER_A.finditer(raw):
         if found.lastindex == _ID:
@@ -203,31 +304,22 @@ def short_token_pass(view: Survey) -> list[Span]:
             continue
         rest = found.group(_SHORT)[2:]
         if is_monotone(rest) or not rest.isalpha():
-            spans.append(Span(found.start(), found.end(_SHORT)))
+            spans.append(SecretSpan(found.start(), found.end(_SHORT)))
     if access_keys:
         spans += _cloud_keys(raw, access_keys)
-    return spans + _azure(raw) if b"~" in raw else spans
-
-
-def _azure(raw: bytes) -> list[Span]:
-    spans: list[Span] = []
-    for found in _AZURE.finditer(raw):
+    for found in _AZURE.finditer(raw) if b"~" in raw else ():
         rest = found.group()[1:]
         if is_random(rest) and not is_placeholder(rest):
-            spans.append(Span(found.start() - _AZURE_FRONT, found.end()))
+            spans.append(SecretSpan(found.start() - _AZURE_FRONT, found.end()))
     return spans
 
 
-_SECRET_ACCESS_KEY = re.compile(rb"(?<![A-Za-z0-9/+_=-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+_=-])")
-_NEAR = 300
-
-
-def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[Span]:
+def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[SecretSpan]:
     """Return secret access keys that stand near the id of an AWS access key.
 
     They have no prefix; forty characters of base64 beside such an id can be little else.
     """
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     seen = 0
     for found in access_keys:
         for near in _SECRET_ACCESS_KEY.finditer(
@@ -237,6 +329,32 @@ def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[Span]:
             # A digest is no key, however near it stands.
             generated = secret.translate(None, b"0123456789abcdef") and is_random(secret)
             if generated and not is_placeholder(secret):
-                spans.append(Span(near.start(), near.end()))
+                spans.append(SecretSpan(near.start(), near.end()))
         seen = found.end() + _NEAR
+    return spans
+
+
+def private_key_pass(view: TextViews) -> list[SecretSpan]:
+    """Return private keys with their armor, whole; or as far as the text has them."""
+    first = view.lower.find(b"-----begin")
+    begins = list(_BEGIN.finditer(view.lower, first)) if first >= 0 else []
+    if not begins:
+        return []
+    ends = list(_END.finditer(view.lower))
+    end_starts = [end.start() for end in ends]
+    spans: list[SecretSpan] = []
+    for index, begin in enumerate(begins):
+        limit = begins[index + 1].start() if index + 1 < len(begins) else len(view.raw)
+        limit = min(limit, begin.end() + _LONGEST_KEY)
+        following = bisect_left(end_starts, begin.end())
+        if following < len(ends) and ends[following].start() < limit:
+            body_stop, stop = ends[following].start(), ends[following].end()
+        else:
+            material = _MATERIAL.match(view.raw, begin.end(), limit)
+            stop = material.end() if material else begin.end()
+            # White space and quotes after the last line belong to the text around the key.
+            kept = view.raw[begin.end() : stop].rstrip(b" \t\r\n\"'`,>|#*+")
+            body_stop = stop = begin.end() + len(kept)
+        if _PLAIN_MATERIAL.search(view.raw, begin.end(), body_stop):
+            spans.append(SecretSpan(begin.start(), stop, Mask.KEY_BLOCK))
     return spans

@@ -63,14 +63,14 @@ def is_placeholder(value: bytes) -> bool:
         return True
     if _OPENS_REFERENCE.match(value) or _STAND_IN.search(lower):
         return True
-    return bool(_CONSTANT.match(value)) or (
-        not value.isalnum() and (_instructs(lower) or bool(_REPEATS.search(value)))
-    )
-
-
-def _instructs(lower: bytes) -> bool:
+    if _CONSTANT.match(value):
+        return True
+    if value.isalnum():
+        return False
     words = lower.translate(_SEPARATED).split()
-    return len(words) > 1 and (words[0] in _IN_FRONT or not _ANYWHERE.isdisjoint(words))
+    if len(words) > 1 and (words[0] in _IN_FRONT or not _ANYWHERE.isdisjoint(words)):
+        return True
+    return bool(_REPEATS.search(value))
 
 
 def is_varied(value: bytes) -> bool:

@@ -17,7 +17,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zlib import crc32
 
-from holdfast.redaction.batches import redact_all
+from holdfast.redaction.redactor import redact_all
 from holdfast.transcript import (
     Media,
     Message,

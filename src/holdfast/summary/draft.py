@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.batches import redact_all
+from holdfast.redaction.redactor import redact_all
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.sentences import Rarity, is_code, units

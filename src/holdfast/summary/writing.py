@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.batches import redact_all
+from holdfast.redaction.redactor import redact_all
 from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import (
     SAFETY,

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
-from holdfast.formats.moments import iso
+from holdfast.formats.json_access import iso
 from holdfast.session import places_of
 from holdfast.tokens import Estimator, Scale
 from holdfast.training.reading import SyntheticChoice, read_log, read_window
@@ -18,7 +18,7 @@ from holdfast.training.selection import Selection, ancestry
 from holdfast.training.shaping import joined, paired, paired_with_stubs, plain, trimmed
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS
-from holdfast.wire.encodable import encodable
+from holdfast.wire.json_text import encodable
 from holdfast.wire.provenance import label_of, labelled, written_labels
 
 if TYPE_CHECKING:

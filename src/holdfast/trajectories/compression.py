@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from holdfast.formats.loose import mapping
+from holdfast.formats.json_access import mapping
 from holdfast.summary import Ask, Written
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.plan import Fits, Region, Stuck, TrajectoryPolicy, plan_region

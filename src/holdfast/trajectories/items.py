@@ -24,13 +24,11 @@ from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.errors import MissingExtra
-from holdfast.formats.catalog import DOCUMENTS
-from holdfast.formats.container import key_of
+from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess
-from holdfast.formats.loose import is_array, is_object
-from holdfast.formats.sessions import recognize
-from holdfast.formats.source import Record
-from holdfast.formats.stream import LONGEST_LINE
+from holdfast.formats.documents.container import key_of
+from holdfast.formats.json_access import is_array, is_object
+from holdfast.formats.source import LONGEST_LINE, SourceRecord
 from holdfast.wire.recognition import is_message
 
 if TYPE_CHECKING:
@@ -212,7 +210,7 @@ def _is_trajectory(value: object) -> bool:
     """Say whether a value holds the turns of a conversation, and is no line of an agent's log."""
     if is_array(value):
         return bool(value) and all(map(is_message, value[:_LOOKED_AT]))
-    return is_object(value) and bool(key_of(value)) and recognize([Record(1, value)]) is None
+    return is_object(value) and bool(key_of(value)) and recognize([SourceRecord(1, value)]) is None
 
 
 def _whole(path: Path) -> bytes | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.loose import string
+from holdfast.formats.json_access import string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from holdfast.errors import HoldfastError, MissingExtra
-from holdfast.formats.loose import mapping, parsed
+from holdfast.formats.json_access import mapping, parsed
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.loose import is_array, is_object
-from holdfast.redaction.batches import redact_all
+from holdfast.formats.json_access import is_array, is_object
+from holdfast.redaction.redactor import redact_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import DecodeError
-from holdfast.formats.loose import is_array, is_object, kind_of, mapping, mappings, sequence, string
+from holdfast.formats.json_access import (
+    is_array,
+    is_object,
+    kind_of,
+    mapping,
+    mappings,
+    sequence,
+    string,
+)
 from holdfast.tokens import IMAGE_TOKENS
 from holdfast.trajectories.secrets import redact_json
 from holdfast.transcript import Role

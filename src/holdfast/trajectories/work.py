@@ -20,10 +20,17 @@ import msgspec
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.container import SYSTEM_KEYS, Place, dump, find, read_list, read_object
 from holdfast.formats.document import Style
-from holdfast.formats.loose import is_object, kind_of, mapping
-from holdfast.formats.reading import documents_told
+from holdfast.formats.documents.container import (
+    SYSTEM_KEYS,
+    ConversationPlace,
+    dump,
+    find_conversation,
+    read_list,
+    read_object,
+)
+from holdfast.formats.json_access import is_object, kind_of, mapping
+from holdfast.formats.reading import documents_from_events
 from holdfast.redaction import Redactor
 from holdfast.summary import Written
 from holdfast.trajectories.compression import (
@@ -211,7 +218,7 @@ def _of_session(batch: TrajectoryBatch, work: Work) -> Iterator[Outcome]:
     if found is None:
         return
     try:
-        documents = documents_told(FORMATS[found.guess.format], found.tell())
+        documents = documents_from_events(FORMATS[found.guess.format], found.tell())
     except HoldfastError as error:
         yield Failed(1, str(error), "")
         return
@@ -269,7 +276,7 @@ def _read(content: bytes, work: Work) -> TrajectoryEntry:
     raws = {name: found for name, found in raws.items() if found} or raws
     held = {name: [_value(each) for each in found] for name, found in raws.items()}
     prompts = {name: _value(fields[name]) for name in ("system",) if name in fields}
-    place = _sharegpt(held) or find({**held, **prompts}) or _likely(held)
+    place = _sharegpt(held) or find_conversation({**held, **prompts}) or _likely(held)
     if place is None:
         keys = ", ".join(sorted(fields)[:6])
         raise DecodeError("trajectory", "the object", f"it holds no conversation; keys: {keys}")
@@ -298,18 +305,18 @@ def _with_prompt(entry: TrajectoryEntry, prompt: str) -> TrajectoryEntry:
     return replace(entry, turns=[turn, *entry.turns], raws=raws, has_prompt=True)
 
 
-def _sharegpt(held: Mapping[str, Sequence[object]]) -> Place | None:
+def _sharegpt(held: Mapping[str, Sequence[object]]) -> ConversationPlace | None:
     """Return where ShareGPT's turns are: most trajectories are such, and one look tells."""
     turns = held.get("conversations", ())
     is_it = bool(turns) and all(is_object(turn) and "from" in turn for turn in turns)
-    return Place("conversations", "sharegpt", "", 1.0) if is_it else None
+    return ConversationPlace("conversations", "sharegpt", "", 1.0) if is_it else None
 
 
-def _likely(held: Mapping[str, Sequence[object]]) -> Place | None:
+def _likely(held: Mapping[str, Sequence[object]]) -> ConversationPlace | None:
     """Return where turns seem to be that nobody knows, so that it can be said what is wrong."""
     for key, dialect in (("conversations", "sharegpt"), ("messages", "openai")):
         if held.get(key):
-            return Place(key, dialect, "", 0.0)
+            return ConversationPlace(key, dialect, "", 0.0)
     return None
 
 

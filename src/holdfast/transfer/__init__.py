@@ -1,35 +1,39 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
-Read in this order: `identity`, `marks`, `matching`, `landing`, `strands`, `describing`, `files`,
-`repeats`, `kinship`, `families`, `making`, `tally`, `report`, `outbox`, `run`, `stories`,
-`arriving`; then `keys`, `showing`, `children`, `leaving`, `ledger`, `relations`.
+In: `importer` reads files with `file_import`, which follows each branch (`strands`), finds by
+`prefix_hash` what is stored (`resuming`), makes rows (`new_session`) and writes (`session_writer`);
+`imported_index`, `link_parents` and `repeated_usage` relate what was imported. Out: `exporter`.
 """
 
-from holdfast.transfer.arriving import Importer
-from holdfast.transfer.identity import Identity, Imported, Origin, imported_of
-from holdfast.transfer.landing import FOLD
-from holdfast.transfer.leaving import tell_session
-from holdfast.transfer.ledger import Ledger, Stamp
-from holdfast.transfer.relations import Elder, early_children, elder_of
-from holdfast.transfer.stories import Story, story_of
-from holdfast.transfer.tally import Count, Skipped, Tally
+from holdfast.transfer.exporter import export_session
+from holdfast.transfer.file_import import ImportTally, Skipped
+from holdfast.transfer.identity import Identity, ImportOrigin, ImportRecord, import_record
+from holdfast.transfer.imported_index import (
+    FileFingerprint,
+    ImportedFiles,
+    StatedParent,
+    stated_parent,
+    unlinked_children,
+)
+from holdfast.transfer.importer import Importer, SmallFile, read_small_file
+from holdfast.transfer.session_writer import FOLD, Count
 
 __all__ = [
     "FOLD",
     "Count",
-    "Elder",
+    "FileFingerprint",
     "Identity",
-    "Imported",
+    "ImportOrigin",
+    "ImportRecord",
+    "ImportTally",
+    "ImportedFiles",
     "Importer",
-    "Ledger",
-    "Origin",
     "Skipped",
-    "Stamp",
-    "Story",
-    "Tally",
-    "early_children",
-    "elder_of",
-    "imported_of",
-    "story_of",
-    "tell_session",
+    "SmallFile",
+    "StatedParent",
+    "export_session",
+    "import_record",
+    "read_small_file",
+    "stated_parent",
+    "unlinked_children",
 ]

@@ -8,7 +8,7 @@ from itertools import count
 from time import gmtime, strftime
 from typing import TYPE_CHECKING, cast
 
-from holdfast.formats.chronicle import MAIN, About
+from holdfast.formats.events import MAIN, About
 from holdfast.session import Fork, Usage, session_id
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = [
     "LATEST",
     "Identity",
-    "Imported",
-    "Origin",
+    "ImportOrigin",
+    "ImportRecord",
     "beginning_of",
     "countable",
-    "elder_name",
-    "imported_of",
+    "import_record",
     "is_of",
     "is_strand",
     "mark_left",
     "name_of",
+    "parent_name",
     "proposed_ids",
     "repeats",
 ]
@@ -44,7 +44,7 @@ LATEST = 253_402_300_799_000
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ImportOrigin:
     """Where events come from."""
 
     system: str
@@ -65,7 +65,7 @@ class Identity:
     strand: str = MAIN
 
     @classmethod
-    def of(cls, origin: Origin, id_: str, strand: str) -> Identity:
+    def of(cls, origin: ImportOrigin, id_: str, strand: str) -> Identity:
         """Return the identity of a strand of a file whose conversation has that id, or none.
 
         Where a file holds many conversations, strands are called after theirs. In a file of its
@@ -78,7 +78,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportRecord:
     """What a session that was imported remembers of its file."""
 
     identity: Identity
@@ -130,13 +130,13 @@ def countable(usage: Usage | None) -> Usage | None:
     return usage if is_sane else None
 
 
-def imported_of(session: Session) -> Imported | None:
+def import_record(session: Session) -> ImportRecord | None:
     """Return what a session remembers of its file; None for one that was not imported."""
     fields = _fields(session)
     if fields is None:
         return None
     place = fields.get("place")
-    return Imported(
+    return ImportRecord(
         identity=_identity(fields),
         file=str(fields.get("file", "")),
         about=_about(cast("Mapping[str, object]", fields.get("about") or {})),
@@ -183,7 +183,7 @@ def repeats(session: Session) -> bool:
     return bool((_fields(session) or {}).get("repeated"))
 
 
-def elder_name(session: Session) -> str:
+def parent_name(session: Session) -> str:
     """Return what its agent calls the session that one came from; empty where it does not say."""
     about = cast("Mapping[str, object]", (_fields(session) or {}).get("about") or {})
     return str(about.get("parent", ""))
@@ -207,7 +207,7 @@ def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Ite
 
 
 def _fields(session: Session) -> dict[str, object] | None:
-    """Return what `Imported.metadata` wrote into a session."""
+    """Return what `ImportRecord.metadata` wrote into a session."""
     found = session.metadata.get(_FIELD)
     return cast("dict[str, object]", found) if isinstance(found, dict) else None
 

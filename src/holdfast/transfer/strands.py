@@ -1,4 +1,4 @@
-"""One strand of a file while it is told: names, marks and what is known of it, no messages."""
+"""The import of one branch of a session, as its events arrive: keys and facts, no messages."""
 
 from __future__ import annotations
 
@@ -9,64 +9,74 @@ from holdfast.formats.replay import merged
 from holdfast.session import Fork
 from holdfast.transcript import Role
 from holdfast.transfer.identity import LATEST
-from holdfast.transfer.landing import Landing
-from holdfast.transfer.marks import BEGINNING, mark_after
-from holdfast.transfer.matching import LeftAlone, Seeking
+from holdfast.transfer.prefix_hash import EMPTY_PREFIX, prefix_hash
+from holdfast.transfer.resuming import LeftAlone, Resuming
+from holdfast.transfer.session_writer import SessionWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.chronicle import About, Begun, Told
+    from holdfast.formats.events import About, MessageEvent, StrandStarted
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
-__all__ = ["Gist", "Kin", "State", "Step", "Strand", "Trail", "sane"]
+__all__ = [
+    "MessagePlace",
+    "RootIndex",
+    "State",
+    "StrandFacts",
+    "StrandHistory",
+    "StrandImport",
+    "sane",
+]
 
 _OPENING = 8
 """Messages with words among which a title is looked for."""
+State: TypeAlias = Resuming | SessionWriter | LeftAlone | None
+"""What an import does with a strand; None before a message of it came."""
 
 
-class Step(NamedTuple):
-    """Where a message was told."""
+class MessagePlace(NamedTuple):
+    """The strand in which a message was told, its number there and its prefix hash."""
 
-    strand: Strand
+    strand: StrandImport
     number: int
     """How many messages of the strand were told before it."""
     mark: str
 
 
 @dataclass(slots=True)
-class Kin:
-    """What strands with the same root have in common.
+class RootIndex:
+    """The messages of all strands with the same root, by key.
 
     One look says where a message is, however many branches of branches lie between.
     """
 
-    root: Strand
+    root: StrandImport
     name: str | None = None
     """The agent's id for the conversation when the store was first asked for it."""
-    steps: dict[str, Step] = field(default_factory=dict[str, Step])
+    steps: dict[str, MessagePlace] = field(default_factory=dict[str, MessagePlace])
     """Where each message was told."""
     entries: dict[str, Entry] = field(default_factory=dict[str, "Entry"])
     """Where messages are stored, as far as somebody asked: branches share most of what they show.
     """
 
 
-class Trail:
-    """What was told of a strand, in order, and what its model sees of it."""
+class StrandHistory:
+    """The keys of the messages of a strand, in order, and those in the window of its model."""
 
-    def __init__(self, mark: str, shared: tuple[str, ...], kin: Kin) -> None:
+    def __init__(self, mark: str, shared: tuple[str, ...], root_index: RootIndex) -> None:
         """Begin after a message that a branch shares, or with nothing.
 
         Args:
             mark: Of that message.
             shared: What the model sees at the beginning.
-            kin: All strands with the same root.
+            root_index: All strands with the same root.
         """
         self.first_mark = mark
         self.mark = mark
         self.window = list(shared)
-        self.kin = kin
+        self.root_index = root_index
         self._told: list[str] = []
         self._changes: list[tuple[int, tuple[str, ...]]] = [(0, shared)]
 
@@ -74,11 +84,11 @@ class Trail:
         """Return how many messages were told."""
         return len(self._told)
 
-    def tell(self, strand: Strand, told: Told) -> str:
-        """Go on by one message of the strand, and return its mark."""
-        mark, key = mark_after(self.mark, told), told.key
+    def tell(self, strand: StrandImport, told: MessageEvent) -> str:
+        """Append a message of the strand, and return its prefix hash."""
+        mark, key = prefix_hash(self.mark, told), told.key
         self.mark = mark
-        self.kin.steps[key] = Step(strand, len(self._told), mark)
+        self.root_index.steps[key] = MessagePlace(strand, len(self._told), mark)
         self._told.append(key)
         self.window.append(key)
         return mark
@@ -90,7 +100,7 @@ class Trail:
 
     def marks(self) -> Iterator[str]:
         """Return the marks of the messages, the newest first."""
-        steps = self.kin.steps
+        steps = self.root_index.steps
         return (steps[key].mark for key in reversed(self._told))
 
     def shown_upto(self, key: str) -> tuple[str, ...]:
@@ -101,16 +111,16 @@ class Trail:
         """
         if key in self.window:
             return tuple(self.window[: self.window.index(key) + 1])
-        step = self.kin.steps.get(key)
-        if step is None or step.strand.trail is not self:
+        step = self.root_index.steps.get(key)
+        if step is None or step.strand.history is not self:
             return ()
         start, shown = next(each for each in reversed(self._changes) if each[0] <= step.number)
         return (*shown, *self._told[start : step.number + 1])
 
 
 @dataclass(slots=True)
-class Gist:
-    """What the messages of a strand say about it as a whole."""
+class StrandFacts:
+    """What is read off the messages of a strand: opening words, model, newest summary and time."""
 
     opening: list[Message] = field(default_factory=list["Message"])
     """The first words, from which a title is made where the file has none."""
@@ -122,8 +132,8 @@ class Gist:
     is_known: bool | None = None
     """Whether the first message has an id and a time, by which a copy of it is known again."""
 
-    def take(self, told: Told) -> None:
-        """Notice what a message says."""
+    def take(self, told: MessageEvent) -> None:
+        """Read the facts off a message."""
         message, native = told.message, told.native
         if self.is_known is None:
             self.is_known = bool(native.id) and native.at is not None
@@ -138,25 +148,23 @@ class Gist:
             self.at = at
 
 
-State: TypeAlias = Seeking | Landing | LeftAlone | None
-"""How a strand stands to the store; None before anything was told of it."""
+class StrandImport:
+    """The import of one branch of a session, as its events arrive."""
 
-
-class Strand:
-    """One strand while it is told."""
-
-    def __init__(self, begun: Begun, parent: Strand | None) -> None:
+    def __init__(self, begun: StrandStarted, parent: StrandImport | None) -> None:
         """Begin it; a branch shares what its parent showed up to where it left."""
         self.begun = begun
         self.parent = parent
         self.about: About = begun.about
-        self.place = 0 if parent is None else len(parent.trail)
-        self.gist = Gist()
+        self.place = 0 if parent is None else len(parent.history)
+        self.facts = StrandFacts()
         self.state: State = None
-        mark, shared = BEGINNING, ()
+        mark, shared = EMPTY_PREFIX, ()
         if parent is not None and begun.fork is Fork.BRANCH:
-            mark, shared = parent.mark_of(begun.after), parent.trail.shown_upto(begun.after)
-        self.trail = Trail(mark, shared, Kin(self) if parent is None else parent.trail.kin)
+            mark, shared = parent.mark_of(begun.after), parent.history.shown_upto(begun.after)
+        self.history = StrandHistory(
+            mark, shared, RootIndex(self) if parent is None else parent.history.root_index
+        )
 
     @property
     def name(self) -> str:
@@ -164,12 +172,12 @@ class Strand:
 
         An id that is told behind the first message comes too late for the next reading as well.
         """
-        kin = self.trail.kin
-        return kin.root.about.id if kin.name is None else kin.name
+        root_index = self.history.root_index
+        return root_index.root.about.id if root_index.name is None else root_index.name
 
     def settle_name(self) -> None:
         """Keep the name as it is from now on."""
-        self.trail.kin.name = self.name
+        self.history.root_index.name = self.name
 
     def note(self, about: About) -> None:
         """Learn more about it."""
@@ -177,39 +185,39 @@ class Strand:
 
     def mark_of(self, key: str) -> str:
         """Return the mark of a message that the strand tells or shares."""
-        step = self.trail.kin.steps.get(key)
-        return step.mark if step is not None and step.strand in self._line() else BEGINNING
+        step = self.history.root_index.steps.get(key)
+        return step.mark if step is not None and step.strand in self._line() else EMPTY_PREFIX
 
     def known(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Return the keys that the strand told, or one that it came from."""
-        line, steps = {*self._line()}, self.trail.kin.steps
+        line, steps = {*self._line()}, self.history.root_index.steps
         return tuple(key for key in keys if key in steps and steps[key].strand in line)
 
     def window(self) -> tuple[Entry, ...]:
         """Return the stored messages that the model sees, each once, without what they say."""
-        entries = self.trail.kin.entries
-        shown = dict.fromkeys(self.trail.window)
+        entries = self.history.root_index.entries
+        shown = dict.fromkeys(self.history.window)
         found = [entries.get(key) or self._stored(key) for key in shown]
         return tuple(entry for entry in found if entry is not None)
 
     def _stored(self, key: str) -> Entry | None:
         """Return the stored message of a key; None when that is not known."""
-        strand, number, mark = self.trail.kin.steps[key]
+        strand, number, mark = self.history.root_index.steps[key]
         match strand.state:
-            case Landing() as landing:
-                found = landing.entry(number) or landing.shelf.place_of(mark)
-            case Seeking(shelf=shelf):
-                found = shelf.place_of(mark)
+            case SessionWriter() as writer:
+                found = writer.entry(number) or writer.stored.place_of(mark)
+            case Resuming(stored=stored):
+                found = stored.place_of(mark)
             case _:
                 return None
         if found is not None:
-            self.trail.kin.entries[key] = found
+            self.history.root_index.entries[key] = found
         return found
 
-    def _line(self) -> Iterator[Strand]:
+    def _line(self) -> Iterator[StrandImport]:
         """Return the strand and those that it came from, the nearest first."""
         # No recursion, here and elsewhere: files hold any number of branches of branches.
-        strand: Strand | None = self
+        strand: StrandImport | None = self
         while strand is not None:
             yield strand
             strand = strand.parent

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Transcript, Violation
 
-__all__ = ["Body", "Codec", "Dialect", "Strand", "with_originals"]
+__all__ = ["Body", "Codec", "Dialect", "SharedPrefix", "with_originals"]
 
 
-class Strand:
-    """What bodies of a growing talk have in common.
+class SharedPrefix:
+    """A token that bodies of one growing conversation share.
 
-    Of two bodies of one strand, as they were handed out, the longer one begins with the messages
-    of the shorter one. Who works on each of them needs to look only at what is new.
+    Of two bodies with the same token, as they were handed out, the longer one begins with the
+    messages of the shorter one. Who works on each of them needs to look only at what is new.
     """
 
     __slots__ = ()
@@ -31,8 +31,8 @@ class Body:
     """What the provider calls messages, input, contents or conversations."""
     system: object | None = None
     """What stands beside them: system, instructions or systemInstruction."""
-    strand: Strand | None = field(default=None, compare=False, repr=False)
-    """Says of a body that nobody changed since how it begins; None where nothing is known."""
+    prefix: SharedPrefix | None = field(default=None, compare=False, repr=False)
+    """What it shares with earlier bodies, while nobody changes it; None where nothing is known."""
 
 
 class Dialect(Protocol):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.fields import Wire, kind_of
+from holdfast.wire.fields import Wire, kind_in_words
 from holdfast.wire.recognition import recognized
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def plain_messages(messages: object, start: int = 0) -> list[Wire]:
         raise DecodeError("input", "messages", _not_a_list(cast("Mapping[str, object]", whole)))
     if isinstance(whole, str | bytes) or not isinstance(whole, Iterable):
         message = "a message is an object such as {'role': 'user', 'content': 'hello'}"
-        problem = f"expected a list of messages, found {kind_of(whole)}; {message}"
+        problem = f"expected a list of messages, found {kind_in_words(whole)}; {message}"
         raise DecodeError("input", "messages", problem)
     each = enumerate(cast("Iterable[object]", whole), start)
     return [_message(value, index) for index, value in each]
@@ -164,7 +164,7 @@ def _message(value: object, index: int) -> Wire:
     where = f"messages[{index}]"
     if not isinstance(message, dict):
         wanted = "a message is a dict, or an object of an SDK that has model_dump()"
-        problem = f"expected a message, found {kind_of(message)}; {wanted}"
+        problem = f"expected a message, found {kind_in_words(message)}; {wanted}"
         raise DecodeError("input", where, problem)
     found = cast("Wire", message)
     if answer := _answer_in(found):

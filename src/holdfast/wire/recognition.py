@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import DecodeError
 from holdfast.wire.fields import Wire, known_string, records
-from holdfast.wire.responses_items import ACTIONS, OUTPUTS
+from holdfast.wire.responses import ACTIONS, OUTPUTS
 from holdfast.wire.sharegpt import ROLES
 
 if TYPE_CHECKING:

@@ -51,17 +51,12 @@ def _messages(answer: Mapping[str, object]) -> tuple[str, list[dict[str, object]
     if answer.get("type") == "message" and isinstance(answer.get("content"), list):
         return "anthropic", [{"role": answer.get("role"), "content": answer["content"]}]
     if "role" in answer:
-        return _bare(answer)
+        # A message on its own; blocks that only Anthropic has tell its messages apart.
+        kinds = {item.get("type") for item in _items(answer.get("content"))}
+        is_theirs = kinds & {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+        return "anthropic" if is_theirs else "openai", [dict(answer)]
     found = ", ".join(sorted(map(str, answer))) or "nothing"
     raise DecodeError("reply", "answer", f"no provider's answer looks like this; it has: {found}")
-
-
-def _bare(message: Mapping[str, object]) -> tuple[str, list[dict[str, object]]]:
-    """Return a message on its own; blocks that only Anthropic has tell its messages apart."""
-    kinds = {item.get("type") for item in _items(message.get("content"))}
-    if kinds & {"tool_use", "tool_result", "thinking", "redacted_thinking"}:
-        return "anthropic", [dict(message)]
-    return "openai", [dict(message)]
 
 
 def _usage(fields: Mapping[str, object]) -> Usage:

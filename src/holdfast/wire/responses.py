@@ -3,17 +3,33 @@
 Reasoning items are thinking, replayed whole or left out; one that nothing follows is left out,
 because the API refuses it. Items that only this API understands (compaction, web search, ...)
 travel as they are. What it cannot say: whether a result is an error.
+
+A call and its result are items of their own. Functions carry JSON text, custom tools free text,
+and the tools built into the API an action; all of them become tool calls here, and each is
+written back as the kind of item it was.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import DecodeError
-from holdfast.transcript import Message, Opaque, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    NO_EXTRAS,
+    Media,
+    Message,
+    Opaque,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Violation,
+)
 from holdfast.wire.body import Body
+from holdfast.wire.common import is_reachable, location, placeholder, read_url
 from holdfast.wire.fields import (
     Misfit,
     Wire,
@@ -24,29 +40,43 @@ from holdfast.wire.fields import (
     own,
     read_all,
     record,
+    records,
+    string,
 )
-from holdfast.wire.responses_items import (
-    ACTIONS,
-    NAME,
-    OUTPUTS,
-    is_content,
-    read_action,
-    read_call,
-    read_content,
-    read_output,
-    write_call,
-    write_content,
-    write_output,
-)
-from holdfast.wire.words import as_string, compose, marked_texts, portable
+from holdfast.wire.foreign_media import read_foreign, write_foreign
+from holdfast.wire.json_text import free_text, is_json, value_of, wrapped, written
+from holdfast.wire.message_text import as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from holdfast.transcript import Part, Transcript
+    from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode", "read_item"]
+__all__ = ["NAME", "decode", "encode", "read_item", "validate"]
 
+NAME = "responses"
+_ITEM = f"{NAME}:item"
+ACTIONS = {
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+    "computer_call": "action",
+}
+"""Calls of tools that the API brings, with the field that says what to do."""
+OUTPUTS = frozenset(
+    [
+        "function_call_output",
+        "custom_tool_call_output",
+        "local_shell_call_output",
+        "shell_call_output",
+        "apply_patch_call_output",
+        "computer_call_output",
+    ]
+)
+_FUNCTION = frozenset({"type", "call_id", "name", "arguments"})
+_CUSTOM = frozenset({"type", "call_id", "name", "input"})
+_OUTPUT = frozenset({"type", "call_id", "output"})
+_TEXT = frozenset({"type", "text"})
 _MESSAGE = f"{NAME}:message"
 _KNOWN = frozenset({"type", "role", "content"})
 _ROLES = {
@@ -55,6 +85,165 @@ _ROLES = {
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
 }
+_CALLS = frozenset({"function_call", "custom_tool_call", *ACTIONS})
+
+
+def is_content(kind: object) -> bool:
+    """Say whether a type is one of message content, rather than of an item."""
+    return isinstance(kind, str) and (kind.startswith(("input_", "output_")) or kind == "refusal")
+
+
+def read_content(value: object, *, usual: str = "input_text") -> Content:
+    """Read one part of a message or of an output; a kind that is not known is kept."""
+    raw = record(value)
+    match raw:
+        case {"type": "input_text" | "output_text" as kind, "text": str() as text}:
+            extras = leftover(raw, _TEXT, NAME) if len(raw) > 2 else NO_EXTRAS
+            return Text(text, extras if kind == usual else {**extras, _ITEM: {"type": kind}})
+        case {"type": "input_image", "image_url": str() as url}:
+            return _read_media(raw, "image_url", url, "image")
+        case {"type": "input_file", "file_data": str() as url}:
+            return _read_media(raw, "file_data", url, "file")
+        case {"type": "input_image" | "input_file" as kind, "file_id": str() as file_id}:
+            rest = {key: entry for key, entry in raw.items() if key not in ("type", "file_id")}
+            image = kind == "input_image"
+            return Media("image" if image else "file", url=file_id, extras={NAME: rest})
+        case _ if media := read_foreign(raw, NAME):
+            return media
+        case {"type": str()}:
+            return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
+        case _:
+            raise Misfit(".type", "a content part needs a type")
+
+
+def _read_media(raw: Wire, key: str, url: str, kind: str) -> Content:
+    media_type, payload, address = read_url(url)
+    rest = {name: entry for name, entry in raw.items() if name not in ("type", key)}
+    extras: Extras = {NAME: rest} if rest else NO_EXTRAS
+    if kind == "image":
+        return Media("image", media_type, payload, address, extras)
+    return Media("file", media_type, payload, address, extras)
+
+
+def write_content(part: Part, *, speaker: str) -> Wire:
+    """Write one part of a message or of an output."""
+    kind = "output_text" if speaker == "assistant" else "input_text"
+    match part:
+        case Text(text=text, extras=extras):
+            noted = own(extras, _ITEM).get("type")
+            return {"type": noted if noted else kind, "text": text, **own(extras, NAME)}
+        case Opaque(value=value):
+            return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
+        case Media() if speaker != "assistant" and is_reachable(part, NAME):
+            rest = own(part.extras, NAME)
+            is_file_id = bool(part.url) and ":" not in part.url
+            if part.kind == "image":
+                place = "file_id" if is_file_id else "image_url"
+                return {"type": "input_image", place: part.url or location(part), **rest}
+            if part.kind != "file":
+                return {"type": "input_text", "text": placeholder(part)}
+            if is_file_id:
+                return {"type": "input_file", "file_id": part.url, **rest}
+            place = "file_data" if part.data or part.url.startswith("data:") else "file_url"
+            return {"type": "input_file", place: location(part), **rest}
+        case Media():
+            return {"type": kind, "text": placeholder(part)}
+        case unreachable:
+            raise TypeError(f"{unreachable!r} is not content")
+
+
+def read_call(raw: Wire) -> ToolCall:
+    """Read the call of a function or of a tool that takes free text."""
+    if raw.get("type") == "custom_tool_call":
+        extras: Extras = {**leftover(raw, _CUSTOM, NAME), _ITEM: {"type": "custom_tool_call"}}
+        arguments = wrapped(string(raw, "input"))
+    else:
+        extras = leftover(raw, _FUNCTION, NAME) if len(raw) > 4 else NO_EXTRAS
+        arguments = string(raw, "arguments")
+    return ToolCall(string(raw, "call_id"), string(raw, "name"), arguments, extras)
+
+
+def read_action(raw: Wire) -> ToolCall:
+    """Read the call of a tool that the API brings."""
+    kind = string(raw, "type")
+    place = ACTIONS[kind]
+    known = frozenset({"type", "call_id", place})
+    extras = {**leftover(raw, known, NAME), _ITEM: {"type": kind, "absent": place not in raw}}
+    arguments = written(raw.get(place))
+    return ToolCall(string(raw, "call_id"), kind.removesuffix("_call"), arguments, extras)
+
+
+def write_call(call: ToolCall) -> Wire:
+    """Write a call as the kind of item it was; one from another dialect calls a function."""
+    noted = own(call.extras, _ITEM)
+    kind = known_string(noted, "type")
+    rest = own(call.extras, NAME)
+    if kind == "custom_tool_call":
+        free = free_text(call.arguments)
+        return {"type": kind, "call_id": call.id, "name": call.name, "input": free, **rest}
+    if kind in ACTIONS:
+        item: Wire = {"type": kind, "call_id": call.id, **rest}
+        return item if noted.get("absent") else item | {ACTIONS[kind]: value_of(call.arguments)}
+    function: Wire = {"type": "function_call", "call_id": call.id, "name": call.name}
+    return function | {"arguments": call.arguments} | rest
+
+
+def read_output(raw: Wire) -> ToolResult:
+    """Read the result of a call."""
+    kind = string(raw, "type")
+    place = "call_id" if isinstance(raw.get("call_id"), str) else "id"
+    known = _OUTPUT if place == "call_id" else frozenset({"type", "id", "output"})
+    extras = leftover(raw, known, NAME)
+    if kind != "function_call_output" or place == "id":
+        extras = {**extras, _ITEM: {"type": kind, "place": place}}
+    output = raw.get("output")
+    parts: tuple[Content, ...] = ()
+    form: Form = ""
+    if isinstance(output, str):
+        parts = (Text(output),)
+    elif isinstance(output, dict):
+        parts = (Opaque(NAME, cast("Wire", output)),)
+        form = "string"
+    elif isinstance(output, list):
+        parts = each(cast("object", output), ".output", read_output_part)
+        form = "parts"
+    else:
+        form = "null" if "output" in raw else "absent"
+    return ToolResult(string(raw, place), parts, form=form, extras=extras)
+
+
+def read_output_part(value: object) -> Content:
+    """Read one part of an output; streams of a shell have no type."""
+    raw = record(value)
+    if isinstance(raw.get("type"), str):
+        return read_content(raw)
+    if media := read_foreign(raw, NAME):
+        return media
+    streams = (known_string(raw, "stdout"), known_string(raw, "stderr"))
+    return Opaque(NAME, raw, "\n".join(filter(None, streams)))
+
+
+def write_output(result: ToolResult, parts: tuple[Part, ...]) -> Wire:
+    """Write a result from the parts of it that may be said."""
+    noted = own(result.extras, _ITEM)
+    kind = known_string(noted, "type") or "function_call_output"
+    item: Wire = {"type": kind, known_string(noted, "place") or "call_id": result.call_id}
+    match result.form, parts:
+        case "absent", ():
+            pass
+        case "null", ():
+            item["output"] = None
+        case "string", (Opaque(value=value),):
+            item["output"] = dict(value)
+        case "", (Text(text=text),):
+            item["output"] = text
+        case form, () if form != "parts":
+            item["output"] = ""
+        case _:
+            item["output"] = [write_content(part, speaker="tool") for part in parts]
+    return item | own(result.extras, NAME)
 
 
 def decode(body: Body) -> Transcript:
@@ -77,11 +266,20 @@ def read_item(value: object) -> Message:
     kind = raw.get("type")
     match kind:
         case "message" | None:
-            return _said(raw)
+            return read_message(raw)
         case "function_call" | "custom_tool_call":
             return Message(Role.ASSISTANT, (read_call(raw),))
         case "reasoning":
-            return Message(Role.ASSISTANT, (_reasoning(raw),))
+            summaries = each(raw.get("summary") or [], ".summary", record)
+            texts = [known_string(entry, "text") for entry in summaries]
+            content = each(raw.get("content") or [], ".content", record)
+            texts += [known_string(entry, "text") for entry in content]
+            seal = raw.get("encrypted_content")
+            text = "\n\n".join(filter(None, texts))
+            return Message(
+                Role.ASSISTANT,
+                (Thinking(text, seal if isinstance(seal, str) else None, {NAME: raw}),),
+            )
         case str() if kind in OUTPUTS:
             return Message(Role.TOOL, (read_output(raw),))
         case str() if kind in ACTIONS and isinstance(raw.get("call_id"), str):
@@ -92,7 +290,8 @@ def read_item(value: object) -> Message:
             raise Misfit(".type", "expected text")
 
 
-def _said(raw: Wire) -> Message:
+def read_message(raw: Wire) -> Message:
+    """Read an item that is a message."""
     name = raw.get("role")
     role = _ROLES.get(name) if isinstance(name, str) else None
     if role is None:
@@ -107,19 +306,9 @@ def _said(raw: Wire) -> Message:
     usual = "output_text" if role is Role.ASSISTANT else "input_text"
     parts = content_parts(content, ".content", partial(read_content, usual=usual))
     if any(isinstance(part, Opaque) and not is_content(part.value["type"]) for part in parts):
-        return Message(role, (Opaque(NAME, raw, _words(parts)),))
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        return Message(role, (Opaque(NAME, raw, "\n\n".join(filter(None, texts))),))
     return compose(role, parts, "parts", extras)
-
-
-def _reasoning(raw: Wire) -> Thinking:
-    """Return a reasoning item: its words for people, its seal, and the item itself."""
-    summaries = each(raw.get("summary") or [], ".summary", record)
-    texts = [known_string(entry, "text") for entry in summaries]
-    content = each(raw.get("content") or [], ".content", record)
-    texts += [known_string(entry, "text") for entry in content]
-    seal = raw.get("encrypted_content")
-    text = "\n\n".join(filter(None, texts))
-    return Thinking(text, seal if isinstance(seal, str) else None, {NAME: raw})
 
 
 def _readable(raw: Wire) -> str:
@@ -136,11 +325,6 @@ def _readable(raw: Wire) -> str:
             return ""
 
 
-def _words(parts: Sequence[Part]) -> str:
-    texts = [part.text if isinstance(part, Text) else "" for part in parts]
-    return "\n\n".join(filter(None, texts))
-
-
 def encode(transcript: Transcript) -> Body:
     """Write the items of an input; a system prompt at the start becomes the instructions."""
     system: str | None = None
@@ -148,11 +332,12 @@ def encode(transcript: Transcript) -> Body:
     if first is not None and first.role is Role.SYSTEM and _MESSAGE not in first.extras:
         system = as_string(first, first.parts, NAME)
     start = 0 if system is None else 1
-    items = [item for message in transcript[start:] for item in _items(message)]
+    items = [item for message in transcript[start:] for item in write_message(message)]
     return Body(_followed(items), system)
 
 
-def _items(message: Message) -> list[Wire]:
+def write_message(message: Message) -> list[Wire]:
+    """Write a message as items: words together, everything else by itself."""
     parts = portable(message, NAME)
     if not parts:
         return [] if message.parts else [_spoken(message, (), own(message.extras, NAME))]
@@ -160,7 +345,7 @@ def _items(message: Message) -> list[Wire]:
     fields = own(message.extras, NAME)
     for is_item, run in groupby(parts, _is_item):
         if is_item:
-            items += [_item(part) for part in run]
+            items += [write_item(part) for part in run]
         else:
             # The fields of a message belong to its first words: an id names one item.
             items.append(_spoken(message, tuple(run), fields))
@@ -174,7 +359,8 @@ def _is_item(part: Part) -> bool:
     return isinstance(part, Thinking | ToolCall | ToolResult)
 
 
-def _item(part: Part) -> Wire:
+def write_item(part: Part) -> Wire:
+    """Write one part that is an item of its own."""
     match part:
         case ToolCall():
             return write_call(part)
@@ -193,7 +379,9 @@ def _spoken(message: Message, parts: Sequence[Part], fields: Wire) -> Wire:
     noted = own(message.extras, _MESSAGE)
     speaker = "user" if message.role is Role.TOOL else str(message.role)
     content: object = as_string(message, parts, NAME)
-    if content is None or any(_is_typed(part) for part in parts):
+    if content is None or any(
+        (isinstance(part, Text) and f"{NAME}:item" in part.extras) for part in parts
+    ):
         written = marked_texts(message, parts)
         content = [write_content(part, speaker=speaker) for part in written]
     item: Wire = {"type": "message", "role": noted.get("role") or speaker, "content": content}
@@ -202,21 +390,96 @@ def _spoken(message: Message, parts: Sequence[Part], fields: Wire) -> Wire:
     return item | fields
 
 
-def _is_typed(part: Part) -> bool:
-    return isinstance(part, Text) and f"{NAME}:item" in part.extras
-
-
 def _followed(items: list[Wire]) -> list[Wire]:
     """Return the items without reasoning that has lost what it reasoned for."""
     kept: list[Wire] = []
     is_followed = False
     for item in reversed(items):
-        kind = item.get("type", "message")
-        if kind != "reasoning":
-            is_heard = kind in OUTPUTS or (kind == "message" and item.get("role") != "assistant")
-            is_followed = not is_heard
+        if item.get("type") != "reasoning":
+            is_followed = not _is_heard(item)
         elif not is_followed:
             continue
         kept.append(item)
     kept.reverse()
     return kept
+
+
+def validate(body: Body) -> tuple[Violation, ...]:
+    """Name every item that the API would refuse, and the rule it breaks."""
+    found: list[Violation] = [*_pairing(body.messages), *_successors(body.messages)]
+    for index, item in enumerate(body.messages):
+        found += _check_item(index, item)
+    return tuple(sorted(found, key=lambda violation: violation.index))
+
+
+def _kind(item: Wire) -> object:
+    return item.get("type", "message")
+
+
+def _check_item(index: int, item: Wire) -> Iterator[Violation]:
+    kind, role, content = _kind(item), item.get("role"), item.get("content")
+    if not isinstance(kind, str):
+        yield Violation(index, "unknown-type", "an item needs a type")
+    if kind == "function_call" and not is_json(known_string(item, "arguments")):
+        name = known_string(item, "name")
+        yield Violation(index, "arguments-json", f"the arguments of {name!r} are not JSON text")
+    if kind != "message":
+        return
+    if role not in _ROLES:
+        yield Violation(index, "unknown-role", f"there is no role {role!r}")
+    if not isinstance(content, str | list):
+        yield Violation(index, "shape", "content is text or a list of parts")
+    for part in records(item.get("content")):
+        kind = part.get("type")
+        is_theirs = kind in ("output_text", "refusal")
+        if not is_content(kind) or is_theirs is not (role == "assistant"):
+            problem = f"a message of the {role} cannot hold a part of type {kind!r}"
+            yield Violation(index, "unknown-type", problem)
+
+
+def _pairing(items: list[Wire]) -> Iterator[Violation]:
+    """Yield calls without an output and outputs without a call.
+
+    An output may stand anywhere after its call. Calls of the last turn of the model are no
+    violation: their tools may still be running.
+    """
+    waiting: dict[str, int] = {}
+    answered: set[str] = set()
+    for index, item in enumerate(items):
+        kind = _kind(item)
+        call_id = known_string(item, "call_id")
+        if kind in _CALLS and call_id:
+            if call_id in waiting:
+                yield Violation(index, "pairing", f"call id {call_id!r} is used twice")
+            waiting[call_id] = index
+        elif kind in OUTPUTS:
+            call_id = call_id or known_string(item, "id")
+            if waiting.pop(call_id, None) is None:
+                problem = "has its result already" if call_id in answered else "does not exist"
+                message = f"a result answers call {call_id!r}, which {problem}"
+                yield Violation(index, "pairing", message)
+            answered.add(call_id)
+    # Where the last items of the model begin, the results after them left aside.
+    last = len(items)
+    while last and _kind(items[last - 1]) in OUTPUTS:
+        last -= 1
+    while last and not _is_heard(items[last - 1]):
+        last -= 1
+    for call_id, index in waiting.items():
+        if index < last:
+            yield Violation(index, "pairing", f"call {call_id!r} has no result")
+
+
+def _is_heard(item: Wire) -> bool:
+    kind = item.get("type", "message")
+    return kind in OUTPUTS or (kind == "message" and item.get("role") != "assistant")
+
+
+def _successors(items: list[Wire]) -> Iterator[Violation]:
+    is_followed = False
+    for index in range(len(items) - 1, -1, -1):
+        if _kind(items[index]) != "reasoning":
+            is_followed = not _is_heard(items[index])
+        elif not is_followed:
+            problem = "a reasoning item is not followed by what it reasoned for"
+            yield Violation(index, "reasoning-successor", problem)

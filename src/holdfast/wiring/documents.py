@@ -9,7 +9,7 @@ from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.gathering import gather
 from holdfast.agent_files.opening import Closed, Found, Passed, Reading
 from holdfast.formats import FORMATS
-from holdfast.formats.reading import documents_told
+from holdfast.formats.reading import documents_from_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,4 +58,4 @@ def _spread(looks: Sequence[Look]) -> list[Found]:
 
 
 def _told(found: Found) -> tuple[Document, ...]:
-    return documents_told(FORMATS[found.guess.format], found.tell())
+    return documents_from_events(FORMATS[found.guess.format], found.tell())

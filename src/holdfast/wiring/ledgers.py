@@ -85,7 +85,7 @@ class Ledger:
             body=body,
             tools=prompt.tools,
             endpoint=self._model.endpoint,
-            strand=prompt.body.strand,
+            prefix=prompt.body.prefix,
         )
         self._accountant.expect(sent, self._clock.moment(), self._because)
         self._because = None

@@ -11,7 +11,7 @@ from holdfast.cli.session_fields import iso_time, title_of
 from holdfast.cli.speakers import speaker_of
 from holdfast.cli.story import Compacted, Rewound, Said, Standing, Started
 from holdfast.cli.times import clock_time
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.transcript import Summary
 from holdfast.transfer import FOLD
 

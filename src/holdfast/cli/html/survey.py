@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.census import take_census
 from holdfast.cli.story import Compacted, Said, standing_of
-from holdfast.formats.chronicle import native_of
+from holdfast.formats.events import native_of
 from holdfast.transcript import Media, ToolCall, ToolResult, one_line
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Claude Code: reads, checks and writes its session files."""

@@ -1,0 +1,1 @@
+"""Copilot CLI: reads its event logs."""

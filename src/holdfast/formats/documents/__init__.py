@@ -1,0 +1,1 @@
+"""Providers' documents: request bodies and lists of messages, in any container."""

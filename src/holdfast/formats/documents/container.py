@@ -1,0 +1,264 @@
+"""Providers' documents: a conversation in the container it came in, read and written back.
+
+A container is a bare list of messages, a message a line, or an object that holds the messages
+under a key beside whatever else its owner put there, which rides along untouched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import DecodeError
+from holdfast.formats.content import tokens_in
+from holdfast.formats.document import Aside, Document, Envelope, Style
+from holdfast.formats.events import SourceMetadata, with_native
+from holdfast.formats.json_access import (
+    is_array,
+    is_object,
+    kind_of,
+    mapping,
+    moment,
+    sequence,
+    string,
+)
+from holdfast.wire import DIALECTS, Body, with_originals
+from holdfast.wire.provenance import written_labels
+from holdfast.wire.recognition import agreed, dialect_of, is_answer, is_message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.formats.json_access import JsonObject
+    from holdfast.transcript import Transcript
+    from holdfast.wire.recognition import Verdict
+
+__all__ = [
+    "SYSTEM_KEYS",
+    "ConversationPlace",
+    "dump",
+    "find_conversation",
+    "key_of",
+    "read_list",
+    "read_object",
+    "write_back",
+]
+
+
+def items_of(answer: JsonObject) -> list[dict[str, object]]:
+    """Return the items of an answer."""
+    return [item for item in sequence(answer.get("output")) if is_object(item)]
+
+
+def answer_metadata(answer: JsonObject) -> SourceMetadata:
+    """Return what an answer says about itself, and what mini-swe-agent wrote beside it."""
+    extra, usage = mapping(answer.get("extra")), mapping(answer.get("usage"))
+    return SourceMetadata(
+        reply=string(answer.get("id")),
+        model=string(answer.get("model")),
+        usage=tokens_in(usage, extra.get("cost") or usage.get("cost")),
+        at=moment(extra.get("timestamp")) or moment(answer.get("created_at")),
+    )
+
+
+def with_answers(
+    transcript: Transcript, natives: Mapping[int, SourceMetadata], first: int
+) -> Transcript:
+    """Return messages with what the answers that they came from say.
+
+    Args:
+        transcript: One message an item, below what stands beside the items.
+        natives: What is known of an item, by its place.
+        first: The place of the first item among the messages.
+    """
+    if not natives:
+        return transcript
+    return tuple(
+        with_native(message, natives[place]) if place in natives else message
+        for place, message in enumerate(transcript, -first)
+    )
+
+
+# The keys a conversation is found under, with the dialect that the key alone gives away.
+_KEYS = {"messages": "", "input": "responses", "contents": "gemini", "conversations": ""}
+_HISTORY = "history"
+_LIKELY = 0.8
+
+SYSTEM_KEYS: Mapping[str, tuple[str, ...]] = {
+    "openai": (),
+    "responses": ("instructions",),
+    "anthropic": ("system",),
+    "gemini": ("systemInstruction", "system_instruction"),
+    "sharegpt": ("system",),
+}
+"""Where each dialect keeps its system prompt beside the messages; the first is written."""
+
+_ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function"])
+_LAST_WORDS = "exit"
+"""The role under which mini-swe-agent notes how a run ended, which no model sees."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPlace:
+    """Where in an object its conversation is, and in which dialect."""
+
+    key: str
+    dialect: str
+    reason: str
+    confidence: float
+    """As that of a `Guess`."""
+    mixed: Verdict | None = None
+    """What was found where no dialect could have written all messages."""
+
+    def agreed(self) -> str:
+        """Return the dialect, if all messages can be of one.
+
+        Raises:
+            DecodeError: when they cannot; it names the message that does not fit.
+        """
+        return self.dialect if self.mixed is None else agreed(self.mixed, "--format")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The entries of a list, told apart."""
+
+    messages: list[dict[str, object]]
+    asides: tuple[Aside, ...]
+    natives: Mapping[int, SourceMetadata]
+    """What is known of messages that came from a whole answer, by their place."""
+
+
+def key_of(entry: JsonObject) -> str:
+    """Return under which key an object holds a conversation; nothing when it holds none."""
+    for key in _KEYS:
+        messages = entry.get(key)
+        if is_array(messages) and (
+            not messages or any(is_message(message) for message in messages)
+        ):
+            return key
+    past = sequence(entry.get(_HISTORY))
+    return _HISTORY if past and all("parts" in mapping(each) for each in past) else ""
+
+
+def find_conversation(entry: JsonObject) -> ConversationPlace | None:
+    """Return where the conversation of an object is, or None when it holds none."""
+    key = key_of(entry)
+    if not key:
+        return None
+    if key == _HISTORY:
+        reason = "an object with `history`: messages have `parts`"
+        return ConversationPlace(_HISTORY, "gemini", reason, _LIKELY)
+    messages, known = sequence(entry[key]), _KEYS[key]
+    reason = f"an object with `{key}`"
+    if known and messages:
+        return ConversationPlace(key, known, reason, _LIKELY)
+    # Only `messages` has a system prompt of Anthropic's kind beside it.
+    prompt = key == "messages" and entry.get("system") is not None
+    verdict = dialect_of(messages, has_system=prompt)
+    if known:
+        return ConversationPlace(key, known, reason, verdict.confidence)
+    mixed = None if verdict.index is None else verdict
+    told = f"{reason}: {verdict.told}"
+    return ConversationPlace(key, verdict.dialect, told, verdict.confidence, mixed)
+
+
+def read_object(
+    entry: JsonObject, key: str, dialect: str, style: Style, *, name: str = ""
+) -> Document:
+    """Read an object with a conversation under a key, as the format `name` or as its dialect."""
+    entries = _sort_out(sequence(entry[key]), key, dialect)
+    messages, asides = entries.messages, entries.asides
+    system_key = next((each for each in SYSTEM_KEYS[dialect] if each in entry), "")
+    transcript = _decoded(entries, dialect, entry.get(system_key))
+    rest = {**entry, key: None}
+    envelope = Envelope(rest, key, system_key, asides=asides, style=style, messages=messages)
+    return Document(name or dialect, dialect, transcript, envelope)
+
+
+def read_list(entries: Sequence[object], dialect: str, style: Style, *, lines: bool) -> Document:
+    """Read a bare list of messages, or messages that stood one a line."""
+    found = _sort_out(entries, "", dialect)
+    transcript, messages = _decoded(found, dialect, None), found.messages
+    envelope = Envelope(None, lines=lines, asides=found.asides, style=style, messages=messages)
+    return Document(dialect, dialect, transcript, envelope)
+
+
+def _decoded(entries: _Sorted, dialect: str, system: object) -> Transcript:
+    transcript = DIALECTS[dialect].decode(Body(entries.messages, system))
+    first = len(transcript) - len(entries.messages)
+    return with_answers(transcript, entries.natives, first) if entries.natives else transcript
+
+
+def write_back(document: Document, envelope: Envelope, transcript: Transcript) -> str:
+    """Write a transcript into the container that the document came in."""
+    shown = written_labels(transcript, document.dialect)
+    body = DIALECTS[document.dialect].encode(shown)
+    originals = with_originals(body.messages, envelope.messages)
+    messages: list[JsonObject] = [*originals]
+    # What stood among messages that are gone now goes with them.
+    for aside in reversed(envelope.asides):
+        index = len(originals) - aside.following
+        if index >= 0:
+            messages.insert(index, aside.value)
+    if envelope.rest is None and body.system is None:
+        if not envelope.lines:
+            return dump(messages, envelope.style)
+        flat = Style(None, compact=envelope.style.compact)
+        text = "\n".join(dump(message, flat) for message in messages)
+        return f"{text}\n" if envelope.style.final_newline and text else text
+    rest = {"messages": None} if envelope.rest is None else envelope.rest
+    key = envelope.key or "messages"
+    filled: dict[str, object] = {}
+    for name, value in rest.items():
+        if name == envelope.system_key:
+            if body.system is not None or not value:
+                filled[name] = value if body.system is None else body.system
+        elif name == key:
+            if body.system is not None and not envelope.system_key:
+                filled[SYSTEM_KEYS[document.dialect][0]] = body.system
+            filled[name] = messages
+        else:
+            filled[name] = value
+    return dump(filled, envelope.style)
+
+
+def dump(value: object, style: Style) -> str:
+    """Return a value as JSON text in a style.
+
+    Half a surrogate pair, which JSON can escape and UTF-8 cannot hold, is escaped again.
+    """
+    separators = (",", ":") if style.compact and style.indent is None else None
+    text = json.dumps(value, ensure_ascii=False, indent=style.indent, separators=separators)
+    text = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"{text}\n" if style.final_newline else text
+
+
+def _sort_out(entries: Sequence[object], key: str, dialect: str) -> _Sorted:
+    """Separate messages from entries that only their owner understands."""
+    messages: list[dict[str, object]] = []
+    passed: list[tuple[int, JsonObject]] = []
+    natives: dict[int, SourceMetadata] = {}
+    # Only Hermes puts notes of its own among messages, and it writes OpenAI's.
+    roles = _ROLES if dialect == "openai" else None
+    for index, each in enumerate(entries):
+        if not is_object(each):
+            where = f"{key}[{index}]"
+            raise DecodeError(dialect, where, f"expected an object, found {kind_of(each)}")
+        if dialect == "responses" and is_answer(each):
+            known = answer_metadata(each)
+            for item in items_of(each):
+                natives[len(messages)] = known
+                messages.append(item)
+                known = replace(known, usage=None)
+            continue
+        role = string(each.get("role"))
+        if role == _LAST_WORDS or (roles is not None and role and role not in roles):
+            passed.append((len(messages), each))
+        else:
+            messages.append(each)
+    asides = tuple(Aside(len(messages) - before, entry) for before, entry in passed)
+    return _Sorted(messages, asides, natives)

@@ -1,0 +1,1 @@
+"""Grok CLI: reads the folders of its sessions."""

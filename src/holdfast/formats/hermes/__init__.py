@@ -1,0 +1,1 @@
+"""Hermes: reads its database and what it exports."""

@@ -1,0 +1,1 @@
+"""Kimi Code and Kimi CLI: reads the folders of their sessions."""

@@ -1,0 +1,1 @@
+"""LangGraph: reads the checkpoints of its SQLite saver."""

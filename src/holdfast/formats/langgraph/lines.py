@@ -1,0 +1,330 @@
+"""Follows checkpoints along their parents, and tells what changed from one to the next.
+
+Messages that left the channel were folded, or taken back: taken back where only the newest are
+gone or one was replaced by another version of itself, folded in any other case and wherever the
+graph wrote a summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.formats.content import summarized
+from holdfast.formats.events import (
+    About,
+    CompactionEvent,
+    MessageEvent,
+    MetadataUpdated,
+    RewindEvent,
+    SourceMetadata,
+    StrandStarted,
+)
+from holdfast.formats.langgraph.messages import ORIGIN, REMOVAL, is_summary, message_of, native_of
+from holdfast.session import Fork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from holdfast.formats.events import Event
+    from holdfast.formats.langgraph.messages import ChannelMessage
+
+__all__ = ["CheckpointLines", "GraphCheckpoint"]
+
+Identity: TypeAlias = "tuple[str, bytes]"
+"""A message is the same one as long as neither its id nor its words change."""
+NAMELESS = "~"
+"""How the identity of a message without an id begins; the count of its words follows."""
+
+
+class CheckpointLine:
+    """One way through the checkpoints: the conversation, or a branch of it."""
+
+    def __init__(self, base: CheckpointLine | None = None) -> None:
+        self.strand = ""
+        """Empty until there is something to tell."""
+        self.base = base
+        self.path: list[tuple[str, ChannelMessage | None]] = []
+        """The keys of everything told, with what they were told of; a summary is of no entry."""
+        self.keys: dict[Identity, str] = {}
+        self.shown: list[str] = []
+        self.held: Sequence[ChannelMessage] = ()
+        """What its newest checkpoint holds."""
+        self.summary: tuple[str, str] = ("", "")
+        """The words of the summary, and its key."""
+
+    def branch(self, length: int) -> CheckpointLine:
+        """Return a line that shares what was told up to some checkpoint."""
+        line = CheckpointLine(self if self.strand else self.base)
+        line.path = self.path[:length]
+        shared = {key for key, _ in line.path}
+        line.keys = {identity: key for identity, key in self.keys.items() if key in shared}
+        line.held = [entry for _, entry in line.path if entry is not None]
+        line.summary = self.summary if self.summary[1] in shared else ("", "")
+        return line
+
+
+def known_again(line: CheckpointLine, entries: Mapping[Identity, ChannelMessage]) -> None:
+    """Know messages again that had no id when they were written, and have one since."""
+    taken: set[str] | None = None
+    for identity in entries:
+        name, words = identity
+        if identity in line.keys or name.startswith(NAMELESS):
+            continue
+        count = 1
+        while (key := line.keys.get((f"{NAMELESS}{count}", words))) is not None:
+            if taken is None:
+                taken = {line.keys[each] for each in entries if each in line.keys}
+            if key not in taken:
+                line.keys[identity] = key
+                taken.add(key)
+                break
+            count += 1
+
+
+def is_folded(
+    was: Sequence[str], shows: Sequence[str], line: CheckpointLine, fresh: Sequence[Identity]
+) -> bool:
+    """Say whether what is gone from a window was folded, and not taken back."""
+    added = {line.keys[identity] for identity in fresh}
+    if any(is_summary(entry) for key, entry in line.path if key in added and entry is not None):
+        return True
+    kept = [key for key in shows if key not in added]
+    if kept == list(was[: len(kept)]):
+        return False
+    names = {key: name for (name, _), key in line.keys.items()}
+    held = {names.get(key) for key in shows}
+    return any(names.get(key) not in held for key in set(was).difference(shows))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCheckpoint:
+    """The state of a graph after one step."""
+
+    id: str
+    parent: str
+    line: int
+    at: int | None
+    entries: Sequence[ChannelMessage]
+    summary: str = ""
+    hidden: frozenset[int] = frozenset()
+    """The places of the entries that the summary stands for, though the graph holds them."""
+    title: str = ""
+    about: About = field(default_factory=About)
+    """Where the step was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a checkpoint has that its parent had not."""
+
+    shown: Sequence[Identity]
+    """Everything that it holds and its model sees."""
+    fresh: Sequence[Identity]
+    is_summarized: bool
+
+
+class CheckpointLines:
+    """All lines of one graph: the conversation and its branches."""
+
+    def __init__(self, about: About, around: Sequence[CheckpointLines]) -> None:
+        """Begin without any.
+
+        Args:
+            about: What is known of the conversation.
+            around: The lines of the graphs around this one, the outermost first.
+        """
+        self._about = about
+        self._around = around
+        self._homes: dict[str, tuple[CheckpointLine, int]] = {}
+        """The line of each checkpoint, and how much was told when it was over."""
+        self._tips: dict[int, str] = {}
+        """The newest checkpoint of each line."""
+        self._newest = CheckpointLine()
+        self._names: set[str] = set()
+        self._known: set[Identity] = set()
+
+    @property
+    def strand(self) -> str:
+        """Return where the conversation is told; empty as long as it is not."""
+        return self._about.id if self._about.id in self._names else ""
+
+    def knows(self, identity: Identity) -> bool:
+        """Say whether a message was told here."""
+        return identity in self._known
+
+    def tells(self, name: str) -> bool:
+        """Say whether a message of this id was told here, in whichever words."""
+        return f"{self._about.id}/{name}" in self._names
+
+    def held(self, checkpoint: str) -> Sequence[ChannelMessage]:
+        """Return the messages that the graph held at a checkpoint, as far as it is known."""
+        home = self._homes.get(checkpoint)
+        if home is None:
+            return ()
+        line, length = home
+        if self._tips[id(line)] == checkpoint:
+            return line.held
+        return [entry for _, entry in line.path[:length] if entry is not None]
+
+    def skip(self, checkpoint: str, parent: str) -> None:
+        """Follow a checkpoint whose content is not known."""
+        self._settle(checkpoint, self._line_after(parent))
+
+    def take(self, checkpoint: GraphCheckpoint) -> Iterator[Event]:
+        """Yield what a checkpoint has that its parent had not."""
+        # Note what a conversation is called; a graph inside another one is called by its
+        # node.
+        title = checkpoint.title
+        if title and not self._around and title != self._about.title:
+            self._about = replace(self._about, title=title)
+            if self.strand:
+                yield MetadataUpdated(strand=self.strand, about=About(title=title))
+        line = self._line_after(checkpoint.parent)
+        own = list(self._own(checkpoint.entries))
+        entries = {identity: entry for _, identity, entry in own}
+        known_again(line, entries)
+        fresh = [identity for identity in entries if identity not in line.keys]
+        is_summarized = bool(checkpoint.summary) and checkpoint.summary != line.summary[0]
+        if line.strand or fresh or is_summarized:
+            if not line.strand:
+                yield self._begun(line, checkpoint, entries)
+            # Where a branch begins decides what it shares.
+            fresh = [identity for identity in entries if identity not in line.keys]
+            for identity in fresh:
+                yield self._told(line, checkpoint, identity, entries[identity])
+            if is_summarized:
+                key = self._key(f"{checkpoint.id}/summary")
+                line.summary = checkpoint.summary, key
+                line.path.append((key, None))
+                line.shown.append(key)
+                summed_up = MessageEvent(
+                    strand=line.strand,
+                    line=checkpoint.line,
+                    key=key,
+                    message=summarized(checkpoint.summary, ORIGIN),
+                    native=SourceMetadata(at=checkpoint.at),
+                )
+                yield summed_up
+            hidden = {identity for place, identity, _ in own if place in checkpoint.hidden}
+            shown = [identity for identity in entries if identity not in hidden]
+            yield from self._changed(line, checkpoint, _Change(shown, fresh, is_summarized))
+        line.held = checkpoint.entries
+        self._settle(checkpoint.id, line)
+
+    def _own(
+        self, entries: Sequence[ChannelMessage]
+    ) -> Iterator[tuple[int, Identity, ChannelMessage]]:
+        """Return the messages that are told here, each with its place and its identity."""
+        counts: dict[bytes, int] = {}
+        for place, entry in enumerate(entries):
+            if entry.kind == REMOVAL:
+                continue
+            count = counts[entry.print] = counts.get(entry.print, 0) + 1
+            identity = (entry.id or f"{NAMELESS}{count}", entry.print)
+            if not any(lines.knows(identity) for lines in self._around):
+                yield place, identity, entry
+
+    def _line_after(self, parent: str) -> CheckpointLine:
+        home = self._homes.get(parent)
+        if home is None:
+            # Older checkpoints may have been deleted; what is left goes on.
+            return self._newest
+        line, length = home
+        return line if self._tips[id(line)] == parent else line.branch(length)
+
+    def _settle(self, checkpoint: str, line: CheckpointLine) -> None:
+        self._homes[checkpoint] = line, len(line.path)
+        self._tips[id(line)] = checkpoint
+        self._newest = line
+
+    def _begun(
+        self,
+        line: CheckpointLine,
+        checkpoint: GraphCheckpoint,
+        entries: Mapping[Identity, ChannelMessage],
+    ) -> StrandStarted:
+        name = self._about.id
+        line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
+        self._names.add(line.strand)
+        if line.base is not None:
+            base = line.base
+            kept = {line.keys[identity] for identity in entries if identity in line.keys}
+            shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
+            line.path = line.path[: max(shared, default=0)]
+            after = line.path[-1][0] if line.path else ""
+            told = [key for key, _ in line.path]
+            line.keys = {each: key for each, key in line.keys.items() if key in set(told)}
+            # What a branch sees at first is what its base shows up to there, or everything.
+            shown = base.shown
+            line.shown = shown[: shown.index(after) + 1] if after in shown else told
+            return StrandStarted(
+                strand=line.strand,
+                line=checkpoint.line,
+                about=replace(checkpoint.about, title="", started=checkpoint.at),
+                of=base.strand,
+                fork=Fork.BRANCH,
+                after=after,
+            )
+        strands = [lines.strand for lines in self._around if lines.strand]
+        of = strands[-1] if strands else ""
+        return StrandStarted(
+            strand=line.strand,
+            line=checkpoint.line,
+            about=replace(
+                checkpoint.about,
+                id=self._about.id,
+                # A node of a graph is known by the agent that it is, where that has a name.
+                title=(checkpoint.about.title if self._around else "") or self._about.title,
+                started=checkpoint.at,
+            ),
+            of=of or None,
+            fork=Fork.DELEGATION if of else None,
+        )
+
+    def _told(
+        self,
+        line: CheckpointLine,
+        checkpoint: GraphCheckpoint,
+        identity: Identity,
+        entry: ChannelMessage,
+    ) -> MessageEvent:
+        native = native_of(entry, checkpoint.at)
+        if entry.id and any(lines.tells(entry.id) for lines in (self, *self._around)):
+            # An answer that was edited, or is held by two graphs, was given once.
+            native = replace(native, usage=None)
+        key = self._key(entry.id or entry.print.hex())
+        line.keys[identity] = key
+        line.path.append((key, entry))
+        line.shown.append(key)
+        self._known.add(identity)
+        return MessageEvent(
+            strand=line.strand,
+            line=checkpoint.line,
+            key=key,
+            message=message_of(entry),
+            native=native,
+        )
+
+    def _changed(
+        self, line: CheckpointLine, checkpoint: GraphCheckpoint, change: _Change
+    ) -> Iterator[Event]:
+        before = [line.summary[1]] if checkpoint.summary else []
+        shows = [*before, *(line.keys[identity] for identity in change.shown)]
+        was, line.shown = line.shown, shows
+        if shows == was and not change.is_summarized:
+            return
+        place, strand, at = checkpoint.line, line.strand, checkpoint.at
+        if change.is_summarized or is_folded(was, shows, line, change.fresh):
+            mark = f"{strand}/{checkpoint.id}"
+            yield CompactionEvent(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
+        else:
+            yield RewindEvent(strand=strand, line=place, shows=tuple(shows), at=at)
+
+    def _key(self, name: str) -> str:
+        key, count = f"{self._about.id}/{name}", 1
+        while key in self._names:
+            count += 1
+            key = f"{self._about.id}/{name}~{count}"
+        self._names.add(key)
+        return key

@@ -1,0 +1,1 @@
+"""opencode: reads its folders of files, its exports and its database."""

@@ -1,0 +1,1 @@
+"""Pi: reads, checks and writes its session files, whose format OpenClaw shares."""

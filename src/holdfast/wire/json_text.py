@@ -1,0 +1,175 @@
+"""JSON as text: tool arguments, objects that a model wrote into a reply, and what UTF-8 can hold.
+
+Providers write tool arguments as JSON text or as JSON objects. Models write JSON with slips: strict
+JSON comes first, then a comma too many, brackets left open, Python's quotes and constants, words
+around the object; anything else is not an object. Python and JSON can hold half of a surrogate
+pair, UTF-8 cannot: one such sign would make every later request fail before it is sent.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from holdfast.wire.fields import Wire
+
+__all__ = [
+    "as_object",
+    "encodable",
+    "free_text",
+    "is_json",
+    "object_in",
+    "read_object",
+    "value_of",
+    "wrapped",
+    "written",
+]
+
+_RAW = "arguments"
+_FREE = "input"
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Kept, because `json.dumps` makes one for each value."""
+_CLOSERS = {"{": "}", "[": "]"}
+_DECODER = json.JSONDecoder()
+_Value = TypeVar("_Value")
+
+
+def written(value: object) -> str:
+    """Return a JSON value as text, every letter as it is."""
+    return _ENCODER.encode(value)
+
+
+def is_json(text: str) -> bool:
+    """Say whether the text parses."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def value_of(text: str) -> object:
+    """Return the JSON value that the text holds, or the text when it holds none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def object_in(text: str) -> Wire | None:
+    """Return the object that the text holds, or nothing when it holds none."""
+    value = value_of(text)
+    return cast("Wire", value) if isinstance(value, dict) else None
+
+
+def as_object(text: str) -> Wire:
+    """Return arguments as the object that a provider asks for.
+
+    Models send an empty text for no arguments. What is not an object goes into one as it is.
+    """
+    if not text.strip():
+        return {}
+    found = object_in(text)
+    return {_RAW: text} if found is None else found
+
+
+def wrapped(text: str) -> str:
+    """Return the free text of a custom tool as arguments that every provider accepts."""
+    return written({_FREE: text})
+
+
+def free_text(arguments: str) -> str:
+    """Return the free text in wrapped arguments, or the arguments when they are not wrapped."""
+    match object_in(arguments):
+        case {"input": str() as text}:
+            return text
+        case _:
+            return arguments
+
+
+def read_object(text: str) -> Wire | None:
+    """Return the object in the text, or nothing when there is none to be sure of."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    found = _first(text[start:])
+    return cast("Wire", found) if isinstance(found, dict) else None
+
+
+def _first(text: str) -> object:
+    try:
+        return _DECODER.raw_decode(text)[0]
+    except ValueError:
+        pass
+    mended = _mended(text)
+    try:
+        return json.loads(mended)
+    except ValueError:
+        pass
+    try:
+        return ast.literal_eval(mended)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _mended(text: str) -> str:
+    """Return the first object of the text with stray commas dropped and open brackets closed."""
+    kept: list[str] = []
+    open_: list[str] = []
+    quote = ""
+    escaped = False
+    for letter in text:
+        if quote:
+            kept.append(letter)
+            if not escaped and letter == quote:
+                quote = ""
+            escaped = not escaped and letter == "\\"
+            continue
+        if letter in "\"'":
+            quote = letter
+        elif letter in _CLOSERS:
+            open_.append(_CLOSERS[letter])
+        elif letter in "}]":
+            _drop_comma(kept)
+            if not open_ or open_.pop() != letter:
+                break
+        kept.append(letter)
+        if not open_:
+            break
+    kept.append(quote)
+    _drop_comma(kept)
+    return "".join(kept) + "".join(reversed(open_))
+
+
+def _drop_comma(kept: list[str]) -> None:
+    while kept and (kept[-1].isspace() or not kept[-1]):
+        kept.pop()
+    if kept and kept[-1] == ",":
+        kept.pop()
+
+
+def encodable(value: _Value) -> _Value:
+    """Return a text, or a value as JSON has them, with a replacement sign for each lone half.
+
+    Two halves that stand together become the sign that they are. What can be sent already is
+    returned as it is.
+    """
+    return cast("_Value", _encodable(value))
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[object, object]", value)
+        return {_encodable(name): _encodable(each) for name, each in fields.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(each) for each in cast("list[object]", value)]
+    return value
