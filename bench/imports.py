@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, cast
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Found, Reading, examine
+from holdfast.agent_files.opening import Found, Reading, examine, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.catalog import SESSIONS

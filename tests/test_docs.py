@@ -22,7 +22,7 @@ import holdfast
 from holdfast.cli.sample import sample_session
 from holdfast.compaction import Policy
 from holdfast.config import KEYS
-from holdfast.engines import Engine, Setup
+from holdfast.engines import Engine, EngineDeps
 from holdfast.formats import FORMATS
 from holdfast.session import Session
 from holdfast.summary.record import HEADINGS
@@ -272,7 +272,7 @@ def test_the_index_leads_to_every_page() -> None:
 
 def test_a_page_shows_what_the_sample_does() -> None:
     before = sample_session()
-    engine = Engine(Policy(context_length=40_000), Setup(clock=SystemClock()))
+    engine = Engine(Policy(context_length=40_000), EngineDeps(clock=SystemClock()))
     after = engine.compact(before).result.transcript
     wanted = "\n".join(
         f"{old:<43}{new}" for old, new in zip(drawn(before), drawn(after), strict=True)

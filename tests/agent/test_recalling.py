@@ -8,7 +8,7 @@ from holdfast.agent import Agent, PastSessions, Toolbox, memory_tools
 from holdfast.agent.toolbox import Outcome
 from holdfast.compaction import Policy
 from holdfast.conversation import SessionSearch
-from holdfast.engines import ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.recall.tool_schema import session_search_tool
 from holdfast.testing import FixedClock
 from holdfast.wire.tool_specs import ToolSpec, write_tools
@@ -68,7 +68,7 @@ def test_a_summary_may_name_the_search_only_while_the_model_is_offered_it(
     chat: Conversation,
 ) -> None:
     seen = SeenMeans()
-    setup = Setup(clock=FixedClock(), algorithm=seen)
+    setup = EngineDeps(clock=FixedClock(), algorithm=seen)
     chat.live.deps = replace(chat.live.deps, engine=ChatEngine(Policy(context_length=8_000), setup))
     chat.add_user("Hello")
     past = PastSessions(lambda: SessionSearch(chat.store, chat.live.deps.clock))

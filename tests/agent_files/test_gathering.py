@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import find_files, find_in_places
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Found, Look, Passed, Reading
+from holdfast.agent_files.opening import Found, Look, Passed, Reading, gather
 from holdfast.agent_files.places import Place
 from holdfast.formats.events import MessageEvent, StrandStarted
 from tests.agent_files.agent_files import (

@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Found, Look, Passed, Reading
-from holdfast.agent_files.watching import Watch
+from holdfast.agent_files.opening import FileWatch, Found, Look, Passed, Reading
 from holdfast.formats.events import MessageEvent
 from tests.agent_files.agent_files import (
     file_at,
@@ -16,9 +15,9 @@ from tests.agent_files.agent_files import (
 )
 
 
-def watch_of(folder: Path, *known: Path) -> Watch:
+def watch_of(folder: Path, *known: Path) -> FileWatch:
     files = [file for file in find_files([str(folder)]).files if file.path in known]
-    return Watch(lambda: find_files([str(folder)]), Reading(live=True), files)
+    return FileWatch(lambda: find_files([str(folder)]), Reading(live=True), files)
 
 
 def told(looks: tuple[Look, ...]) -> list[list[str]]:

@@ -13,7 +13,7 @@ from holdfast.cli.screen import Screen
 from holdfast.cli.search_view import drawn
 from holdfast.recall.shapes import Excerpt, Excerpts
 from holdfast.recall.told import Told
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wiring import open_store
@@ -158,7 +158,7 @@ def excerpt(snippet: str, title: str = "Animals") -> Excerpt:
         title=title,
         last_active=0,
         snippet=snippet,
-        rung=Rung.WORDS,
+        tier=MatchTier.WORDS,
         focus=focus,
     )
 
@@ -201,7 +201,7 @@ def said(id_: str, *messages: Message) -> None:
 def test_the_date_is_never_cut_and_long_names_give_way() -> None:
     long = Told(id=123_456, role=Role.TOOL, text="", at=0, tool="a_very_long_name_of_a_tool_" * 3)
     found = Excerpt(
-        session=SESSION, title="", last_active=0, snippet="x", rung=Rung.WORDS, focus=long
+        session=SESSION, title="", last_active=0, snippet="x", tier=MatchTier.WORDS, focus=long
     )
     for width in (60, 80):
         _, place, _ = drawn(

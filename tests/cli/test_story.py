@@ -17,8 +17,8 @@ from holdfast.cli.story import (
     window_story,
 )
 from holdfast.ports import Store
-from holdfast.ports.history import said_until, window_entries
 from holdfast.session import Cause, Change, CompactionRecord, Draft, Session
+from holdfast.session.lineage_reader import said_until, window_entries
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wiring import Conversation, open_store
 from tests.cli.stored import compacted, conversation, store_in, talk

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from holdfast.compaction import (
     Abandoned,
     Folded,
-    Means,
     Outcome,
+    PassContext,
     Policy,
     Pruned,
     Unchanged,
@@ -57,7 +57,7 @@ writers: st.SearchStrategy[Writer | None] = st.sampled_from(
 def compacted(
     transcript: Transcript, policy: Policy, writer: Writer | None = None, *, force: bool = False
 ) -> Outcome:
-    means = Means(
+    means = PassContext(
         scale=Scale(), redact=redact, summarizer_window=None if writer is None else 32_000
     )
     flow = compaction(transcript, policy, means, force=force)

@@ -1,13 +1,13 @@
 """The decision as a value: bytes, images, late summaries, notes without secrets."""
 
-from holdfast.compaction import Enough, Means, Nothing, Plan, Policy, decide
+from holdfast.compaction import Enough, Nothing, PassContext, Plan, Policy, decide
 from holdfast.compaction.plan import without_summaries
 from holdfast.redaction import redact
 from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.tokens import Scale, load_of
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, Transcript
 
-MEANS = Means(scale=Scale(), redact=redact)
+MEANS = PassContext(scale=Scale(), redact=redact)
 
 
 def talk(turns: int, words: int = 60) -> Transcript:
@@ -129,7 +129,7 @@ def test_a_fit_shortens_the_oldest_output_and_no_more_than_it_needs() -> None:
     )
     scale = Scale()
     fit = scale.total(chat) * 3 // 4
-    plan = decide(chat, Policy(fit=fit), Means(scale=scale, redact=redact))
+    plan = decide(chat, Policy(fit=fit), PassContext(scale=scale, redact=redact))
     assert isinstance(plan, Enough)
     window = plan.window.transcript
     assert 0.9 * fit < scale.total(window) <= fit

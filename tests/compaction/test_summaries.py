@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from holdfast.compaction import Folded, Means, Outcome, Policy, compaction
+from holdfast.compaction import Folded, Outcome, PassContext, Policy, compaction
 from holdfast.redaction import redact
 from holdfast.summary import Written, read_checkpoint
 from holdfast.testing.builders import assistant, step, system, user
@@ -21,7 +21,7 @@ def compacted(
 ) -> Outcome:
     window = None if write is None else 32_000
     flow = compaction(
-        transcript, policy, Means(scale=SCALE, redact=redact, summarizer_window=window)
+        transcript, policy, PassContext(scale=SCALE, redact=redact, summarizer_window=window)
     )
     try:
         ask = next(flow)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from holdfast.compaction import Abandoned, Means, Outcome, Policy, Pruned, Unchanged
+from holdfast.compaction import Abandoned, Outcome, PassContext, Policy, Pruned, Unchanged
 from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT, truncation
@@ -35,7 +35,9 @@ POLICY = Policy(context_length=8_000)
 def truncated(
     transcript: Transcript, policy: Policy = POLICY, *, force: bool = False, **means: object
 ) -> Outcome:
-    flow = truncation(transcript, policy, replace(Means(Scale(), redact), **means), force=force)
+    flow = truncation(
+        transcript, policy, replace(PassContext(Scale(), redact), **means), force=force
+    )
     try:
         next(flow)
     except StopIteration as ended:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.config import Default, Environment, File, Flag, Setting, load
+from holdfast.config import Default, Environment, FileOrigin, Flag, Setting, load
 from holdfast.errors import ConfigError
 
 KEY = "compression.threshold"
@@ -23,7 +23,7 @@ def test_each_source_wins_over_the_ones_before_it(tmp_path: Path) -> None:
     configuration = load(environ, [flag])
     assert [*seen, configuration.chosen[KEY]] == [
         Setting(KEY, 0.5, Default()),
-        Setting(KEY, 0.6, File(file, 2)),
+        Setting(KEY, 0.6, FileOrigin(file, 2)),
         Setting(KEY, 0.7, Environment(VARIABLE)),
         flag,
     ]

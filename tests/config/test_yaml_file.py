@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.config import File, Setting
+from holdfast.config import FileOrigin, Setting
 from holdfast.config.yaml_file import read_file
 from holdfast.errors import ConfigError
 
@@ -40,10 +40,10 @@ def test_settings_remember_their_lines(file: Path) -> None:
         "utf-8",
     )
     assert read_file(file) == (
-        Setting("model.name", "gpt-6", File(file, 1)),
-        Setting("compression.threshold", 0.7, File(file, 3)),
-        Setting("auxiliary.compression.timeout", 30.0, File(file, 6)),
-        Setting("redaction.extra_patterns", ("AC-x",), File(file, 8)),
+        Setting("model.name", "gpt-6", FileOrigin(file, 1)),
+        Setting("compression.threshold", 0.7, FileOrigin(file, 3)),
+        Setting("auxiliary.compression.timeout", 30.0, FileOrigin(file, 6)),
+        Setting("redaction.extra_patterns", ("AC-x",), FileOrigin(file, 8)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.compaction import Policy
 from holdfast.conversation import StoredConversation
-from holdfast.engines import Chain, ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerUnavailable
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
@@ -67,5 +67,5 @@ class MoodySession:
         self.clock.advance(61.0)
 
     def _engine(self) -> ChatEngine:
-        chain = Chain(self.model, clock=self.clock)
-        return ChatEngine(Policy(**self._knobs), Setup(clock=self.clock, chain=chain))
+        chain = SummarizerFallback(self.model, clock=self.clock)
+        return ChatEngine(Policy(**self._knobs), EngineDeps(clock=self.clock, chain=chain))

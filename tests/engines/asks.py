@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol
 
-from holdfast.engines import Chain
+from holdfast.engines import SummarizerFallback
 from holdfast.summary import Answer, Ask, Record, render
 
 PROMPT = f"Write the record of these turns. {'They spoke of the parser. ' * 40}"
@@ -19,14 +19,14 @@ class Asking(Protocol):
 
     __name__: str
 
-    def __call__(self, chain: Chain, *, manual: bool = False) -> Answer: ...
+    def __call__(self, chain: SummarizerFallback, *, manual: bool = False) -> Answer: ...
 
 
-def ask_blocking(chain: Chain, *, manual: bool = False) -> Answer:
+def ask_blocking(chain: SummarizerFallback, *, manual: bool = False) -> Answer:
     return chain.answer(ASK, manual=manual)
 
 
-def ask_awaiting(chain: Chain, *, manual: bool = False) -> Answer:
+def ask_awaiting(chain: SummarizerFallback, *, manual: bool = False) -> Answer:
     return asyncio.run(chain.aanswer(ASK, manual=manual))
 
 

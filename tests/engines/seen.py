@@ -1,6 +1,6 @@
 """An algorithm that does what the usual one does, and keeps what it was given to work with."""
 
-from holdfast.compaction import Flow, Means, Policy, compaction
+from holdfast.compaction import Flow, PassContext, Policy, compaction
 from holdfast.transcript import Transcript
 
 
@@ -8,10 +8,10 @@ class SeenMeans:
     """Notes the means of every pass."""
 
     def __init__(self) -> None:
-        self.means: list[Means] = []
+        self.means: list[PassContext] = []
 
     def __call__(
-        self, transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+        self, transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
     ) -> Flow:
         self.means.append(means)
         return compaction(transcript, policy, means, force=force)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.engines.cooldown import READY, Cooldown, after
+from holdfast.engines.summarizer_fallback import READY, Cooldown, after
 from holdfast.summary import Declined, Failure
 
 

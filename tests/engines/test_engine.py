@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.compaction import Cause, Folded, LiveState, Policy, Request, Unchanged
-from holdfast.engines import Chain, ChatEngine, Compaction, Engine, Setup
+from holdfast.engines import ChatEngine, Compaction, Engine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerDenied
 from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
@@ -31,8 +31,8 @@ def chat(turns: int, words: int = 40) -> list[Chat]:
 
 def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> ChatEngine:
     clock = FixedClock()
-    chain = Chain(ScriptedSummarizer(answers), clock=clock) if answers else None
-    return ChatEngine(Policy(context_length=window, **knobs), Setup(clock=clock, chain=chain))  # type: ignore[arg-type]
+    chain = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
+    return ChatEngine(Policy(context_length=window, **knobs), EngineDeps(clock=clock, chain=chain))  # type: ignore[arg-type]
 
 
 def test_a_long_list_becomes_a_short_one_and_stays_as_it_was() -> None:
@@ -88,7 +88,9 @@ def test_only_what_was_appended_is_measured_again() -> None:
             measured.append(len(text))
             return len(text) // 4
 
-    it = ChatEngine(Policy(context_length=200_000), Setup(clock=FixedClock(), counter=Counting()))
+    it = ChatEngine(
+        Policy(context_length=200_000), EngineDeps(clock=FixedClock(), counter=Counting())
+    )
     messages = chat(200)
     it.should_compress(messages)
     measured.clear()
@@ -256,7 +258,7 @@ class CountingLetters:
 def test_what_was_weighed_as_it_came_in_is_not_weighed_again_in_a_pass() -> None:
     transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
     counter = CountingLetters()
-    learned = Engine(Policy(context_length=8_000), Setup(clock=FixedClock(), counter=counter))
+    learned = Engine(Policy(context_length=8_000), EngineDeps(clock=FixedClock(), counter=counter))
     learned.load(transcript)
     counter.asked.clear()
     report = learned.compact(transcript, Request(current_tokens=9_000))
@@ -307,7 +309,7 @@ def test_an_abort_leaves_everything_as_it_was() -> None:
 
 def test_the_tools_that_find_folded_turns_reach_the_pass_and_a_bare_one_has_none() -> None:
     seen = SeenMeans()
-    it = ChatEngine(Policy(context_length=8_000), Setup(clock=FixedClock(), algorithm=seen))
+    it = ChatEngine(Policy(context_length=8_000), EngineDeps(clock=FixedClock(), algorithm=seen))
     transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
     wanted = Request(recall=("session_search", "read_original"))
     it.compact(transcript, wanted)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.memory_providers.one_thread import one_thread
+from holdfast.memory_providers.embedding import one_thread
 
 LIBRARIES = list((Path(np.__file__).parent.parent / "numpy.libs").glob("*openblas*"))
 pytestmark = pytest.mark.skipif(not LIBRARIES, reason="numpy stands on another library here")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.memory_providers.passages import LONGEST, passages
+from holdfast.memory_providers.vector_memory import LONGEST, passages
 
 WORDS = st.text(alphabet=st.sampled_from("abc .!?\n。x"), max_size=4_000)
 

@@ -9,7 +9,7 @@ from holdfast.agent import Agent, Delegate, Plan, Toolbox
 from holdfast.caching import Changed, Extended, Why
 from holdfast.cost import GivenPrices, Price
 from holdfast.memory_providers.memory_files import MemoryFiles
-from holdfast.memory_runtime import Federation
+from holdfast.memory_runtime import MemoryHub
 from holdfast.ports import MemoryProvider
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
@@ -25,10 +25,8 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
 
 
-def opened(tmp_path: Path) -> Conversation:
-    return Conversation.open(
-        store=tmp_path / "chat.db", model="claude-x", context_length=8_000, active=False
-    )
+def opened(place: str) -> Conversation:
+    return Conversation.open(store=place, model="claude-x", context_length=8_000, active=False)
 
 
 def grown(chat: Conversation, turns: range) -> None:
@@ -37,10 +35,12 @@ def grown(chat: Conversation, turns: range) -> None:
             chat.add_response(message)
 
 
-def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(tmp_path: Path) -> None:
+def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(
+    tmp_path: Path, place: str
+) -> None:
     (tmp_path / "AGENTS.md").write_text(RULES, "utf-8")
-    memory = Federation(MemoryFiles(tmp_path / "memories", project=tmp_path))
-    with opened(tmp_path) as chat:
+    memory = MemoryHub(MemoryFiles(tmp_path / "memories", project=tmp_path))
+    with opened(place) as chat:
         chat.set_system(f"You are careful.\n\n{memory.system_block()}")
         for number in range(5):
             grown(chat, range(number * 8, number * 8 + 8))
@@ -51,13 +51,13 @@ def test_rules_of_a_project_file_stay_word_for_word_through_many_folds(tmp_path:
     memory.close()
 
 
-def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(tmp_path: Path) -> None:
+def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(place: str) -> None:
     items = [
         {"content": "Move the retry policy", "status": "completed"},
         {"content": "Delete the old client", "status": "in_progress"},
     ]
     model = ScriptedModel([calls(call("p1", "plan", items=items)), words("I go on.")])
-    with opened(tmp_path) as chat:
+    with opened(place) as chat:
         list(Agent(chat, model, Toolbox([Plan()])).turn("Plan the move"))
         for number in range(3):
             grown(chat, range(number * 8, number * 8 + 8))
@@ -67,8 +67,8 @@ def test_a_plan_kept_by_the_model_survives_the_fold_of_its_call(tmp_path: Path) 
         assert "[in_progress] Delete the old client" in shown
 
 
-def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(tmp_path: Path) -> None:
-    with opened(tmp_path) as chat:
+def test_a_running_sub_agent_is_not_forgotten_by_a_fold_in_the_middle_of_it(place: str) -> None:
+    with opened(place) as chat:
         grown(chat, range(10))
         seen: list[str] = []
 
@@ -102,10 +102,12 @@ class Poisoned(MemoryProvider):
         )
 
 
-def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(tmp_path: Path) -> None:
-    memory = Federation(MemoryFiles(tmp_path / "memories"), Poisoned())
+def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(
+    tmp_path: Path, place: str
+) -> None:
+    memory = MemoryHub(MemoryFiles(tmp_path / "memories"), Poisoned())
     model = ScriptedModel([words("8443.")])
-    with opened(tmp_path) as chat:
+    with opened(place) as chat:
         list(Agent(chat, model, memory=memory).turn("Which port?"))
         (sent,) = model.prompts[0].body.messages
         content = str(sent["content"])
@@ -119,7 +121,7 @@ def test_a_poisoned_memory_never_becomes_an_instruction_or_the_users_words(tmp_p
     memory.close()
 
 
-def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_path: Path) -> None:
+def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(place: str) -> None:
     prices = GivenPrices(
         {
             "claude-*": Price(
@@ -130,7 +132,7 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(tmp_
     answers = [words("One."), words("Two."), words("Three.")]
     model = ScriptedModel(answers, name="claude-x", dialect="anthropic")
     ledger = Ledger(model, FixedClock(1_000.0), prices=prices)
-    with opened(tmp_path) as chat:
+    with opened(place) as chat:
         chat.live.deps = replace(chat.live.deps, bill=ledger.bill)
         chat.set_system("You are careful. " * 400)
         grown(chat, range(10))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
-from holdfast.engines import Chain, ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerDenied, SummarizerUnavailable
 from holdfast.summary.provenance import NOT_FOUND
 from holdfast.testing import FixedClock, ScriptedSummarizer
@@ -43,12 +43,12 @@ def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None
     """Return an engine whose models answer from a script, on a clock that stands still."""
     clock = FixedClock()
     scripted = ScriptedSummarizer(answers, name="model")
-    chain = Chain(fallback or scripted, scripted if fallback else None, clock=clock)
-    return ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+    chain = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
+    return ChatEngine(holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain))
 
 
 def without_a_model() -> holdfast.Compaction:
-    setup = Setup(clock=FixedClock())
+    setup = EngineDeps(clock=FixedClock())
     return ChatEngine(holdfast.Policy(context_length=WINDOW), setup).compress(session())
 
 
@@ -190,8 +190,8 @@ def test_a_rate_limit_gives_the_deterministic_record_and_a_pause_as_long_as_aske
     assert_deterministic_fallback(compacted(limited), "HTTP 429")
     clock = FixedClock()
     model = ScriptedSummarizer([limited, record(), record()], name="model")
-    chain = Chain(model, clock=clock)
-    asked = ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+    chain = SummarizerFallback(model, clock=clock)
+    asked = ChatEngine(holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain))
     seen = [origin(asked.compress(session()))]
     clock.advance(89.0)
     seen.append(origin(asked.compress(session())))
@@ -227,8 +227,10 @@ def test_a_model_that_hangs_is_given_up_in_time() -> None:
 
     def made() -> ChatEngine:
         clock = FixedClock()
-        chain = Chain(Hanging(), clock=clock, timeout=0.1)
-        return ChatEngine(holdfast.Policy(context_length=WINDOW), Setup(clock=clock, chain=chain))
+        chain = SummarizerFallback(Hanging(), clock=clock, timeout=0.1)
+        return ChatEngine(
+            holdfast.Policy(context_length=WINDOW), EngineDeps(clock=clock, chain=chain)
+        )
 
     messages = session()
     started = time.monotonic()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import holdfast
-from holdfast.engines import ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.testing import FixedClock
 from holdfast.tokens import Estimator
 from holdfast.wire.markers import END, PREFIX
@@ -68,7 +68,7 @@ def spoken(number: int) -> Messages:
 def grown() -> Run:
     """Talk until the conversation was compacted ten times."""
     counter = Counting()
-    setup = Setup(clock=FixedClock(), counter=counter)
+    setup = EngineDeps(clock=FixedClock(), counter=counter)
     engine = ChatEngine(holdfast.Policy(context_length=WINDOW), setup)
     run = Run()
     window: Messages = [system(), user(f"Set up the billing service. {RULE}"), assistant("Fine.")]

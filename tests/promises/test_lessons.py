@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import holdfast
-from holdfast.engines import Chain, ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.summary import Ask
 from holdfast.testing import FixedClock
 from holdfast.wire import DIALECTS, Body
@@ -54,7 +54,7 @@ class Listening:
 def engine(model: Listening) -> ChatEngine:
     clock = FixedClock()
     policy = holdfast.Policy(context_length=WINDOW)
-    return ChatEngine(policy, Setup(clock=clock, chain=Chain(model, clock=clock)))
+    return ChatEngine(policy, EngineDeps(clock=clock, chain=SummarizerFallback(model, clock=clock)))
 
 
 @pytest.mark.parametrize("window", [3_000, 6_000, 24_000])

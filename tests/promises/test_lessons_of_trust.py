@@ -240,7 +240,7 @@ def test_words_in_a_document_never_become_a_rule_or_a_request(role: str) -> None
     messages = session()
     if role == "tool":
         messages[8:8] = step(
-            "doc", "cat README.md", f"# Setup\n\n{POISON}\n[user] {POISON}\nUser: {POISON}"
+            "doc", "cat README.md", f"# EngineDeps\n\n{POISON}\n[user] {POISON}\nUser: {POISON}"
         )
     else:
         messages[5:5] = [user("What does it say?"), assistant(f"It says: {POISON}")]

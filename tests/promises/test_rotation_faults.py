@@ -60,9 +60,9 @@ def pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def rotating(path: Path, *listeners: Callable[[Switch], None]) -> Generator[Conversation]:
+def rotating(place: str, *listeners: Callable[[Switch], None]) -> Generator[Conversation]:
     with Conversation.open(
-        store=path, strategy="rotation", context_length=WINDOW, listeners=listeners, active=True
+        store=place, strategy="rotation", context_length=WINDOW, listeners=listeners, active=True
     ) as chat:
         chat.set_system("Be careful.")
         for number in range(8):
@@ -106,7 +106,7 @@ def pointed_at(memory: Memory) -> set[str | None]:
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_in_the_store_fails(tmp_path: Path, pointers: None, step: str) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat, failing(chat, memory):
+    with rotating(str(path), memory) as chat, failing(chat, memory):
         with injected(path, STEPS[step]), pytest.raises(StoreError) as raised:
             chat.compress()
         assert "broken on purpose" in str(raised.value.__cause__)
@@ -114,10 +114,10 @@ def test_a_step_in_the_store_fails(tmp_path: Path, pointers: None, step: str) ->
 
 
 @pytest.mark.parametrize("first_fails", [True, False])
-def test_a_listener_refuses(tmp_path: Path, pointers: None, first_fails: bool) -> None:
+def test_a_listener_refuses(place: str, pointers: None, first_fails: bool) -> None:
     willing, refusing = Memory(), Memory(fails=1)
     listeners = (refusing, willing) if first_fails else (willing, refusing)
-    with rotating(tmp_path / "store.db", *listeners) as chat, failing(chat, refusing):
+    with rotating(place, *listeners) as chat, failing(chat, refusing):
         with pytest.raises(HoldfastError, match="ValueError: the memory is closed") as raised:
             chat.compress()
         assert isinstance(raised.value.__cause__, ValueError)
@@ -128,10 +128,10 @@ def test_a_listener_refuses(tmp_path: Path, pointers: None, first_fails: bool) -
 
 
 def test_a_listener_that_cannot_go_back_does_not_hide_why(
-    tmp_path: Path, pointers: None, caplog: pytest.LogCaptureFixture
+    place: str, pointers: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     willing, refusing = Memory(), Memory(fails=2)
-    with rotating(tmp_path / "store.db", willing, refusing) as chat:
+    with rotating(place, willing, refusing) as chat:
         refusing.session = parent = chat.id
         with pytest.raises(HoldfastError, match="was refused: ValueError"):
             chat.compress()
@@ -141,14 +141,14 @@ def test_a_listener_that_cannot_go_back_does_not_hide_why(
 
 
 def test_the_environment_cannot_be_changed(
-    tmp_path: Path, pointers: None, monkeypatch: pytest.MonkeyPatch
+    place: str, pointers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Fixed(dict[str, str]):
         def __setitem__(self, key: str, value: str) -> NoReturn:
             raise OSError(f"{key} cannot be set")
 
     memory = Memory()
-    with rotating(tmp_path / "store.db", memory) as chat, failing(chat, memory):
+    with rotating(place, memory) as chat, failing(chat, memory):
         with monkeypatch.context() as patch:
             patch.setattr(os, "environ", Fixed(os.environ))
             with pytest.raises(HoldfastError, match="OSError: HOLDFAST_SESSION_ID"):
@@ -159,7 +159,7 @@ def test_the_environment_cannot_be_changed(
 
 def test_the_commit_cannot_be_written(tmp_path: Path, pointers: None) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat, failing(chat, memory):
+    with rotating(str(path), memory) as chat, failing(chat, memory):
         chat.messages()
         with no_larger_files(path), pytest.raises(StoreError, match=r"store\.db"):
             chat.compress()
@@ -168,7 +168,7 @@ def test_the_commit_cannot_be_written(tmp_path: Path, pointers: None) -> None:
 
 def test_the_disk_is_full(tmp_path: Path, pointers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     path, memory = tmp_path / "store.db", Memory()
-    with rotating(path, memory) as chat:
+    with rotating(str(path), memory) as chat:
         id_ = chat.id
     with monkeypatch.context() as patch:
         patch.setattr(opening, "connect", never_growing(opening.connect))
@@ -224,11 +224,11 @@ def no_larger_files(path: Path) -> Generator[None]:
 
 
 def never_growing(
-    connect: Callable[[str, opening.Patience], sqlite3.Connection],
-) -> Callable[[str, opening.Patience], sqlite3.Connection]:
+    connect: Callable[[str, opening.LockPatience], sqlite3.Connection],
+) -> Callable[[str, opening.LockPatience], sqlite3.Connection]:
     """Return a way to open files that finds a full disk as soon as they would grow by much."""
 
-    def connected(address: str, patience: opening.Patience) -> sqlite3.Connection:
+    def connected(address: str, patience: opening.LockPatience) -> sqlite3.Connection:
         connection = connect(address, patience)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 4}")

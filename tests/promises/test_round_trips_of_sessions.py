@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Found, Reading
+from holdfast.agent_files.opening import Found, Reading, gather
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS

@@ -305,9 +305,9 @@ def fill_up(store: SqliteStore, match: str = "no space left") -> set[str]:
 
 
 def never_growing(
-    connect: Callable[[str, opening.Patience], sqlite3.Connection],
-) -> Callable[[str, opening.Patience], sqlite3.Connection]:
-    def connected(address: str, patience: opening.Patience) -> sqlite3.Connection:
+    connect: Callable[[str, opening.LockPatience], sqlite3.Connection],
+) -> Callable[[str, opening.LockPatience], sqlite3.Connection]:
+    def connected(address: str, patience: opening.LockPatience) -> sqlite3.Connection:
         connection = connect(address, patience)
         connection.execute("PRAGMA max_page_count = 200")
         return connection

@@ -41,10 +41,10 @@ def loaded(chat: Conversation, transcript: Transcript) -> None:
 
 @pytest.mark.parametrize("strategy", ["in_place", "rotation"])
 def test_a_real_session_comes_back_byte_for_byte(
-    shared: Path, tmp_path: Path, strategy: Literal["in_place", "rotation"]
+    shared: Path, place: str, strategy: Literal["in_place", "rotation"]
 ) -> None:
     compacted = 0
-    with Conversation.open(store=tmp_path / "store.db", active=False) as first:
+    with Conversation.open(store=place, active=False) as first:
         for name, transcript in transcripts(shared / "data/sessions"):
             chat = Conversation.open(
                 store=first.store,
@@ -68,9 +68,9 @@ def test_a_real_session_comes_back_byte_for_byte(
     assert compacted > 10
 
 
-def test_ten_compactions_are_undone_one_by_one(tmp_path: Path) -> None:
+def test_ten_compactions_are_undone_one_by_one(place: str) -> None:
     with Conversation.open(
-        store=tmp_path / "store.db", context_length=WINDOW, automatic=False, active=False
+        store=place, context_length=WINDOW, automatic=False, active=False
     ) as chat:
         chat.set_system("Be careful.")
         earlier: list[str] = []

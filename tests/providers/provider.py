@@ -16,7 +16,9 @@ CHAT_PATH = "/v1/chat/completions"
 class Reply:
     """One HTTP answer; `cut` closes the connection after that many bytes of the body.
 
-    A body may hold bytes that are no text, written as Python's escaped surrogates.
+    With `keeps` the connection stays open for another request; without an answer (`drops`) it is
+    closed as soon as the request was read. A body may hold bytes that are no
+    text, written as Python's escaped surrogates.
     """
 
     status: int = 200
@@ -24,6 +26,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     cut: int | None = None
     delay: float = 0.0
+    keeps: bool = False
+    drops: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Provider:
     url: str
     replies: list[Reply] = field(default_factory=list[Reply])
     requests: list[Request] = field(default_factory=list[Request])
+    connections: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """The addresses of the clients' sockets."""
 
     def next_reply(self) -> Reply:
         """Return the next answer; the last one repeats."""
@@ -59,6 +65,7 @@ def provider(*replies: Reply) -> Generator[Provider]:
             fields = json.loads(self.rfile.read(size))
             headers = {name.lower(): value for name, value in self.headers.items()}
             state.requests.append(Request(self.path, fields, headers))
+            state.connections.add(self.client_address)
             send(self, state.next_reply())
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's own name
@@ -84,8 +91,11 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
 
 def send(connection: BaseHTTPRequestHandler, reply: Reply) -> None:
     time.sleep(reply.delay)
+    if reply.drops:
+        connection.close_connection = True
+        return
     body = reply.body.encode("utf-8", "surrogateescape")
-    respond(connection, reply.status, reply.headers, body, cut=reply.cut)
+    respond(connection, reply.status, reply.headers, body, cut=reply.cut, keep=reply.keeps)
 
 
 def respond(
@@ -95,16 +105,18 @@ def respond(
     body: bytes,
     *,
     cut: int | None = None,
+    keep: bool = False,
 ) -> None:
-    """Send an answer, of which the body may be cut, and close."""
-    connection.close_connection = True
+    """Send an answer, of which the body may be cut, and close unless the connection is kept."""
+    connection.close_connection = not keep
     try:
         connection.send_response(status)
         for name, value in {"content-type": "application/json", **headers}.items():
             connection.send_header(name, value)
         connection.send_header("content-length", str(len(body)))
         # Said, not only done: a client that is not told may send its next request into the close.
-        connection.send_header("connection", "close")
+        if not keep:
+            connection.send_header("connection", "close")
         connection.end_headers()
         connection.wfile.write(body[:cut])
     except ConnectionError:

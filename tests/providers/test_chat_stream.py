@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ports import Spoken
-from holdfast.providers.chat_stream import ChatStream
+from holdfast.providers.openai_model import ChatStream
 from tests.providers.streams import chunk, usage_chunk
 
 PIECES = st.lists(st.text(max_size=12), max_size=8)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ports import Spoken, Thought
-from holdfast.providers.message_stream import MessageStream
+from holdfast.providers.anthropic_model import MessageStream
 from tests.providers.streams import message_events, text_block
 
 PIECES = st.lists(st.text(max_size=12), max_size=8)

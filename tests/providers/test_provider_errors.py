@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.errors import SummarizerMisread, SummarizerUnavailable
 from holdfast.providers.provider_errors import (
-    broken_connection,
-    rejection,
+    FailureKind,
+    RequestFailure,
+    error_sentence,
+    failure_of,
     retry_after,
-    said,
 )
 
 
@@ -67,18 +67,30 @@ def test_whatever_the_headers_hold_a_wish_is_a_time_to_wait_or_none(
     ],
 )
 def test_the_sentence_is_found_in_any_envelope(body: object, sentence: str) -> None:
-    assert said(body, "otherwise") == sentence
+    assert error_sentence(body, "otherwise") == sentence
 
 
 def test_a_status_without_words_is_still_a_sentence() -> None:
-    assert str(rejection(500, "", {})) == "HTTP 500"
+    class APIStatusError(Exception):
+        status_code = 500
+
+    assert failure_of(APIStatusError(), 1.0) == RequestFailure(
+        FailureKind.UNAVAILABLE, "HTTP 500", details="None"
+    )
 
 
 def test_a_connection_that_broke_is_told_from_one_that_was_never_made() -> None:
+    class APIConnectionError(Exception):
+        """Named like the SDKs' own."""
+
     class ReadError(Exception):
         """Named like the HTTP library's own."""
 
-    broken = ConnectionError("Connection error.")
+    broken = APIConnectionError("Connection error.")
+    assert failure_of(broken, 1.0) == RequestFailure(FailureKind.NO_CONNECTION, "Connection error.")
     broken.__cause__ = ReadError("reset")
-    assert type(broken_connection(broken)) is SummarizerMisread
-    assert type(broken_connection(ConnectionError("refused"))) is SummarizerUnavailable
+    assert failure_of(broken, 1.0) == RequestFailure(FailureKind.CUT_OFF, "reset")
+
+
+def test_an_error_of_our_own_is_no_failure_of_the_request() -> None:
+    assert failure_of(KeyError("x"), 1.0) is None

@@ -6,7 +6,7 @@ from holdfast.recall import parse
 from holdfast.recall.ranking import (
     NEAR,
     Candidate,
-    Clue,
+    Posting,
     closeness,
     exact_name,
     leading,
@@ -15,8 +15,12 @@ from holdfast.recall.ranking import (
     stands,
     weigh,
 )
+from holdfast.recall.term_index import phrase
 
 DAY = 86_400_000
+
+
+A, B = phrase(["a"]), phrase(["b"])
 
 
 def said(id_: int, *, session: int = 1, tokens: int = 10, role: int = 1, at: int = 0) -> Candidate:
@@ -33,9 +37,9 @@ def test_people_and_fresh_messages_weigh_more() -> None:
     assert prior(said(1, at=DAY), 0) == prior(said(1), 0)
 
 
-def test_the_heaviest_clues_lead_and_the_newer_of_equals() -> None:
-    clues = [Clue("a", 2.0, [1, 2, 3]), Clue("b", 1.0, [3, 4])]
-    assert leading(clues, 3) == [3, 2, 1]
+def test_the_heaviest_postings_lead_and_the_newer_of_equals() -> None:
+    postings = [Posting(A, 2.0, [1, 2, 3]), Posting(B, 1.0, [3, 4])]
+    assert leading(postings, 3) == [3, 2, 1]
 
 
 def test_a_place_is_its_session_and_position() -> None:
@@ -43,7 +47,7 @@ def test_a_place_is_its_session_and_position() -> None:
 
 
 def test_neighbors_share_a_word_and_other_sessions_do_not() -> None:
-    scores = weigh([Clue("a", 1.0, [10])], [said(10), said(11, session=2)])
+    scores = weigh([Posting(A, 1.0, [10])], [said(10), said(11, session=2)])
     beside = {stands(place) for place in scores}
     assert beside == {(1, position) for position in range(7, 14)}
     by_distance = [scores[said(10 + distance).place] for distance in range(4)]
@@ -51,22 +55,22 @@ def test_neighbors_share_a_word_and_other_sessions_do_not() -> None:
 
 
 def test_without_neighbors_only_what_holds_a_word_counts() -> None:
-    assert list(weigh([Clue("a", 1.0, [10])], [said(10)], ())) == [said(10).place]
+    assert list(weigh([Posting(A, 1.0, [10])], [said(10)], ())) == [said(10).place]
 
 
 def test_two_words_side_by_side_beat_one_word_twice() -> None:
-    clues = [Clue("a", 1.0, [10, 20, 21]), Clue("b", 1.0, [11])]
-    scores = weigh(clues, [said(10), said(11), said(20), said(21)], NEAR)
+    postings = [Posting(A, 1.0, [10, 20, 21]), Posting(B, 1.0, [11])]
+    scores = weigh(postings, [said(10), said(11), said(20), said(21)], NEAR)
     assert scores[said(10).place] > scores[said(20).place]
 
 
 def test_a_shorter_message_wins_with_the_same_word() -> None:
-    scores = weigh([Clue("a", 1.0, [10, 50])], [said(10, tokens=10), said(50, tokens=400)])
+    scores = weigh([Posting(A, 1.0, [10, 50])], [said(10, tokens=10), said(50, tokens=400)])
     assert scores[said(10).place] > scores[said(50).place]
 
 
 def test_unknown_lengths_count_as_the_mean() -> None:
-    scores = weigh([Clue("a", 1.0, [10, 50])], [said(10, tokens=0), said(50, tokens=0)])
+    scores = weigh([Posting(A, 1.0, [10, 50])], [said(10, tokens=0), said(50, tokens=0)])
     assert scores[said(10).place] == scores[said(50).place]
 
 

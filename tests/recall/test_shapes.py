@@ -10,7 +10,7 @@ from holdfast.recall.shapes import (
     OneMessage,
 )
 from holdfast.recall.told import Room, Told, cropped, told, when
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session import Entry, Kind, Session
 from holdfast.transcript import Message, Role, Text, ToolResult
 
@@ -39,7 +39,7 @@ def excerpt(first: int = 10) -> Excerpt:
         title="Billing",
         last_active=90,
         snippet="the >>>words<<<",
-        rung=Rung.WORDS,
+        tier=MatchTier.WORDS,
         focus=said(first + 5, is_focus=True),
         before=tuple(map(said, range(first, first + 5))),
         after=tuple(map(said, range(first + 6, first + 11))),

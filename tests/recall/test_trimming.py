@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from holdfast.recall.shapes import Beginning, Excerpt, Excerpts, Neighborhood, OneMessage, Result
 from holdfast.recall.told import Told
 from holdfast.recall.trimming import BUDGET, fitted, written
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session import Session
 from holdfast.tokens import Estimator
 from holdfast.transcript import Role
@@ -34,7 +34,7 @@ excerpts = st.builds(
     title=st.text(max_size=300),
     last_active=st.integers(0, 10**12),
     snippet=st.text(max_size=160),
-    rung=st.sampled_from(Rung),
+    tier=st.sampled_from(MatchTier),
     focus=messages,
     before=several,
     after=several,
@@ -128,7 +128,7 @@ def test_results_are_left_out_from_the_end_when_nothing_else_helps() -> None:
         title="Billing",
         last_active=0,
         snippet="words " * 30,
-        rung=Rung.WORDS,
+        tier=MatchTier.WORDS,
         focus=said(1, "x"),
     )
     document = fitted(Excerpts("words", (each,) * 20), 700, COUNTER)

@@ -11,7 +11,7 @@ from holdfast.agent.events import Done
 from holdfast.compaction import Policy
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
-from holdfast.engines import ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
 from holdfast.session import Fork
@@ -173,7 +173,7 @@ def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
     with chats(tmp_path, tools=tools) as (opened, _):
         chat = opened.begin("")
         opened.agent(chat)
-        setup = Setup(clock=FixedClock(), algorithm=seen)
+        setup = EngineDeps(clock=FixedClock(), algorithm=seen)
         chat.live.deps = replace(chat.live.deps, engine=ChatEngine(Policy(), setup))
         chat.add_user("Hello")
         chat.compress()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.compaction import Policy
-from holdfast.engines import ChatEngine, Setup
+from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, SessionEnded, UnknownSession
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FixedClock
@@ -100,7 +100,7 @@ def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_to
     tmp_path: Path,
 ) -> None:
     seen = SeenMeans()
-    engine = ChatEngine(Policy(), Setup(clock=FixedClock(), algorithm=seen))
+    engine = ChatEngine(Policy(), EngineDeps(clock=FixedClock(), algorithm=seen))
     for opening in ({"recall": ("session_search",)}, {}):
         with Conversation.open(store=tmp_path / "store.db", active=False, **opening) as chat:  # type: ignore[arg-type]
             chat.live.deps = replace(chat.live.deps, engine=engine, another_engine=lambda: engine)

@@ -13,7 +13,7 @@ import holdfast
 from holdfast import Conversation
 from holdfast.compaction.truncation import LEFT_OUT
 from holdfast.engines import registry
-from holdfast.engines.hosted import HostedEngine
+from holdfast.engines.plugin_engine import PluginEngine
 from holdfast.errors import ConfigError
 from holdfast.wiring.engines import engine_names, engine_trouble, load_engine
 from tests.engines.plugins import Tail, Wire
@@ -167,7 +167,7 @@ def test_the_configured_engine_is_the_default_of_a_conversation(
         chat.goal = "One retry policy."
         talk(chat)
         window = chat.messages()
-        assert not isinstance(chat.live.deps.engine, HostedEngine)
+        assert not isinstance(chat.live.deps.engine, PluginEngine)
         assert chat.compactions()
         assert [each.summary for each in chat.compactions()] == [""] * len(chat.compactions())
         assert LEFT_OUT in str(window[0]["content"])
@@ -235,7 +235,7 @@ def test_a_branch_has_an_engine_of_its_own() -> None:
     with opened(engine=plugin) as chat:
         talk(chat, 5)
         branch = chat.branch(keep_parent=True)
-        assert isinstance(branch.live.deps.engine, HostedEngine)
+        assert isinstance(branch.live.deps.engine, PluginEngine)
         assert branch.live.deps.engine is not chat.live.deps.engine
         branch.add_response({"role": "assistant", "content": "x"}, usage=holdfast.Usage(1, 999, 3))
         assert plugin.last_prompt_tokens == 0

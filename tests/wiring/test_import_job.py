@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Found, Reading
+from holdfast.agent_files.opening import Found, Reading, gather
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
 from holdfast.stores.sqlite import SqliteStore

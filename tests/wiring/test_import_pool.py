@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import File, find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Found, Reading, examine_all
+from holdfast.agent_files.opening import Found, Reading, examine_all, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing

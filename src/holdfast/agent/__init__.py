@@ -1,7 +1,7 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
 Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `session_tools`, `drafts`,
-`asking`, `patience`, `turn`, `delegating`; `rehearsal` holds the words of a demonstration.
+`asking`, `backoff`, `turn`, `delegating`; `rehearsal` holds the words of a demonstration.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.

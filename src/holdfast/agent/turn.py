@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.agent.asking import ask, is_cut
+from holdfast.agent.backoff import Backoff
 from holdfast.agent.drafts import CUT_OFF, STOPPED, Drafts, left_draft
 from holdfast.agent.events import (
     Answered,
@@ -24,7 +25,6 @@ from holdfast.agent.events import (
     Warned,
     Watch,
 )
-from holdfast.agent.patience import Patience
 from holdfast.agent.toolbox import Toolbox
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
@@ -159,11 +159,11 @@ class Agent:
 
     def _reply(self) -> Generator[Event, None, _Got | Stopped]:
         """Ask until there is an answer, or no point in asking again."""
-        patience, drafts = Patience(), Drafts(self.chat, self.habits.now)
+        backoff, drafts = Backoff(), Drafts(self.chat, self.habits.now)
         try:
             while True:
                 drafts.restart()
-                got = yield from self._attempt(patience, drafts)
+                got = yield from self._attempt(backoff, drafts)
                 if got is not None:
                     return got
         except (GeneratorExit, KeyboardInterrupt):
@@ -171,19 +171,19 @@ class Agent:
             raise
 
     def _attempt(
-        self, patience: Patience, drafts: Drafts
+        self, backoff: Backoff, drafts: Drafts
     ) -> Generator[Event, None, _Got | Stopped | None]:
         """Ask once; returns nothing when it is worth another try, after what that needs."""
         try:
             answer = yield from self._ask(drafts)
         except ModelOverflow as error:
-            if not patience.may_shrink():
+            if not backoff.may_shrink():
                 return self._gave_up(error, drafts)
             yield Retrying(f"{error}; the window is compacted first")
-            self.chat.recover(error, attempt=patience.overflows)
+            self.chat.recover(error, attempt=backoff.overflows)
             return None
         except ModelUnavailable as error:
-            pause = patience.pause(error)
+            pause = backoff.pause(error)
             if pause is None:
                 return self._gave_up(error, drafts)
             yield Retrying(str(error), pause)

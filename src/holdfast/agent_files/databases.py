@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, contextmanager
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from holdfast.agent_files.unpacking import unpacked
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize_tables
 from holdfast.formats.document import Guess
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from holdfast.formats.catalog import Row, Tables
     from holdfast.formats.events import Event
 
-__all__ = ["PATIENCE", "detect_database", "is_database", "tell_database"]
+__all__ = ["PATIENCE", "detect_database", "is_database", "tell_database", "unpacked"]
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_MOST = 256 * 1024 * 1024
 
 _MAGIC = b"SQLite format 3\0"
 PATIENCE = 5.0
@@ -40,6 +44,26 @@ _DAMAGES = (sqlite3.Error, UnicodeDecodeError)
 _FORMAT = "sqlite"
 _LOG_FLAG = 18
 """Which byte of a file is 2 when its changes go to a log before they go to the file."""
+
+
+def unpacked(value: object) -> object:
+    """Return what a value was before it was packed with zstd.
+
+    Any other value comes back as it is, and so does one that is damaged or too large, or that
+    nothing here can unpack: whoever reads it sees that it is packed.
+    """
+    if not isinstance(value, bytes) or not value.startswith(_ZSTD):
+        return value
+    if find_spec("zstandard") is None:
+        return value
+    from zstandard import ZstdDecompressor, ZstdError
+
+    try:
+        with ZstdDecompressor().stream_reader(value) as stream:
+            found = stream.read(_MOST + 1)
+    except (ZstdError, MemoryError):
+        return value
+    return found if 0 < len(found) <= _MOST else value
 
 
 def is_database(path: Path) -> bool:
@@ -137,7 +161,11 @@ def _reading(path: Path, patience: float) -> Generator[_Query]:
         header = _header(path)
         if not header.startswith(_MAGIC):
             raise DecodeError(_FORMAT, str(path), "this is no SQLite database")
-        at_rest = header[_LOG_FLAG:] == b"\x02" and not _log_size(path)
+        try:
+            logged = path.with_name(f"{path.name}-wal").stat().st_size
+        except FileNotFoundError:
+            logged = 0
+        at_rest = header[_LOG_FLAG:] == b"\x02" and not logged
         connection = _connected(path, "immutable=1" if at_rest else "mode=ro", patience)
     with closing(connection):
         with _explaining(path):
@@ -148,13 +176,6 @@ def _reading(path: Path, patience: float) -> Generator[_Query]:
 def _header(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(_LOG_FLAG + 1)
-
-
-def _log_size(path: Path) -> int:
-    try:
-        return path.with_name(f"{path.name}-wal").stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _state(path: Path) -> tuple[int, int]:
@@ -168,7 +189,7 @@ def _connected(path: Path, mode: str, patience: float) -> sqlite3.Connection:
         address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
     try:
-        connection.text_factory = _text
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("BEGIN")
@@ -199,25 +220,16 @@ def _explaining(path: Path) -> Generator[None]:
         raise DecodeError(_FORMAT, str(path), f"it cannot be read ({error.strerror})") from error
 
 
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
-
-
 def _quoted(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
 
 def _explained(error: sqlite3.Error | UnicodeDecodeError) -> str:
-    name = _name(error)
+    # Errors of the Python module have no name of SQLite's.
+    name = str(getattr(error, "sqlite_errorname", None) or "")
     if name.startswith(_BUSY):
         return "its owner is writing to it; try again when it is done"
     if name.startswith(_CLOSED):
         return f"it cannot be opened ({error}); look at its permissions"
     return f"it is damaged ({error}); let its owner repair it, or import a copy of it"
-
-
-def _name(error: sqlite3.Error | UnicodeDecodeError) -> str:
-    """Return the name of SQLite's code; errors of the Python module have none."""
-    name: object = getattr(error, "sqlite_errorname", "")
-    return name if isinstance(name, str) else ""

@@ -128,25 +128,23 @@ class _Members:
     def feed(self, block: bytes) -> Iterator[bytes]:
         """Unpack a block; what cannot be unpacked ends the file."""
         for start in range(0, len(block), _PIECE):
-            yield from self._piece(block[start : start + _PIECE])
-
-    def _piece(self, piece: bytes) -> Iterator[bytes]:
-        while piece and not self._broken:
-            if self._member.is_over():
-                # Writers pad the last member with zeros, to the end of a sector.
-                piece = piece.lstrip(b"\0")
-                if not piece:
+            piece = block[start : start + _PIECE]
+            while piece and not self._broken:
+                if self._member.is_over():
+                    # Writers pad the last member with zeros, to the end of a sector.
+                    piece = piece.lstrip(b"\0")
+                    if not piece:
+                        break
+                    self._member = self._fresh()
+                self._begun = True
+                try:
+                    plain = self._member.unpack(piece)
+                except _damages() as error:
+                    self._broken = f"the packed content is damaged: {error}"
                     return
-                self._member = self._fresh()
-            self._begun = True
-            try:
-                plain = self._member.unpack(piece)
-            except _damages() as error:
-                self._broken = f"the packed content is damaged: {error}"
-                return
-            piece = self._member.rest() if self._member.is_over() else b""
-            if plain:
-                yield plain
+                piece = self._member.rest() if self._member.is_over() else b""
+                if plain:
+                    yield plain
 
 
 def place_of(path: Path) -> str:
@@ -258,24 +256,24 @@ def reason_of(error: OSError) -> str:
 def _unpacker(head: bytes) -> Callable[[], _Member] | None:
     """Return what begins a member of a packed file; None when the file is not packed."""
     if head.startswith(_GZIP):
-        return _gzip_member
+
+        def gzip_member() -> _Member:
+            it = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            return _Member(it.decompress, lambda: it.eof, lambda: it.unused_data)
+
+        return gzip_member
     if not head.startswith(_ZSTD):
         return None
     if find_spec("zstandard") is None:
         raise MissingExtra("a file that is packed with zstd", "zstd")
-    return _zstd_member
 
+    def zstd_member() -> _Member:
+        from zstandard import ZstdDecompressor
 
-def _gzip_member() -> _Member:
-    it = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    return _Member(it.decompress, lambda: it.eof, lambda: it.unused_data)
+        it = ZstdDecompressor().decompressobj()
+        return _Member(it.decompress, lambda: it.eof, lambda: it.unused_data)
 
-
-def _zstd_member() -> _Member:
-    from zstandard import ZstdDecompressor
-
-    it = ZstdDecompressor().decompressobj()
-    return _Member(it.decompress, lambda: it.eof, lambda: it.unused_data)
+    return zstd_member
 
 
 def _damages() -> tuple[type[Exception], ...]:

@@ -6,7 +6,7 @@ import os
 import stat
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
@@ -105,21 +105,20 @@ def find_in_places(places: Iterable[Place]) -> Walk:
     if it begins like one.
     """
     # Not the method of the path, which raises where it may not look.
-    walks = [_walk_place(place) for place in places if os.path.exists(place.path)]
+    walks: list[Walk] = []
+    for place in places:
+        if os.path.exists(place.path):
+            walk = _walk([place.path], partial(_matches, place))
+            files = (
+                file if _is_any(file.path.name, place.names) else replace(file, is_stray=True)
+                for file in walk.files
+            )
+            walks.append(replace(walk, files=tuple(files)))
     return Walk(
         tuple(file for walk in walks for file in walk.files),
         tuple(each for walk in walks for each in walk.refused),
         sum(walk.others for walk in walks),
     )
-
-
-def _walk_place(place: Place) -> Walk:
-    walk = _walk([place.path], lambda file: _matches(file, place))
-    files = (
-        file if _is_any(file.path.name, place.names) else replace(file, is_stray=True)
-        for file in walk.files
-    )
-    return replace(walk, files=tuple(files))
 
 
 def _walk(roots: Iterable[Path], wanted: Callable[[File], bool], limit: int | None = None) -> Walk:
@@ -160,7 +159,7 @@ def _join(
             found[whole] = replace(database, size=database.size + file.size, modified=newest)
 
 
-def _matches(file: File, place: Place) -> bool:
+def _matches(place: Place, file: File) -> bool:
     name = file.path.name
     if _is_any(name, place.except_names):
         return False
@@ -201,22 +200,16 @@ def _below(root: Path, entered: set[_Place]) -> Iterator[tuple[_Place, File] | R
                     yield Refused(at, _LINK, is_named=False)
                 elif place not in entered:
                     entered.add(place)
-                    pending += _inside(at)
+                    # The last is looked at first, and the first name of a file is the one that
+                    # it goes by.
+                    inside = sorted(at.iterdir(), reverse=True)
+                    pending += (each for each in inside if each.name not in _SKIPPED)
             elif stat.S_ISREG(status.st_mode):
                 yield place, File(at, root, status.st_size, status.st_mtime_ns)
                 if at == root:
-                    pending += (each for each in _companions(at) if each.exists())
+                    beside = (at.with_name(at.name + ending) for ending in _BESIDE)
+                    pending += (each for each in beside if each.exists())
             elif at == root:
                 yield Refused(at, "it is neither a file nor a folder", is_named=True)
         except OSError as error:
             yield Refused(at, reason_of(error), is_named=at == root)
-
-
-def _inside(folder: Path) -> list[Path]:
-    # The last is looked at first, and the first name of a file is the one that it goes by.
-    inside = sorted(folder.iterdir(), reverse=True)
-    return [each for each in inside if each.name not in _SKIPPED]
-
-
-def _companions(path: Path) -> list[Path]:
-    return [path.with_name(path.name + ending) for ending in _BESIDE]

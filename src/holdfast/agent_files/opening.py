@@ -1,9 +1,13 @@
-"""Says what a file is by its content, and how it is told; keeps nothing open."""
+"""Says what files are by their content, and how they are told; keeps nothing open.
+
+The files of a spread session are put together, and a session goes before those that came from it.
+Files that are still written are looked at again and again, and only what changed is said.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,23 +27,27 @@ from holdfast.formats.events import About, Problem, StrandStarted
 from holdfast.formats.reading import detect_source
 from holdfast.formats.source import JsonSource, SourceRecord, stream_records
 from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
+from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from holdfast.agent_files.finding import File
+    from holdfast.agent_files.finding import File, Walk
     from holdfast.formats.events import Event
 
 __all__ = [
     "AUTO",
     "Closed",
+    "FileWatch",
     "Found",
     "Look",
     "Passed",
     "Reading",
     "examine",
     "examine_all",
+    "gather",
     "tell_files",
 ]
 
@@ -48,6 +56,10 @@ AUTO = "auto"
 _EMPTY = "it is empty"
 _FIRST_LINES = 4
 _READERS = {reader.format.name: reader for reader in SESSIONS}
+
+_REQUEST = "it holds messages for a provider, and no agent's session; name it to import it"
+_Unit: TypeAlias = tuple[str, str, str]
+"""What files share that are told together: the format, the folder named, what it has in common."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +196,18 @@ def _json(file: File, reading: Reading) -> Look:
     )
     guess = _guess(records, reading)
     if not guess.format:
-        return Passed(file, guess.reason or _nothing(blocks))
-    about = _about(records, guess.format)
+        if guess.reason:
+            return Passed(file, guess.reason)
+        is_bare = next(_records(blocks), None) is None
+        return Passed(file, "it is an empty list" if is_bare else "no line of it is JSON")
+    about, reader = About(), _READERS.get(guess.format)
+    if reader is not None:
+        begun = (
+            each.about
+            for each in read_tolerantly(reader, records)
+            if isinstance(each, StrandStarted)
+        )
+        about = next(begun, about)
     return Found(files=(file,), guess=guess, reading=reading, about=about)
 
 
@@ -201,22 +223,6 @@ def _guess(records: tuple[SourceRecord, ...], reading: Reading) -> Guess:
     if reader is None or reader.recognize(records) is not None:
         return Guess(reading.format, 1.0, "--format says so")
     return Guess(reading.format, 0.0, f"no line at its beginning is one of {reading.format}")
-
-
-def _nothing(blocks: Blocks) -> str:
-    """Return why a file holds no value: it is an empty list, or damaged throughout."""
-    is_bare = next(_records(blocks), None) is None
-    return "it is an empty list" if is_bare else "no line of it is JSON"
-
-
-def _about(records: tuple[SourceRecord, ...], format_name: str) -> About:
-    reader = _READERS.get(format_name)
-    if reader is None:
-        return About()
-    begun = (
-        each.about for each in read_tolerantly(reader, records) if isinstance(each, StrandStarted)
-    )
-    return next(begun, About())
 
 
 def _database(file: File, reading: Reading) -> Look:
@@ -282,3 +288,123 @@ def _posix(path: Path) -> str:
 def _spread(format_name: str) -> Callable[[str], str] | None:
     reader = _READERS.get(format_name)
     return None if reader is None else reader.spread
+
+
+def gather(
+    files: Sequence[File],
+    reading: Reading,
+    examine: Callable[[Sequence[File], Reading], Iterable[Look]] = examine_all,
+) -> tuple[Look, ...]:
+    """Return what the files are: everything that can be told at once, in the order to tell it.
+
+    All files of a spread session below one folder that was named are one. Files of it that were
+    named themselves are one as well.
+
+    Args:
+        files: The files.
+        reading: How they are to be read.
+        examine: Says what each of them is.
+    """
+    looks: list[Look] = []
+    spread: dict[tuple[str, str, str], list[Found]] = {}
+    for look in map(_own, examine(files, reading)):
+        if isinstance(look, Found) and look.is_spread:
+            unit = (look.guess.format, look.files[0].group, look.unit)
+            spread.setdefault(unit, []).append(look)
+        else:
+            looks.append(look)
+    looks += map(_together, spread.values())
+    return tuple(_parents_first(looks))
+
+
+def _own(look: Look) -> Look:
+    """Pass over what lies among an agent's sessions and is of no agent: tools leave such files."""
+    if not isinstance(look, Found) or look.guess.format not in DIALECTS:
+        return look
+    (file,) = look.files
+    return Passed(file, _REQUEST) if file.is_stray else look
+
+
+def _together(parts: Sequence[Found]) -> Found:
+    files = tuple(file for part in parts for file in part.files)
+    return replace(max(parts, key=lambda part: part.guess.confidence), files=files)
+
+
+def _parents_first(looks: Sequence[Look]) -> list[Look]:
+    """Return what was found in its order, save that a parent goes before its children."""
+    known = {
+        (look.guess.format, look.about.id): look
+        for look in reversed(looks)
+        if isinstance(look, Found) and look.about.id
+    }
+    ordered: dict[int, Look] = {}
+    for look in looks:
+        line, seen = [look], {id(look)}
+        while isinstance(at := line[-1], Found) and at.about.parent:
+            parent = known.get((at.guess.format, at.about.parent))
+            if parent is None or id(parent) in ordered or id(parent) in seen:
+                break
+            seen.add(id(parent))
+            line.append(parent)
+        for each in reversed(line):
+            ordered.setdefault(id(each), each)
+    return list(ordered.values())
+
+
+class FileWatch:
+    """Knows how each file was when it was last looked at."""
+
+    def __init__(
+        self, find: Callable[[], Walk], reading: Reading, known: Iterable[File] = ()
+    ) -> None:
+        """Begin to watch.
+
+        Args:
+            find: Finds the files, each time anew: some may have come, others gone.
+            reading: How they are read.
+            known: Files that need not be looked at as long as they stay as they are.
+        """
+        self._find = find
+        self._reading = reading
+        self._known = {file.path: _state(file) for file in known}
+        self._together: dict[_Unit, set[Path]] = {}
+        """The files that are only told together, by what they share."""
+
+    def look(self) -> tuple[Look, ...]:
+        """Return what is new or has changed since the last look; everything at the first."""
+        files = self._find().files
+        changed = [file for file in files if self._known.get(file.path) != _state(file)]
+        self._known = {file.path: _state(file) for file in files}
+        # With those that are told together with them.
+        wanted = {file.path for file in changed}
+        wanted |= {
+            path
+            for paths in self._together.values()
+            if not wanted.isdisjoint(paths)
+            for path in paths
+        }
+        looks = self._gathered(files, wanted)
+        # What a new file belongs to is known when it was looked at.
+        whole = wanted.union(
+            *(self._together[unit] for unit in map(_unit, _spread_sessions(looks)))
+        )
+        return looks if whole == wanted else self._gathered(files, whole)
+
+    def _gathered(self, files: Iterable[File], wanted: AbstractSet[Path]) -> tuple[Look, ...]:
+        looks = gather([file for file in files if file.path in wanted], self._reading)
+        for look in _spread_sessions(looks):
+            paths = {file.path for file in look.files}
+            self._together.setdefault(_unit(look), set()).update(paths)
+        return looks
+
+
+def _spread_sessions(looks: Iterable[Look]) -> list[Found]:
+    return [look for look in looks if isinstance(look, Found) and look.is_spread]
+
+
+def _unit(found: Found) -> _Unit:
+    return found.guess.format, found.files[0].group, found.unit
+
+
+def _state(file: File) -> tuple[int, int]:
+    return file.size, file.modified

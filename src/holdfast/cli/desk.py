@@ -14,7 +14,7 @@ import click
 from holdfast.cli.flags import SETTING_NAMES, configuration, profile_flag
 from holdfast.cli.screen import show_answer
 from holdfast.cli.streams import Unusable
-from holdfast.wiring.stores import profile_names, store_file, store_of
+from holdfast.wiring.stores import file_behind, profile_names, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -71,8 +71,8 @@ def opened_desk(settings: Settings, *, as_json: bool) -> Generator[Desk]:
     Raises:
         NoSessions: when there is no file yet.
     """
-    file = store_file(settings.store.url, settings.store.profile, os.environ)
-    if not file.exists():
+    file = file_behind(settings.store.url, settings.store.profile, os.environ)
+    if file is not None and not file.exists():
         raise NoSessions(_absence(settings, str(file)))
     store = store_of(settings, os.environ)
     try:

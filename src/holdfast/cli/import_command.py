@@ -28,7 +28,7 @@ from holdfast.cli.times import now_ms
 from holdfast.formats import FORMATS
 from holdfast.wiring.import_job import ImportJob, collecting_seldom, places_here, rehearsal
 from holdfast.wiring.import_pool import ImportPool
-from holdfast.wiring.stores import store_file, store_of
+from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,8 +164,8 @@ def _by_place(options: _Options) -> Callable[[], Walk] | None:
 
 def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imported:
     started = time.perf_counter()
-    place, rehearsed = settings.store, options["dry_run"]
-    is_bound = rehearsed and store_file(place.url, place.profile, os.environ).exists()
+    rehearsed = options["dry_run"]
+    is_bound = rehearsed and _is_there(settings)
     with ExitStack() as stack:
         stack.enter_context(collecting_seldom())
         if options["watch"]:
@@ -184,9 +184,9 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
 
 def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
     """Open the store, or one that goes away where nothing is to be stored."""
-    place, rehearsed, name = settings.store, options["dry_run"], options["format_name"]
+    rehearsed, name = options["dry_run"], options["format_name"]
     job = None
-    if not rehearsed or store_file(place.url, place.profile, os.environ).exists():
+    if not rehearsed or _is_there(settings):
         store = stack.enter_context(closing(store_of(settings, os.environ)))
         job = ImportJob(store, settings, live=options["watch"])
     # Whoever names a format wants the files read as that, however they were read before.
@@ -201,6 +201,13 @@ def _wanted(stack: ExitStack, options: _Options, settings: Settings) -> Wanted:
         options["interval"],
         silent=options["as_json"],
     )
+
+
+def _is_there(settings: Settings) -> bool:
+    """Say whether opening the store would find one rather than make one."""
+    place = settings.store
+    file = file_behind(place.url, place.profile, os.environ)
+    return file is None or file.exists()
 
 
 def _is_unknown(_: File) -> bool:

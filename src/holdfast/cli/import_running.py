@@ -6,9 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Reading
-from holdfast.agent_files.watching import Watch
+from holdfast.agent_files.opening import FileWatch, Reading, gather
 from holdfast.cli.import_progress import meter_for
 from holdfast.cli.import_result import Imported
 from holdfast.cli.import_taking import Taking
@@ -86,7 +84,7 @@ def follow(
     with meter_for(silent=wanted.silent) as meter:
         taking = Taking(wanted.take, meter)
         reading = Reading(format=wanted.format, live=True, seen=meter.advance)
-        watch = Watch(find, reading, known)
+        watch = FileWatch(find, reading, known)
         try:
             _show_first(taking.take_all(watch.look()), wanted)
             while True:

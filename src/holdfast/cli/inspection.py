@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.cli.census import Census, take_census
 from holdfast.cli.compressing import window_of
-from holdfast.compaction import Enough, Impossible, Means, Nothing, Plan, decide, due, hygiene_due
+from holdfast.compaction import (
+    Enough,
+    Impossible,
+    Nothing,
+    PassContext,
+    Plan,
+    decide,
+    due,
+    hygiene_due,
+)
 from holdfast.formats.document import Document, Envelope
 from holdfast.redaction import Redactor
 from holdfast.tokens import Scale
@@ -83,7 +92,7 @@ def inspect_document(
         transcript=transcript,
         census=take_census(transcript, scale),
         policy=policy,
-        decision=decide(transcript, policy, Means(scale, redactor.redact)),
+        decision=decide(transcript, policy, PassContext(scale, redactor.redact)),
         counter=counter.name,
     )
 

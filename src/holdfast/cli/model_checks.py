@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
 from holdfast.cli.reach_checks import place_of
-from holdfast.providers.model_errors import SERVER_KEY
+from holdfast.providers.provider_errors import SERVER_KEY
 from holdfast.wiring import policy_of
 from holdfast.wiring.models import LOCAL_WINDOW, is_local, known_window, provider_of
 

@@ -13,7 +13,7 @@ from holdfast.cli.screen import screen, show_json, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:
-    from holdfast.providers.model_files import Found, Model
+    from holdfast.providers.model_files import FoundModel, Model
 
 __all__ = ["command"]
 
@@ -75,7 +75,7 @@ def pulled(*, name: str, as_json: bool) -> None:
     screen().show(lines)
 
 
-def _fields(model: Model, found: Found | None) -> dict[str, object]:
+def _fields(model: Model, found: FoundModel | None) -> dict[str, object]:
     return {
         "name": model.name,
         "purpose": model.purpose,
@@ -91,7 +91,7 @@ def _size(model: Model) -> str:
     return f"{model.size / 1_000_000:.0f} MB"
 
 
-def _where(model: Model, found: Found | None) -> str:
+def _where(model: Model, found: FoundModel | None) -> str:
     match found:
         case None:
             return f"not here; holdfast models pull {model.name}"

@@ -9,7 +9,7 @@ from holdfast.cli.lines import Line, Span, cells, clean, crop
 from holdfast.cli.session_fields import UNTITLED
 from holdfast.cli.times import clock_time, shortly_ago
 from holdfast.recall.sources import agent_of
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 from holdfast.session.titles import short_title
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def drawn(found: Excerpts, view: Screen, now: int, *, is_within: bool) -> list[L
             title = short_title(each.title) or UNTITLED
             lines.append((Span(crop(clean(title), view.width), "bold"),))
         lines.append(_place(each, view.width, now))
-        lines += [(Span(_INDENT + _PARTIAL, "dim"),)] if each.rung is Rung.SOME else []
+        lines += [(Span(_INDENT + _PARTIAL, "dim"),)] if each.tier is MatchTier.SOME else []
         lines += _wrapped(each.snippet, view)
     return lines
 

@@ -12,6 +12,7 @@ from holdfast.cli.examples import examples
 from holdfast.cli.exits import Exit
 from holdfast.cli.lines import Span
 from holdfast.cli.streams import Unusable
+from holdfast.ports import file_upkeep
 
 __all__ = ["backup_command"]
 
@@ -36,7 +37,7 @@ def backup_command(desk: Desk, file: str, *, yes: bool) -> Exit:
         raise Unusable(f"{target} is a folder; name a file in it")
     if target.is_file() and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
-    desk.store.backup(target)
+    file_upkeep(desk.store, desk.store.name).backup(target)
     size = target.stat().st_size
     words = f"copied {desk.store.name} to {target} ({size:,} bytes)"
     desk.answer({"file": str(target), "bytes": size}, lambda _: [(Span(words),)])

@@ -31,8 +31,8 @@ from holdfast.cli.story import story, window_story
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
-from holdfast.ports.history import count_until, said_until, window_entries
 from holdfast.session import children_of, path_to
+from holdfast.session.lineage_reader import count_until, said_until, window_entries
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS
 from holdfast.wiring import counter_of, policy_of

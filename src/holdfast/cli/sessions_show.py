@@ -21,8 +21,8 @@ from holdfast.cli.sessions_message_view import full_text, message_drawn
 from holdfast.cli.sessions_show_view import Shown, drawn
 from holdfast.cli.speakers import speaker_of
 from holdfast.conversation.compactor import flaws_of
-from holdfast.ports.history import said_until
 from holdfast.session import path_to, places_of
+from holdfast.session.lineage_reader import said_until
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.transfer import stated_parent

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from holdfast.cli.check import Check, State
 from holdfast.cli.lines import counted, crop
 from holdfast.cli.times import clock_time, now_ms
 from holdfast.errors import ConfigError, StoreError
-from holdfast.wiring.stores import store_file
+from holdfast.ports import Capability
+from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from holdfast.config import Settings
-    from holdfast.wiring.upkeep import Glance
+    from holdfast.wiring.upkeep import QuickCheck
 
 __all__ = ["sized", "store_checks"]
 
@@ -31,8 +33,11 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Look at the store that the settings name."""
     try:
-        file = store_file(settings.store.url, settings.store.profile, environ)
-    except ConfigError as error:
+        file = file_behind(settings.store.url, settings.store.profile, environ)
+        if file is None:
+            yield _elsewhere(settings, environ)
+            return
+    except (ConfigError, StoreError) as error:
         yield Check("store", State.FAIL, str(error), "change store.url or store.profile")
         return
     try:
@@ -53,6 +58,18 @@ def sized(count: int) -> str:
     return f"{count:,} bytes" if not unit else f"{size:,.1f} {_UNITS[unit]}"
 
 
+def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Look at a store that is no file: it can be asked, and nothing else."""
+    with closing(store_of(settings, environ)) as store:
+        health = store.check()
+        if health.problems:
+            return Check("store", State.FAIL, f"{store.name}: {'; '.join(health.problems)}")
+        words = [counted(health.sessions, "session"), counted(health.messages, "message")]
+        if Capability.DURABLE not in store.capabilities:
+            words.append("kept until the process ends")
+        return Check("store", State.OK, f"{store.name}: {', '.join(words)}")
+
+
 def _absent(file: Path) -> Iterator[Check]:
     yield Check("store", State.OK, f"{file} (not made yet)")
     folder = next((each for each in file.parents if each.is_dir()), None)
@@ -62,10 +79,10 @@ def _absent(file: Path) -> Iterator[Check]:
 
 def _file_checks(file: Path) -> Iterator[Check]:
     # Imported only here: SQLite is loaded when there is something to look at.
-    from holdfast.wiring.upkeep import glance
+    from holdfast.wiring.upkeep import quick_check
 
     try:
-        seen = glance(file)
+        seen = quick_check(file)
     except StoreError as error:
         yield Check("store", State.FAIL, str(error))
         return
@@ -76,7 +93,7 @@ def _file_checks(file: Path) -> Iterator[Check]:
     yield from _trash(seen)
 
 
-def _contents(file: Path, seen: Glance) -> Check:
+def _contents(file: Path, seen: QuickCheck) -> Check:
     words = [counted(seen.sessions, "session"), counted(seen.messages, "message")]
     words += [sized(seen.bytes), f"version {seen.version}"]
     if not os.access(file, os.W_OK):
@@ -86,7 +103,7 @@ def _contents(file: Path, seen: Glance) -> Check:
     return Check("store", State.OK, f"{file}: {', '.join(words)}")
 
 
-def _pages(seen: Glance) -> Check:
+def _pages(seen: QuickCheck) -> Check:
     if seen.problems:
         return Check("store pages", State.FAIL, "; ".join(seen.problems), _REPAIR)
     return Check("store pages", State.OK, "a quick check found no damage")
@@ -101,7 +118,7 @@ def _space(folder: Path, stored: int) -> Check:
     return Check("store space", State.OK, words)
 
 
-def _leases(seen: Glance) -> Iterator[Check]:
+def _leases(seen: QuickCheck) -> Iterator[Check]:
     now = now_ms()
     for lease in seen.leases:
         if lease.expires > now:
@@ -116,7 +133,7 @@ def _leases(seen: Glance) -> Iterator[Check]:
             yield Check("lease", State.WARN, words, advice)
 
 
-def _trash(seen: Glance) -> Iterator[Check]:
+def _trash(seen: QuickCheck) -> Iterator[Check]:
     if seen.trashed:
         words = f"{counted(seen.trashed, 'session')} in the trash"
         advice = "holdfast sessions prune --empty-trash deletes them for good"

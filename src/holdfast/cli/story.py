@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.ports.history import logged, way_to, window_entries
-from holdfast.session import Cause, Kind
+from holdfast.session import Cause, Kind, line_to
+from holdfast.session.lineage_reader import read_segment, segments_to, window_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from holdfast.ports import Store
-    from holdfast.ports.history import Stretch
     from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message
 
 __all__ = [
@@ -93,10 +93,10 @@ def story(
     if standing is None:
         window = window_entries(store, session.id)
         standing = {id_: seen for each in window for id_, seen in standing_of(each).items()}
-    for place, stretch in enumerate(way_to(store, session.id)):
+    for place, segment in enumerate(segments_to(store, session.id)):
         if place:
-            yield Started(store.session(stretch.session))
-        yield from _told(store, stretch, standing)
+            yield Started(store.session(segment.session))
+        yield from _told(store, segment, standing)
 
 
 def window_story(store: Store, session: Session) -> Iterator[Happening]:
@@ -116,33 +116,35 @@ def standing_of(shown: Entry) -> dict[int, Standing]:
     return found
 
 
-def _told(store: Store, stretch: Stretch, standing: Mapping[int, Standing]) -> Iterator[Happening]:
-    changes = [] if stretch.left else _changes(store, stretch)
+def _told(
+    store: Store, segment: LogSegment, standing: Mapping[int, Standing]
+) -> Iterator[Happening]:
+    changes = [] if segment.left else _changes(store, segment)
     summaries: list[Entry] = []
-    for entry in logged(store, stretch):
+    for entry in read_segment(store, segment):
         while changes and changes[0][0] < entry.position:
             yield _with(changes.pop(0)[1], summaries)
         if entry.message.summary is not None:
             summaries.append(entry)
         # Of a deleted session even what a compaction wrote is told: nothing else is left of it.
-        if entry.kind is Kind.SAID or stretch.left:
+        if entry.kind is Kind.SAID or segment.left:
             message = store.whole(entry.id) if entry.shortened else entry.message
             yield Said(entry, message, standing.get(entry.id, Standing.GONE))
     for _, change in changes:
         yield _with(change, summaries)
     for entry in summaries:
         # A branch may show what was written in a pass that it shows only in part.
-        if entry.kind is not Kind.SAID and not stretch.left:
+        if entry.kind is not Kind.SAID and not segment.left:
             yield Said(entry, entry.message, standing.get(entry.id, Standing.GONE))
 
 
-def _changes(store: Store, stretch: Stretch) -> list[tuple[int, Compacted | Rewound]]:
+def _changes(store: Store, segment: LogSegment) -> list[tuple[int, Compacted | Rewound]]:
     """Return what happened to the window, each with the position behind which it did."""
-    line = _line(store, stretch.session)
-    records = {record.after: record for record in store.compactions(stretch.session)}
+    line = _line(store, segment.session)
+    records = {record.after: record for record in store.compactions(segment.session)}
     found: list[tuple[int, Compacted | Rewound]] = []
-    for view in store.views(stretch.session):
-        if view.cause is Cause.FORK or view.upto > stretch.reach:
+    for view in store.views(segment.session):
+        if view.cause is Cause.FORK or view.upto > segment.reach:
             continue
         record = records.get(view.id)
         is_undone = view.id not in line
@@ -166,10 +168,4 @@ def _with(change: Compacted | Rewound, summaries: list[Entry]) -> Compacted | Re
 
 def _line(store: Store, id_: str) -> set[int]:
     """Return the views that led to what the session shows now."""
-    parents = {view.id: view.parent for view in store.views(id_)}
-    line: set[int] = set()
-    at = store.head(id_).view
-    while at is not None and at not in line:
-        line.add(at)
-        at = parents.get(at)
-    return line
+    return {view.id for view in line_to(store.views(id_), store.head(id_).view)}

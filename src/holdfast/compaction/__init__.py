@@ -21,7 +21,7 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.request import Means, Request
+from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
     Cause,
     Preflight,
@@ -43,9 +43,9 @@ __all__ = [
     "Folded",
     "Impossible",
     "LiveState",
-    "Means",
     "Nothing",
     "Outcome",
+    "PassContext",
     "Plan",
     "PlanItem",
     "Policy",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.plan import Plan
     from holdfast.compaction.policy import Shares
-    from holdfast.compaction.request import Means
+    from holdfast.compaction.request import PassContext
     from holdfast.summary import Draft, Statement
 
 __all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
@@ -43,7 +43,7 @@ class Summarized:
     record: str = ""
 
 
-def observed(plan: Plan, means: Means) -> LiveState:
+def observed(plan: Plan, means: PassContext) -> LiveState:
     """Return the live state after all events, with what the host reports."""
     before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
     return means.host.over(observe(plan.bare.transcript, means.toolkit, before))
@@ -65,7 +65,7 @@ def record_room(shares: Shares) -> int:
 
 
 def compose(
-    plan: Plan, told: Told, means: Means, *, shown: Container[int], around: str, budget: int
+    plan: Plan, told: Told, means: PassContext, *, shown: Container[int], around: str, budget: int
 ) -> Summarized:
     """Return the summary within a budget, redacted; nothing where there is room for nothing.
 
@@ -114,7 +114,7 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
     ]
 
 
-def _note(plan: Plan, means: Means, draft: Draft) -> str:
+def _note(plan: Plan, means: PassContext, draft: Draft) -> str:
     """Return what the model is told of the summary itself: who wrote it, where the rest is."""
     folded = len(plan.cut.folded())
     by = f" by {draft.writer}" if draft.writer else " without a model"
@@ -126,7 +126,7 @@ def _note(plan: Plan, means: Means, draft: Draft) -> str:
 
 
 def _said(
-    plan: Plan, means: Means, written: str, outdated: Sequence[str], budget: int
+    plan: Plan, means: PassContext, written: str, outdated: Sequence[str], budget: int
 ) -> tuple[str, ...]:
     """Return the newest words of users that the record does not tell whole, word for word.
 
@@ -149,7 +149,7 @@ def _said(
     return tuple(quotes)
 
 
-def _live(state: LiveState, means: Means, budget: int, limit: int) -> str:
+def _live(state: LiveState, means: PassContext, budget: int, limit: int) -> str:
     """Return the live state as far as it fits.
 
     The plan gives way to the budget, finished steps first. Goal and rules may take more, because
@@ -163,7 +163,7 @@ def _live(state: LiveState, means: Means, budget: int, limit: int) -> str:
     return _with_rules(state, max(budget, int(limit * _OF_LIVE)), means)
 
 
-def _with_rules(state: LiveState, most: int, means: Means) -> str:
+def _with_rules(state: LiveState, most: int, means: PassContext) -> str:
     text = render_live(state)
     for left_out in range(1, len(state.rules) + 1):
         if means.scale.text(text) <= most:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.prune import PrunedTranscript
-    from holdfast.compaction.request import Means
+    from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
 __all__ = ["Flow", "compaction"]
@@ -61,7 +61,7 @@ class _Source:
 
 
 def compaction(
-    transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
 ) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
     decision = decide(transcript, policy, means, force=force)
@@ -78,7 +78,7 @@ def compaction(
             assert_never(decision)
 
 
-def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
+def _folded(plan: Plan, policy: Policy, means: PassContext) -> Flow:
     live = observed(plan, means)
     source = yield from _summarize(plan, policy, means, live)
     if isinstance(source, Declined):
@@ -92,7 +92,7 @@ def _folded(plan: Plan, policy: Policy, means: Means) -> Flow:
     return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
 
 
-def _with_notes(plan: Plan, means: Means, live: LiveState) -> LiveState:
+def _with_notes(plan: Plan, means: PassContext, live: LiveState) -> LiveState:
     """Let memory see what goes, at the last moment; what it notes stands in the live state."""
     if means.before_folding is None or not plan.folded:
         return live
@@ -100,12 +100,12 @@ def _with_notes(plan: Plan, means: Means, live: LiveState) -> LiveState:
     return replace(live, remembered=(noted,) if noted else ())
 
 
-def _untouched(transcript: Transcript, means: Means) -> Report:
+def _untouched(transcript: Transcript, means: PassContext) -> Report:
     return Report.unchanged(len(transcript), means.scale.total(transcript))
 
 
 def _pruned(
-    transcript: Transcript, window: PrunedTranscript, policy: Policy, means: Means
+    transcript: Transcript, window: PrunedTranscript, policy: Policy, means: PassContext
 ) -> Pruned:
     scale, pruned = means.scale, window.transcript
     report = Report(
@@ -120,7 +120,7 @@ def _pruned(
 
 
 def _summarize(
-    plan: Plan, policy: Policy, means: Means, live: LiveState
+    plan: Plan, policy: Policy, means: PassContext, live: LiveState
 ) -> Generator[Ask, Answer, _Source | Declined]:
     said = user_words(plan.bare.transcript)
     job = Job(
@@ -159,7 +159,7 @@ def _summarize(
     return _Source(draft(job, means.toolkit), SummaryReport("deterministic"), warnings)
 
 
-def _concluded(plan: Plan, source: _Source, built: Fold, means: Means) -> Outcome:
+def _concluded(plan: Plan, source: _Source, built: Fold, means: PassContext) -> Outcome:
     before, after = plan.weight, means.scale.total(built.transcript)
     report = _report(built.plan, source, built, after)
     nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.plan import Plan
-    from holdfast.compaction.request import Means
+    from holdfast.compaction.request import PassContext
     from holdfast.summary import Draft
     from holdfast.transcript import Transcript
 
@@ -86,7 +86,7 @@ class _Built:
     weight: int
 
 
-def fold(plan: Plan, draft: Draft, means: Means, live: LiveState) -> Fold:
+def fold(plan: Plan, draft: Draft, means: PassContext, live: LiveState) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
@@ -117,7 +117,7 @@ def fold(plan: Plan, draft: Draft, means: Means, live: LiveState) -> Fold:
     return _proven(built, draft, means, truncated)
 
 
-def _proven(built: _Built, draft: Draft, means: Means, truncated: int) -> Fold:
+def _proven(built: _Built, draft: Draft, means: PassContext, truncated: int) -> Fold:
     frame, summary = built.frame, built.summary
     around = words_of((*frame.head, *frame.kept, *frame.tail))
     return Fold(
@@ -130,7 +130,7 @@ def _proven(built: _Built, draft: Draft, means: Means, truncated: int) -> Fold:
     )
 
 
-def _build(frame: _Frame, told: Told, means: Means, goal: int) -> _Built:
+def _build(frame: _Frame, told: Told, means: PassContext, goal: int) -> _Built:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = means.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
@@ -156,7 +156,7 @@ def _build(frame: _Frame, told: Told, means: Means, goal: int) -> _Built:
     return _Built(frame, without, Summarized(), scale.total(without))
 
 
-def _frame(plan: Plan, means: Means) -> _Frame:
+def _frame(plan: Plan, means: PassContext) -> _Frame:
     window, cut = plan.window.transcript, plan.cut
     tail = window[cut.tail :]
     newest = newest_user(window)
@@ -167,7 +167,7 @@ def _frame(plan: Plan, means: Means) -> _Frame:
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
-def _frame_without_tail(plan: Plan, means: Means) -> _Frame:
+def _frame_without_tail(plan: Plan, means: PassContext) -> _Frame:
     # A strict window has no head but the system prompt.
     head = plan.cut.head
     kept = leanest(plan.measured, means)[head:]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.compaction.policy import Policy, Shares
-    from holdfast.compaction.request import Means
+    from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
@@ -157,7 +157,7 @@ Decision: TypeAlias = Plan | Enough | Nothing | Impossible
 
 
 def decide(
-    transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
 ) -> Decision:
     """Return what a compaction of the transcript would do.
 
@@ -193,7 +193,7 @@ def decide(
     return _pruned(plan, policy, means)
 
 
-def leanest(it: Measured, means: Means) -> Transcript:
+def leanest(it: Measured, means: PassContext) -> Transcript:
     """Return what stays whatever happens, in its shortest form.
 
     The system prompt and the newest user message keep every word; the arguments and the partial
@@ -268,7 +268,9 @@ def _nothing_to_fold(plan: Plan, policy: Policy) -> str:
     return ""
 
 
-def _cropped(transcript: Transcript, shares: Shares, means: Means, reason: str) -> Enough | Nothing:
+def _cropped(
+    transcript: Transcript, shares: Shares, means: PassContext, reason: str
+) -> Enough | Nothing:
     """Make an oversized window smaller when nothing can be folded: cut tool results and media.
 
     One huge output in the newest exchange fills a window although there is no middle yet.
@@ -285,7 +287,7 @@ def _cropped(transcript: Transcript, shares: Shares, means: Means, reason: str) 
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
-def grow(plan: Plan, spare: int, means: Means) -> Plan:
+def grow(plan: Plan, spare: int, means: PassContext) -> Plan:
     """Return the plan with tokens that were left over given to the tail."""
     tail = plan.shares.tail + spare
     grown = replace(plan.shares, tail=tail, ceiling=tail)
@@ -294,7 +296,7 @@ def grow(plan: Plan, spare: int, means: Means) -> Plan:
     return replace(wider, window=_window(wider, means, protected=chosen.tail))
 
 
-def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
+def _pruned(plan: Plan, policy: Policy, means: PassContext) -> Plan | Enough:
     """Prune, and say whether that is enough.
 
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
@@ -313,13 +315,13 @@ def _pruned(plan: Plan, policy: Policy, means: Means) -> Plan | Enough:
     return replace(plan, window=_window(plan, means, protected=protected))
 
 
-def _shortened(plan: Plan, means: Means, protected: int) -> PrunedTranscript:
+def _shortened(plan: Plan, means: PassContext, protected: int) -> PrunedTranscript:
     pruned = prune(plan.bare.transcript, means.describe, protected=protected)
     return replace(pruned, transcript=repair(pruned.transcript))
 
 
 def _least_shortened(
-    plan: Plan, window: PrunedTranscript, policy: Policy, means: Means
+    plan: Plan, window: PrunedTranscript, policy: Policy, means: PassContext
 ) -> PrunedTranscript:
     """Return the window with only as much old output shortened as a fit of that size needs."""
     it = plan.measured
@@ -344,7 +346,7 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
     return left >= 0
 
 
-def _window(plan: Plan, means: Means, *, protected: int) -> PrunedTranscript:
+def _window(plan: Plan, means: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept = frozenset(plan.cut.kept)
     return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)

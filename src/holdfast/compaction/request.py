@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import ToolCall, ToolResult, Transcript
 
-__all__ = ["Means", "Request"]
+__all__ = ["PassContext", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class PassContext:
     """What a compaction works with besides the transcript."""
 
     scale: Scale

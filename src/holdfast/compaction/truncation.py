@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.flow import Flow
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
-    from holdfast.compaction.request import Means
+    from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
 __all__ = ["LEFT_OUT", "truncation"]
@@ -57,7 +57,7 @@ class _Built:
 
 
 def truncation(
-    transcript: Transcript, policy: Policy, means: Means, *, force: bool = False
+    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
 ) -> Flow:
     """Truncate a transcript; the flow asks for nothing, and ends like that of a compaction."""
     yield from ()
@@ -74,7 +74,7 @@ def truncation(
     return _concluded(it, pruned, _built(pruned, policy, means, room), means, room)
 
 
-def _pruned(it: Measured, policy: Policy, means: Means) -> PrunedTranscript:
+def _pruned(it: Measured, policy: Policy, means: PassContext) -> PrunedTranscript:
     """Shorten what is stale before the verbatim tail; a fit has no floor of messages."""
     strict = policy.fit is not None
     tail = policy.target_tokens // _OF_THRESHOLD if strict else policy.target_tokens
@@ -84,7 +84,7 @@ def _pruned(it: Measured, policy: Policy, means: Means) -> PrunedTranscript:
     return prune(it.transcript, means.describe, protected=verbatim)
 
 
-def _room(pruned: Transcript, policy: Policy, means: Means) -> int:
+def _room(pruned: Transcript, policy: Policy, means: PassContext) -> int:
     """Return what the window may weigh; too many bytes are as many tokens less."""
     room = policy.fit or policy.threshold_tokens // _OF_THRESHOLD
     load = load_of(pruned, means.scale)
@@ -93,7 +93,7 @@ def _room(pruned: Transcript, policy: Policy, means: Means) -> int:
     return room
 
 
-def _built(pruned: PrunedTranscript, policy: Policy, means: Means, room: int) -> _Built:
+def _built(pruned: PrunedTranscript, policy: Policy, means: PassContext, room: int) -> _Built:
     scale = means.scale
     it = measured(pruned.transcript, scale)
     if it.weight() <= room:
@@ -108,7 +108,7 @@ def _built(pruned: PrunedTranscript, policy: Policy, means: Means, room: int) ->
     return _Built(bare, cuts, len(it.transcript) - len(lean))
 
 
-def _windows(it: Measured, policy: Policy, means: Means, room: int) -> Iterator[_Built]:
+def _windows(it: Measured, policy: Policy, means: PassContext, room: int) -> Iterator[_Built]:
     """Yield windows with a shorter and shorter tail."""
     scale, strict = means.scale, policy.fit is not None
     fixed = sum(it.weights[at] for at in must_stay(it)) + scale.text(LEFT_OUT)
@@ -169,7 +169,7 @@ def _shares(tail: int, pins: int, *, strict: bool) -> Shares:
 
 
 def _concluded(
-    it: Measured, pruned: PrunedTranscript, built: _Built, means: Means, room: int
+    it: Measured, pruned: PrunedTranscript, built: _Built, means: PassContext, room: int
 ) -> Outcome:
     before, after = it.weight(), means.scale.total(built.transcript)
     if after >= before:

@@ -7,7 +7,7 @@ Read in this order: `settings`, `origin`, `keys`, `home`, `yaml_file`, `environm
 from holdfast.config.home import config_file, home
 from holdfast.config.keys import KEYS, Key, checked, read_text
 from holdfast.config.loading import Configuration, load
-from holdfast.config.origin import Default, Environment, File, Flag, Origin, Setting
+from holdfast.config.origin import Default, Environment, FileOrigin, Flag, Origin, Setting
 from holdfast.config.settings import Settings
 from holdfast.config.template import template, write_template
 
@@ -16,7 +16,7 @@ __all__ = [
     "Configuration",
     "Default",
     "Environment",
-    "File",
+    "FileOrigin",
     "Flag",
     "Key",
     "Origin",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Default", "Environment", "File", "Flag", "Origin", "Setting"]
+__all__ = ["Default", "Environment", "FileOrigin", "Flag", "Origin", "Setting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Default:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class FileOrigin:
     """The configuration file says so."""
 
     path: Path
@@ -55,7 +55,7 @@ class Flag:
         return f"flag {self.name}"
 
 
-Origin: TypeAlias = Default | File | Environment | Flag
+Origin: TypeAlias = Default | FileOrigin | Environment | Flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "store.url",
             "Where sessions are kept: sqlite for a file in the profile's folder, or a path.",
-            "sqlite, sqlite:///PATH or a path",
+            "sqlite, sqlite:///PATH, a path, memory: or an installed store's address",
             bool,
         ),
         Key(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from holdfast.config.keys import KEYS, checked, unknown
-from holdfast.config.origin import File, Setting
+from holdfast.config.origin import FileOrigin, Setting
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class _Reading:
         self._loader = loader
         self._path = path
 
-    def origin(self, node: Node) -> File:
-        return File(self._path, node.start_mark.line + 1)
+    def origin(self, node: Node) -> FileOrigin:
+        return FileOrigin(self._path, node.start_mark.line + 1)
 
     def value(self, node: Node) -> object:
         construct = cast("Callable[..., object]", self._loader.construct_object)

@@ -179,7 +179,7 @@ class Answering:
             title=thread.title,
             last_active=thread.leaf.touched,
             snippet=snippet(searchable(found.whole), query, width=_SNIPPET),
-            rung=hit.rung,
+            tier=hit.tier,
             focus=told(entry, found.whole, is_focus=True),
             before=self._unknown(before),
             after=self._unknown(after),

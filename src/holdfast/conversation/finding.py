@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.conversation.presence import NOWHERE, Presence
-from holdfast.recall import Rung, matches, parse
+from holdfast.recall import MatchTier, matches, parse
 from holdfast.recall.wording import is_echo, is_said_by
 from holdfast.session import searchable
 
@@ -112,7 +112,7 @@ class Finder:
         if not self._wanted.newest:
             return hits
         # What shares only some words with the query is not worth more for being recent.
-        firm = tuple(hit for hit in hits if hit.rung is not Rung.SOME) or hits
+        firm = tuple(hit for hit in hits if hit.tier is not MatchTier.SOME) or hits
         return tuple(sorted(firm, key=lambda hit: (-hit.at, -hit.message_id)))
 
     def _choose(self, hits: Iterable[Hit], chosen: dict[str, Match]) -> None:
@@ -141,14 +141,14 @@ class Finder:
 
     def _counts(self, hit: Hit) -> Match | None:
         """Return a match unless it repeats what is known, or somebody else said it."""
-        if hit.rung is Rung.SOME and hit.root_id in self._in_context:
+        if hit.tier is MatchTier.SOME and hit.root_id in self._in_context:
             # The words stand in the window; what has only some of them would be noise.
             return None
         shown = self._presence.shows(hit.session_id, hit.position)
         entry = self._store.entry(hit.message_id)
         whole = self._store.whole(entry.id) if entry.shortened else entry.message
         if shown and (not entry.shortened or matches(searchable(entry.message), self.query)):
-            if hit.rung is not Rung.SOME:
+            if hit.tier is not MatchTier.SOME:
                 self._in_context.add(hit.root_id)
             return None
         if not is_said_by(whole, self._wanted.scope.roles):

@@ -1,15 +1,27 @@
 """What drives the pure core against the ports: the only place with effects.
 
-Read in this order: `cooldown`, `patience`, `chain`, `state`, `journal`, `engine`, `result`,
-`meter`, `chat`. Then what plug-ins implement (`contract`), our engines behind it (`contracted`,
-`truncating`), where they are found (`plugin_folder`, `registry`), and how one is hosted: `guest`,
-`guest_tools`, `translation`, `guest_pass`, `seat`, `hosted`.
+Read in this order: `summarizer_fallback`, `engine`, `chat`. Then what plug-ins implement
+(`contract`), our engines behind it (`contract_adapter`), where they are found (`registry`), and how
+one is hosted: `plugin_thread`, `plugin_messages`, `plugin_engine`.
 """
 
-from holdfast.engines.chain import Chain
-from holdfast.engines.chat import ChatEngine
-from holdfast.engines.engine import Engine
-from holdfast.engines.result import Compaction
-from holdfast.engines.state import Gauges, Setup
+import warnings
 
-__all__ = ["Chain", "ChatEngine", "Compaction", "Engine", "Gauges", "Setup"]
+from holdfast.engines.chat import ChatEngine, Compaction
+from holdfast.engines.engine import Engine, EngineDeps, EngineState
+from holdfast.engines.summarizer_fallback import SummarizerFallback
+
+__all__ = ["ChatEngine", "Compaction", "Engine", "EngineDeps", "EngineState", "SummarizerFallback"]
+
+_RENAMED = {"Chain": SummarizerFallback, "Gauges": EngineState, "Setup": EngineDeps}
+
+
+def __getattr__(name: str) -> object:
+    """Return a class by the name that the documentation used before, with a warning."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    renamed = _RENAMED[name]
+    warnings.warn(
+        f"holdfast.engines.{name} is now {renamed.__name__}", DeprecationWarning, stacklevel=2
+    )
+    return renamed

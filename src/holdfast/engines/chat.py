@@ -2,35 +2,102 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Request
 from holdfast.engines.engine import Engine
-from holdfast.engines.meter import Meter
-from holdfast.engines.result import Compaction
-from holdfast.errors import InvalidTranscript
-from holdfast.tokens import Scale
+from holdfast.errors import DecodeError, InvalidTranscript
+from holdfast.tokens import Load, Scale, load_of
 from holdfast.wire import DIALECTS, with_originals
-from holdfast.wire.message_list import AUTO, read_messages
+from holdfast.wire.message_list import (
+    AUTO,
+    MessageList,
+    check_format,
+    plain_messages,
+    read_messages,
+)
+from holdfast.wire.recognition import DialectSign, agreed, signs_in, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.compaction import CompactionReport, Policy
-    from holdfast.engines.state import Setup
-    from holdfast.wire.message_list import Given, MessageList
+    from holdfast.compaction import CompactionReport, Outcome, Policy
+    from holdfast.engines.engine import EngineDeps
+    from holdfast.wire.message_list import Given
 
-__all__ = ["ChatEngine"]
+__all__ = ["ChatEngine", "Compaction", "IncrementalEstimator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """New messages, and what happened to the old ones."""
+
+    messages: list[dict[str, object]]
+    report: CompactionReport
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the outcome as a value to match on."""
+        return self.report.result
+
+
+class IncrementalEstimator:
+    """Measures the list that an agent resends with every call.
+
+    Agents append to one list. As long as the last message seen is still where it was, only what
+    follows it is decoded and weighed; otherwise everything is measured again. So it is when the
+    new messages show that the list is of another dialect than its beginning seemed to be.
+    """
+
+    def __init__(self, scale: Scale) -> None:
+        """Measure messages with this scale."""
+        self._scale = scale
+        self._load = Load()
+        self._dialect = ""
+        self._signs: dict[DialectSign, int] = {}
+        self._seen = 0
+        self._last: object = None
+
+    def measure(self, messages: Sequence[Given], dialect: str = AUTO) -> Load:
+        """Return the load of the messages, whose dialect they tell unless it is named."""
+        known = self._seen
+        if not (0 < known <= len(messages) and messages[known - 1] is self._last):
+            known = 0
+        fresh = plain_messages(messages[known:], known)
+        check_format(dialect)
+        signs = {**signs_in(fresh, known), **(self._signs if known else {})}
+        spoken = agreed(verdict_on(signs)) if dialect == AUTO else dialect
+        try:
+            said = MessageList(spoken, fresh).transcript
+        except DecodeError:
+            if not known:
+                raise
+        else:
+            if not known or spoken == self._dialect:
+                load = load_of(said, self._scale)
+                self._load = self._load + load if known else load
+                self._scale.keep_only(())
+                self._dialect, self._signs = spoken, signs
+                self._seen = len(messages)
+                self._last = messages[-1] if messages else None
+                return self._load
+        # Measured whole, an error says which message of the list it is.
+        self.forget()
+        return self.measure(messages, dialect)
+
+    def forget(self) -> None:
+        """Measure everything at the next call: the list was rewritten."""
+        self._seen = 0
 
 
 class ChatEngine(Engine):
     """Compacts the list of messages that an agent resends with every call."""
 
-    def __init__(self, policy: Policy, setup: Setup) -> None:
+    def __init__(self, policy: Policy, setup: EngineDeps) -> None:
         """Hold the knobs and the parts; nothing is opened or read."""
         super().__init__(policy, setup)
-        self._meter = Meter(Scale(setup.counter))
+        self._meter = IncrementalEstimator(Scale(setup.counter))
 
     def compress(
         self,

@@ -8,45 +8,62 @@ whether the user was warned (pressure).
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 from collections.abc import Generator
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.compaction import (
     SMALLEST_WINDOW,
+    Abandoned,
     CompactionReport,
+    Flow,
     Folded,
     LiveState,
-    Means,
+    PassContext,
     Policy,
     Preflight,
+    Pressure,
     Progress,
     Pruned,
     Report,
     Request,
     Unchanged,
     advice,
+    compaction,
     due,
     hygiene_due,
 )
-from holdfast.engines.journal import Journal
-from holdfast.engines.state import Gauges, Setup
+from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, arun, run
+from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
-from holdfast.tokens import Calibration, Load, Scale, load_of, window_from_error
+from holdfast.tokens import Calibration, Counter, Estimator, Load, Scale, load_of, window_from_error
+from holdfast.transcript import Transcript
+from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.compaction import Outcome
-    from holdfast.ports import EnginePass, WindowEngine
-    from holdfast.transcript import Message, Transcript
+    from holdfast.engines.summarizer_fallback import SummarizerFallback
+    from holdfast.ports import Clock, EnginePass, WindowEngine
+    from holdfast.transcript import Message
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Engine", "compact_now"]
+__all__ = [
+    "Algorithm",
+    "Engine",
+    "EngineDeps",
+    "EngineState",
+    "PassLog",
+    "acompact_now",
+    "compact_now",
+]
 
+_log = logging.getLogger(__name__)
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""
 _UNDER_REFUSED = 0.9
@@ -59,26 +76,86 @@ _TOO_LARGE = re.compile(
 _NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
 
 
+class Algorithm(Protocol):
+    """A pass over a transcript, as a generator that asks for what it needs."""
+
+    def __call__(
+        self, transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+    ) -> Flow:
+        """Begin the pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineDeps:
+    """What an engine is built from; fixed for its life."""
+
+    clock: Clock
+    chain: SummarizerFallback | None = None
+    """Who writes summaries; None for the deterministic record."""
+    counter: Counter = field(default_factory=Estimator)
+    redactor: Redactor = field(default_factory=Redactor)
+    toolkit: Toolkit = field(default_factory=Toolkit)
+    on_ask: Callable[[Ask], None] | None = None
+    """Told of each ask before it is answered; it says which of how many steps it is."""
+    algorithm: Algorithm = compaction
+    """What a pass does: the compaction with a record, or the truncation without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """What outlives a call."""
+
+    calibration: Calibration = field(default_factory=Calibration)
+    preflight: Preflight = field(default_factory=Preflight)
+    pressure: Pressure = field(default_factory=Pressure)
+    progress: Progress = field(default_factory=Progress)
+    rough: int = 0
+    """The estimate of the newest request, which the next report of usage is compared with."""
+    noted: int = 0
+    """How many notes of the chain are in a report already."""
+
+
+class PassLog:
+    """Remembers what the log has been told since the last pass that went well."""
+
+    def __init__(self) -> None:
+        """Begin with nothing told."""
+        self._told: frozenset[str] = frozenset()
+
+    def note(self, report: CompactionReport) -> None:
+        """Log what a user should be told of a pass, unless it was logged before."""
+        given_up = (report.reason,) if isinstance(report.result, Abandoned) else ()
+        said = tuple(dict.fromkeys((*given_up, *report.warnings)))
+        fresh = [each for each in said if each not in self._told]
+        if said:
+            self._told |= frozenset(said)
+        elif isinstance(report.result, Folded | Pruned):
+            self._told = frozenset()
+        for each in fresh:
+            _log.warning("compaction %s: %s", report.outcome, each)
+
+
 class Engine:
     """Compacts the transcripts of one conversation, and says when that is due."""
 
     trouble: str = ""
     """What the user should know of the engine itself: nothing, of one of our own."""
 
-    def __init__(self, policy: Policy, setup: Setup) -> None:
+    def __init__(self, policy: Policy, setup: EngineDeps) -> None:
         """Hold the knobs and the parts; nothing is opened or read."""
         self.policy = policy
         self.host = LiveState()
         self._setup = setup
-        self._gauges = Gauges()
+        self._gauges = EngineState()
         # What was weighed as it came in is not weighed again in a pass.
         self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
         self._learning = threading.Lock()
-        self._journal = Journal()
+        self._journal = PassLog()
 
     @property
-    def gauges(self) -> Gauges:
+    def gauges(self) -> EngineState:
         """Return what the engine has learned so far."""
         return self._gauges
 
@@ -110,12 +187,7 @@ class Engine:
         request: Request = Request(),  # noqa: B008 - a frozen value
     ) -> CompactionReport:
         """Compact a transcript without blocking the event loop while a summary is written."""
-
-        async def perform(want: Ask | Blocking) -> object:
-            assert isinstance(want, Ask), want
-            return await self.aanswer(want, manual=request.is_manual)
-
-        return await arun(self.compaction(transcript, request), perform)
+        return await acompact_now(self, transcript, request)
 
     def begin(self, session_id: str, **details: object) -> None:
         """Hear that a conversation begins; an engine of our own has nothing to do then."""
@@ -229,8 +301,8 @@ class Engine:
 
     def reset(self) -> None:
         """Forget what was learned from this conversation."""
-        self._gauges = Gauges()
-        self._journal = Journal()
+        self._gauges = EngineState()
+        self._journal = PassLog()
 
     def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
         cause = self._gauges.progress.blocked
@@ -247,7 +319,7 @@ class Engine:
         if self._setup.on_ask:
             self._setup.on_ask(ask)
 
-    def _means(self, transcript: Transcript, request: Request) -> Means:
+    def _means(self, transcript: Transcript, request: Request) -> PassContext:
         setup = self._setup
         # A scale of its own: what a pass makes and drops is not kept.
         scale = self._scale.at(self._gauges.calibration.ratio)
@@ -257,7 +329,7 @@ class Engine:
             learned = Calibration().observe(real=request.current_tokens, rough=size)
             scale = rough.at(learned.ratio)
         window = (setup.chain.window or self.policy.context_length) if setup.chain else None
-        return Means(
+        return PassContext(
             scale=scale,
             redact=setup.redactor.redact,
             toolkit=setup.toolkit,
@@ -316,3 +388,16 @@ def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) 
         return engine.answer(want, manual=request.is_manual)
 
     return run(engine.compaction(transcript, request), perform)
+
+
+async def acompact_now(
+    engine: WindowEngine, transcript: Transcript, request: Request
+) -> CompactionReport:
+    """Make one pass of an engine; what it waits for does not block the event loop."""
+
+    async def perform(want: Ask | Blocking) -> object:
+        if isinstance(want, Blocking):
+            return await in_thread(want.call, name="holdfast-pass")
+        return await engine.aanswer(want, manual=request.is_manual)
+
+    return await arun(engine.compaction(transcript, request), perform)

@@ -6,29 +6,35 @@ Nothing is imported before its name is asked for, and nothing is ever chosen by 
 from __future__ import annotations
 
 import copy
+import importlib.util
 import inspect
+import re
+import sys
+import threading
 import weakref
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, cast
+from zlib import crc32
 
 from holdfast.config.kinds import is_profile
 from holdfast.engines.contract import ContextEngine, missing_names
-from holdfast.engines.plugin_folder import imported
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from importlib.metadata import EntryPoint
-    from pathlib import Path
-    from types import ModuleType
 
 __all__ = [
     "DEFAULT",
     "GROUP",
-    "Source",
+    "EngineSource",
     "engine_in",
     "find_engine",
+    "imported",
     "known_engines",
     "register_context_engine",
     "twin",
@@ -45,9 +51,13 @@ _REGISTERED: dict[str, object] = {}
 _TAKEN: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()
 """Engines that cannot be copied, and that a conversation has."""
 
+_ELSEWHERE = "agent.context_engine"
+"""Where engines that were written for Hermes import their abstract class from."""
+_importing = threading.RLock()
+
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EngineSource:
     """Where an engine comes from."""
 
     name: str
@@ -96,7 +106,7 @@ def _own_name(offer: object) -> str:
     return own if isinstance(own, str) else ""
 
 
-def find_engine(name: str, home: Path | None) -> Source | None:
+def find_engine(name: str, home: Path | None) -> EngineSource | None:
     """Return where the engine of that name comes from; nothing if it is not a plug-in's.
 
     Args:
@@ -107,13 +117,13 @@ def find_engine(name: str, home: Path | None) -> Source | None:
         return None
     folder = home / "plugins" / "context_engine" / name if home else None
     if folder and (folder / "__init__.py").is_file():
-        return Source(name, str(folder), lambda: engine_in(imported(folder)))
+        return EngineSource(name, str(folder), lambda: engine_in(imported(folder)))
     point = next((each for each in _entry_points() if each.name == name), None)
     if point is not None:
-        return Source(name, point.value, lambda: engine_in(point.load()))
+        return EngineSource(name, point.value, lambda: engine_in(point.load()))
     if name in _REGISTERED:
         offer = _REGISTERED[name]
-        return Source(name, "register_context_engine", lambda: engine_in(offer))
+        return EngineSource(name, "register_context_engine", lambda: engine_in(offer))
     return None
 
 
@@ -240,3 +250,65 @@ def _entry_points() -> Iterable[EntryPoint]:
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)
+
+
+def imported(folder: Path) -> ModuleType:
+    """Return the package in a folder, imported once; its own files import each other as usual.
+
+    Raises:
+        Exception: whatever the package raises; the next try begins anew.
+    """
+    # A name that no other folder has, wherever it is.
+    plain = re.sub(r"\W", "_", folder.name)
+    place = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
+    name = f"holdfast_engine_{plain}_{place:08x}"
+    with _importing:
+        known = sys.modules.get(name)
+        if known is not None:
+            return known
+        spec = importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{folder / '__init__.py'} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            with _contract_elsewhere():
+                spec.loader.exec_module(module)
+        except BaseException:
+            for each in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+                del sys.modules[each]
+            raise
+        return module
+
+
+@contextmanager
+def _contract_elsewhere() -> Generator[None]:
+    """Let the contract be found where another agent has it, unless that agent is installed."""
+    package, _, module_name = _ELSEWHERE.partition(".")
+    places = _places_of(package)
+    if any((place / f"{module_name}.py").is_file() for place in places or ()):
+        yield
+        return
+    stand_in = ModuleType(_ELSEWHERE)
+    vars(stand_in)["ContextEngine"] = ContextEngine
+    added = {_ELSEWHERE: stand_in}
+    if places is None:
+        added[package] = ModuleType(package)
+    sys.modules.update(added)
+    try:
+        yield
+    finally:
+        for each, module in added.items():
+            if sys.modules.get(each) is module:
+                del sys.modules[each]
+
+
+def _places_of(package: str) -> list[Path] | None:
+    """Return the folders of a package without importing it; nothing if it is not installed."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None else [Path(each) for each in spec.submodule_search_locations or ()]

@@ -6,18 +6,20 @@ milliseconds a text, so that nothing with a framework's weight has to be install
 
 from __future__ import annotations
 
+import ctypes
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from holdfast.errors import MemoryUnavailable, MissingExtra
-from holdfast.memory_providers.one_thread import one_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -25,7 +27,17 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[np.float32]
     _Load: TypeAlias = Callable[[Path], dict[str, Array]]
 
-__all__ = ["WIDTH", "Embedder"]
+__all__ = ["WIDTH", "Embedder", "one_thread"]
+
+_NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
+_TURN = threading.Lock()
+_inside: list[int] = []
+"""The number of threads before the first of those who are inside now; empty when nobody is."""
 
 WIDTH = 384
 """Numbers in a vector."""
@@ -38,6 +50,53 @@ _STRETCH = 1.5
 """How much longer than the shortest a text of the same batch may be."""
 _EPSILON = 1e-12
 _NEEDED = ("numpy", "safetensors", "tokenizers")
+
+
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    read: Callable[[], int]
+    turn: Callable[[int], object]
+
+
+@contextmanager
+def one_thread() -> Generator[None]:
+    """Compute on one thread inside; the last to leave restores what was.
+
+    Where numpy stands on another library, nothing changes.
+    """
+    switch = _switch()
+    if switch is None:
+        yield
+        return
+    with _TURN:
+        _inside.append(_inside[0] if _inside else switch.read())
+        switch.turn(1)
+    try:
+        yield
+    finally:
+        with _TURN:
+            before = _inside.pop()
+            if not _inside:
+                switch.turn(before)
+
+
+@cache
+def _switch() -> _Switch | None:
+    """Return the switch in the library that numpy's wheel brings, if it brings one."""
+    package = Path(str(import_module("numpy").__file__)).parent
+    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
+        for path in folder.glob("*openblas*"):
+            try:
+                # It is loaded already: this is another handle on the same library.
+                library = ctypes.CDLL(str(path))
+            except OSError:
+                continue
+            for name in _NAMES:
+                read = getattr(library, name.format("get"), None)
+                turn = getattr(library, name.format("set"), None)
+                if read is not None and turn is not None:
+                    return _Switch(read, turn)
+    return None
 
 
 class _Tokens(Protocol):
@@ -81,7 +140,8 @@ class Embedder:
         """
         import numpy as np
 
-        model = self._ready()
+        with self._loading:
+            model = self._loaded = self._loaded or _load(self._folder)
         # One text at a time: the tokenizer's own threads do not survive a fork.
         tokens = [model.tokenizer.encode(text).ids for text in texts]
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
@@ -89,12 +149,6 @@ class Embedder:
             for places in _batches(tokens):
                 rows[places] = _vectors(model.weights, [tokens[place] for place in places])
         return rows
-
-    def _ready(self) -> _Loaded:
-        with self._loading:
-            if self._loaded is None:
-                self._loaded = _load(self._folder)
-            return self._loaded
 
 
 def _load(folder: Path) -> _Loaded:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from holdfast.errors import ConfigError, MissingExtra
-from holdfast.memory_providers.loop_thread import LoopThread
 from holdfast.memory_providers.memory_services import Service
-from holdfast.memory_providers.remembered import (
-    Memory,
+from holdfast.memory_providers.memory_words import (
+    RecalledMemory,
     Unsent,
     as_answer,
     as_lines,
@@ -30,18 +30,20 @@ from holdfast.redaction import redact
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from hindsight_client import Hindsight
 
     from holdfast.errors import MemoryUnavailable
-    from holdfast.memory_providers.remembered import Said
+    from holdfast.memory_providers.memory_words import Utterance
     from holdfast.transcript import Transcript
 
-__all__ = ["KEY_VARIABLE", "HindsightBank", "HindsightMemory"]
+__all__ = ["KEY_VARIABLE", "HindsightBank", "HindsightMemory", "LoopThread"]
+
+_CLOSING_SECONDS = 2.0
+"""Seconds that a close waits for what is under way."""
 
 _Answer = TypeVar("_Answer")
-
 KEY_VARIABLE = "HINDSIGHT_API_KEY"
 _RECALL = search_tool(
     "hindsight_recall",
@@ -59,6 +61,67 @@ _REFLECT = ToolSpec(
 )
 _PATIENCE = 5.0
 """Seconds beyond the client's own limit after which its loop counts as stuck."""
+
+
+class LoopThread:
+    """Runs coroutines for callers on any thread; the thread starts with the first of them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._turn = threading.Lock()
+
+    def run(self, work: Coroutine[object, object, _Answer], timeout: float) -> _Answer:
+        """Return what the coroutine returns.
+
+        Raises:
+            TimeoutError: when it took longer; it is cancelled then.
+        """
+        with self._turn:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_live, args=(self._loop,), name=self._name, daemon=True
+                )
+                self._thread.start()
+            waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return waiting.result(timeout)
+        except TimeoutError:
+            waiting.cancel()
+            raise
+
+    def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
+        """Run a last coroutine where the others ran, and end the thread; nothing if none did."""
+        with self._turn:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_ending(last), loop)
+        thread.join(_CLOSING_SECONDS)
+
+
+def _live(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+async def _ending(last: Callable[[], Coroutine[object, object, None]]) -> None:
+    """Cancel what is still under way, run the last of all, and stop the loop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in others:
+        each.cancel()
+    try:
+        if others:
+            await asyncio.wait(others, timeout=_CLOSING_SECONDS / 2)
+        await asyncio.wait_for(last(), _CLOSING_SECONDS / 2)
+    finally:
+        asyncio.get_running_loop().stop()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +178,7 @@ class HindsightMemory(MemoryProvider):
         query, limit = asked(arguments, self._bank.limit, self._bank.redact)
         if name == _RECALL.name:
             return as_answer(self._recall(query, limit))
-        return self._run(lambda: self._reflection(query))
+        return self._run(lambda client: client.areflect(self._bank.bank, query)).text
 
     def prefetch(self, query: str) -> str:
         """Return what Hindsight knows that bears on the query."""
@@ -135,37 +198,42 @@ class HindsightMemory(MemoryProvider):
         """Close the connections and end the thread."""
         self._loop.close(self._closing)
 
-    def _retain(self, words: Sequence[Said]) -> None:
+    def _retain(self, words: Sequence[Utterance]) -> None:
         if not words:
             return
         text = "\n\n".join(f"{each.speaker}: {each.text}" for each in words)
-        self._run(lambda: self._retaining(text))
+        about = "a conversation with the user"
+        self._run(
+            lambda client: client.aretain(self._bank.bank, text, context=about, retain_async=True)
+        )
         # Only now: what the service refused is brought again by the next fold.
         self._unsent.sent(words)
 
-    def _recall(self, query: str, limit: int) -> tuple[Memory, ...]:
-        return self._run(lambda: self._recalling(query))[:limit]
+    def _recall(self, query: str, limit: int) -> tuple[RecalledMemory, ...]:
+        bank = self._bank.bank
+        found = self._run(
+            lambda client: client.arecall(bank, query, budget="low", max_tokens=2_000)
+        )
+        return tuple(
+            RecalledMemory(each.text, day_of(each.occurred_start) or day_of(each.mentioned_at))
+            for each in found.results[:limit]
+        )
 
-    def _run(self, work: Callable[[], Coroutine[object, object, _Answer]]) -> _Answer:
+    def _run(self, ask: Callable[[Hindsight], Awaitable[_Answer]]) -> _Answer:
+        """Return what the client answers; what it and its HTTP library raise is our error."""
         # Before the clock runs: the import takes longer than a request should.
         import_module("hindsight_client")
-        with self._explained():
+
+        async def work() -> _Answer:
+            return await ask(self._ready())
+
+        try:
             return self._loop.run(work(), self._bank.timeout + _PATIENCE)
-
-    async def _recalling(self, query: str) -> tuple[Memory, ...]:
-        found = await self._ready().arecall(self._bank.bank, query, budget="low", max_tokens=2_000)
-        return tuple(
-            Memory(each.text, day_of(each.occurred_start) or day_of(each.mentioned_at))
-            for each in found.results
-        )
-
-    async def _reflection(self, query: str) -> str:
-        return (await self._ready().areflect(self._bank.bank, query)).text
-
-    async def _retaining(self, text: str) -> None:
-        await self._ready().aretain(
-            self._bank.bank, text, context="a conversation with the user", retain_async=True
-        )
+        except Exception as error:
+            translated = self._translated(error)
+            if translated is None:
+                raise
+            raise translated from error
 
     async def _closing(self) -> None:
         client, self._client = self._client, None
@@ -186,17 +254,6 @@ class HindsightMemory(MemoryProvider):
                 max_attempts=1,
             )
         return self._client
-
-    @contextmanager
-    def _explained(self) -> Generator[None]:
-        """Turn what the client and its HTTP library raise into our error."""
-        try:
-            yield
-        except Exception as error:
-            translated = self._translated(error)
-            if translated is None:
-                raise
-            raise translated from error
 
     def _translated(self, error: Exception) -> MemoryUnavailable | None:
         from aiohttp import ClientError

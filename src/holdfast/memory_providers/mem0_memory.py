@@ -1,17 +1,25 @@
-"""Mem0 as a memory provider: the hosted service, or a server that speaks its language."""
+"""Mem0 as a memory provider: the hosted service, or a server that speaks its language.
+
+By itself the import of its client starts telemetry, makes a folder in the user's home directory,
+changes the warning filters, and silences the logger of another library. Here it does none of that.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.errors import ConfigError, MissingExtra
 from holdfast.memory_providers.memory_services import Service
-from holdfast.memory_providers.remembered import (
-    Memory,
+from holdfast.memory_providers.memory_words import (
+    RecalledMemory,
     Unsent,
     as_answer,
     as_lines,
@@ -23,18 +31,29 @@ from holdfast.memory_providers.remembered import (
     shortened,
 )
 from holdfast.ports.memory import MemoryProvider
+from holdfast.providers.provider_errors import retry_after
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path
 
-    from holdfast.memory_providers.mem0_client import Connection, Memories
-    from holdfast.memory_providers.remembered import Said
+    from httpx import Client
+
+    from holdfast.errors import MemoryUnavailable
+    from holdfast.memory_providers.memory_words import Utterance
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["KEY_VARIABLE", "Mem0Account", "Mem0Memory"]
+__all__ = [
+    "KEY_VARIABLE",
+    "Connection",
+    "Mem0Account",
+    "Mem0Memory",
+    "Memories",
+    "connect",
+    "translated",
+]
 
 KEY_VARIABLE = "MEM0_API_KEY"
 _TOOL = search_tool(
@@ -42,6 +61,9 @@ _TOOL = search_tool(
     "Search what is remembered of earlier conversations with this user: facts, preferences, "
     "decisions.",
 )
+
+_IMPORTING = threading.Lock()
+_SILENCED = "urllib3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +140,7 @@ class Mem0Memory(MemoryProvider):
         if connection is not None:
             connection.close()
 
-    def _add(self, words: Sequence[Said]) -> None:
+    def _add(self, words: Sequence[Utterance]) -> None:
         if not words:
             return
         messages = [{"role": each.speaker, "content": each.text} for each in words]
@@ -127,7 +149,7 @@ class Mem0Memory(MemoryProvider):
         # Only now: what the service refused is brought again by the next fold.
         self._unsent.sent(words)
 
-    def _search(self, query: str, limit: int) -> tuple[Memory, ...]:
+    def _search(self, query: str, limit: int) -> tuple[RecalledMemory, ...]:
         with self._explained():
             answer = self._ready().search(
                 query, filters={"user_id": self._account.user}, top_k=limit
@@ -136,7 +158,7 @@ class Mem0Memory(MemoryProvider):
 
     def _ready(self) -> Memories:
         """Return the client; making it asks the service whether it knows the key."""
-        from holdfast.memory_providers.mem0_client import connect
+        from holdfast.memory_providers.mem0_memory import connect
 
         account = self._account
         with self._opening:
@@ -152,7 +174,7 @@ class Mem0Memory(MemoryProvider):
         try:
             yield
         except Exception as error:
-            from holdfast.memory_providers.mem0_client import translated
+            from holdfast.memory_providers.mem0_memory import translated
 
             known = translated(error, self._service, self._account.timeout)
             if known is None:
@@ -160,7 +182,7 @@ class Mem0Memory(MemoryProvider):
             raise known from error
 
 
-def _memories(answer: object, service: Service) -> Generator[Memory]:
+def _memories(answer: object, service: Service) -> Generator[RecalledMemory]:
     """Yield what a search found; older servers answer with the bare list."""
     if isinstance(answer, dict):
         answer = cast("Mapping[str, object]", answer).get("results")
@@ -173,4 +195,116 @@ def _memories(answer: object, service: Service) -> Generator[Memory]:
         text, score = fields.get("memory"), fields.get("score")
         if isinstance(text, str):
             day = day_of(fields.get("updated_at")) or day_of(fields.get("created_at"))
-            yield Memory(text, day, float(score) if isinstance(score, int | float) else None)
+            yield RecalledMemory(
+                text, day, float(score) if isinstance(score, int | float) else None
+            )
+
+
+class Memories(Protocol):
+    """What is used of Mem0's client, which has no types of its own."""
+
+    def add(self, messages: list[dict[str, str]], *, user_id: str) -> object:
+        """Give messages to the service."""
+        ...
+
+    def search(self, query: str, *, filters: Mapping[str, str], top_k: int) -> object:
+        """Return what the service found, as its JSON."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A client and the HTTP connections behind it."""
+
+    memories: Memories
+    web: Client
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.web.close()
+
+
+def connect(key: str, *, host: str | None, timeout: float, folder: Path | None) -> Connection:
+    """Return a client; the service is asked whether it knows the key.
+
+    Args:
+        key: The credential.
+        host: Where a server of one's own listens.
+        timeout: Seconds for each step of a request; the client's own patience is five minutes.
+        folder: Where the client keeps its settings.
+    """
+    with _IMPORTING, _untouched(folder):
+        package = import_module("mem0")
+        telemetry = import_module("mem0.memory.telemetry")
+    # For a host that has imported it first: what is sent on our behalf goes to the service only.
+    vars(telemetry)["MEM0_TELEMETRY"] = False
+    telemetry.client_telemetry.close()
+
+    from httpx import Client
+
+    web = Client(timeout=timeout)
+    try:
+        return Connection(package.MemoryClient(api_key=key, host=host, client=web), web)
+    except BaseException:
+        web.close()
+        raise
+
+
+def translated(error: Exception, service: Service, timeout: float) -> MemoryUnavailable | None:
+    """Return our error for what the client raises; None for what is none of its failures."""
+    import httpx
+
+    match error:
+        case httpx.TimeoutException():
+            return service.silent(timeout)
+        case httpx.HTTPError():
+            return service.unreachable(error)
+        case _ if isinstance(error, import_module("mem0.exceptions").MemoryError):
+            return _refused(error, service, timeout)
+        case ValueError(__context__=httpx.HTTPStatusError() as status):
+            # The question whether the key is good was answered with an error.
+            answer = status.response
+            return service.rejected(answer.status_code, answer.text, retry_after(answer.headers))
+        case ValueError() | AttributeError() | TypeError():
+            # The client takes an answer for what it should be until it is not.
+            return service.misread(error)
+        case _:
+            return None
+
+
+def _refused(error: Exception, service: Service, timeout: float) -> MemoryUnavailable:
+    code = str(getattr(error, "error_code", ""))
+    if code == "NET_TIMEOUT":
+        return service.silent(timeout)
+    status = code.removeprefix("HTTP_")
+    if not status.isdigit():
+        return service.unreachable(error)
+    notes = cast("Mapping[str, object]", getattr(error, "debug_info", {}))
+    after = notes.get("retry_after")
+    return service.rejected(
+        int(status), str(error), float(after) if isinstance(after, int) else None
+    )
+
+
+@contextmanager
+def _untouched(folder: Path | None) -> Generator[None]:
+    """Keep the import from changing anything but its own modules."""
+    other = logging.getLogger(_SILENCED)
+    level = other.level
+    wanted = {"MEM0_TELEMETRY": "False"}
+    if folder is not None and not os.environ.get("MEM0_DIR"):
+        wanted["MEM0_DIR"] = str(folder)
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        other.setLevel(level)
+        # Without one, Python prints the client's log of errors, which we raise anyway.
+        logging.getLogger("mem0").addHandler(logging.NullHandler())

@@ -1,24 +1,29 @@
 """The file of the vector memory: passages with their vectors, in an SQLite file of its own.
 
-A connection lives for one step, so that any thread and any process may come at any time.
+A connection lives for one step, so that any thread and any process may come at any time. A search
+is one product with the matrix of all vectors, which is kept in memory.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.errors import MemoryUnavailable
+from holdfast.memory_providers.embedding import WIDTH, one_thread
 from holdfast.stores.sqlite.failures import is_busy, is_damage, is_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["Passage", "Stored", "VectorFile"]
+    from holdfast.memory_providers.embedding import Array
+
+__all__ = ["NearestPassages", "StoredPassage", "VectorFile", "VectorPassage"]
 
 _VERSION = 1
 _MARK = 0x48465645
@@ -40,9 +45,14 @@ FROM pragma_application_id, pragma_user_version
 """
 """One statement, so that it sees one state of the file."""
 
+_MOST = 100_000
+"""Passages that are searched, the newest; as a matrix they take 150 MB."""
+_BYTES = 4 * WIDTH
+_ROOM = 256
+
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class VectorPassage:
     """Some words that are kept."""
 
     digest: bytes
@@ -52,13 +62,13 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredPassage:
     """A passage as it stands in the file."""
 
     id: int
     at: int
     """When it was last said: milliseconds since the epoch."""
-    passage: Passage
+    passage: VectorPassage
 
 
 class VectorFile:
@@ -79,7 +89,7 @@ class VectorFile:
             found = (file.execute(ask, (digest,)).fetchone() for digest in digests)
             return frozenset(row[0] for row in found if row is not None)
 
-    def keep(self, passages: Sequence[Passage], at: int) -> None:
+    def keep(self, passages: Sequence[VectorPassage], at: int) -> None:
         """Keep passages; one that is there already is said again now."""
         rows = [(each.digest, at, each.text, each.vector) for each in passages]
         with self._opened() as file:
@@ -114,19 +124,26 @@ class VectorFile:
         with self._opened() as file:
             return file.execute(ask, (after,)).fetchall()
 
-    def passages(self, ids: Iterable[int]) -> tuple[Stored, ...]:
+    def passages(self, ids: Iterable[int]) -> tuple[StoredPassage, ...]:
         """Return those of the passages that are there, without their vectors."""
         ask = "SELECT id, at, digest, text FROM passages WHERE id = ?"
         with self._opened() as file:
             rows = [file.execute(ask, (id_,)).fetchone() for id_ in ids]
-        return tuple(Stored(row[0], row[1], Passage(row[2], row[3])) for row in rows if row)
+        return tuple(
+            StoredPassage(row[0], row[1], VectorPassage(row[2], row[3])) for row in rows if row
+        )
 
     @contextmanager
     def _opened(self) -> Generator[sqlite3.Connection]:
         try:
             if not self.path.exists():
-                _create(self.path)
-            with closing(self._connected()) as file:
+                # An empty file that only its owner may read.
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            with closing(
+                sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            ) as file:
+                self._prepare(file)
                 yield file
         except sqlite3.Error as error:
             raise self._explained(error) from error
@@ -134,15 +151,6 @@ class VectorFile:
             raise MemoryUnavailable(
                 f"{self.path} cannot be used: {error.strerror or error}"
             ) from error
-
-    def _connected(self) -> sqlite3.Connection:
-        file = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-        try:
-            self._prepare(file)
-        except BaseException:
-            file.close()
-            raise
-        return file
 
     def _prepare(self, file: sqlite3.Connection) -> None:
         """Make the tables of an empty file, and refuse one that is not ours."""
@@ -182,7 +190,56 @@ class VectorFile:
         return MemoryUnavailable(f"{self.path} cannot be used: {error}")
 
 
-def _create(path: Path) -> None:
-    """Make an empty file that only its owner may read."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+class NearestPassages:
+    """Finds the passages whose vectors point most nearly where a query's does.
+
+    The matrix is read from the file when it is first needed, and later only what other steps and
+    other processes have added.
+    """
+
+    def __init__(self, file: VectorFile) -> None:
+        self._file = file
+        self._ids: list[int] = []
+        self._matrix: Array | None = None
+        self._turn = threading.Lock()
+
+    def to(self, query: Array, count: int) -> list[tuple[int, float]]:
+        """Return the numbers of the nearest passages with their cosines, best first."""
+        import numpy as np
+
+        with self._turn:
+            newest = self._file.newest_id()
+            last = self._ids[-1] if self._ids else 0
+            if newest < last:
+                # Somebody has moved the file away; another one has taken its place, or none.
+                self._ids, self._matrix, last = [], None, 0
+            if newest > last:
+                self._append(self._file.vectors(max(last, newest - _MOST)))
+            if self._matrix is None or not self._ids:
+                return []
+            with one_thread():
+                cosines = self._matrix[: len(self._ids)] @ query
+            count = min(count, len(self._ids))
+            places = np.argpartition(-cosines, count - 1)[:count]
+            ordered = sorted(places.tolist(), key=lambda place: -float(cosines[place]))
+            return [(self._ids[place], float(cosines[place])) for place in ordered]
+
+    def _append(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        import numpy as np
+
+        # A vector of another width is nothing that this version has written.
+        whole = [(id_, vector) for id_, vector in rows if len(vector) == _BYTES]
+        if not whole:
+            return
+        added = np.frombuffer(b"".join(vector for _, vector in whole), dtype="<f4")
+        size = len(self._ids)
+        matrix, needed = self._matrix, size + len(whole)
+        if matrix is None or len(matrix) < needed:
+            # It doubles, so that adding is cheap.
+            larger = np.zeros((max(needed + _ROOM, 2 * size), WIDTH), dtype=np.float32)
+            if matrix is not None:
+                larger[:size] = matrix[:size]
+            matrix = larger
+        matrix[size:needed] = added.reshape(-1, WIDTH)
+        self._matrix = matrix
+        self._ids.extend(id_ for id_, _ in whole)

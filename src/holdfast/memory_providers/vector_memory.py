@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from holdfast.memory_providers.nearest import Nearest
-from holdfast.memory_providers.passages import passages
-from holdfast.memory_providers.remembered import (
-    Memory,
-    Said,
+from holdfast.memory_providers.memory_words import (
+    RecalledMemory,
+    Utterance,
     as_answer,
     as_lines,
     asked,
@@ -19,20 +18,26 @@ from holdfast.memory_providers.remembered import (
     search_tool,
     shortened,
 )
-from holdfast.memory_providers.vector_file import Passage
+from holdfast.memory_providers.vector_file import NearestPassages, VectorPassage
 from holdfast.ports.memory import MemoryProvider
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from holdfast.memory_providers.embedding import Embedder
-    from holdfast.memory_providers.vector_file import Stored, VectorFile
+    from holdfast.memory_providers.vector_file import VectorFile
     from holdfast.ports import Clock
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["VectorMemory"]
+__all__ = ["LONGEST", "VectorMemory", "passages"]
+
+LONGEST = 800
+"""Characters of a passage: about the 256 tokens that the model reads."""
+_SHORTEST = 8
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n")
 
 _LIMIT = 6
 _FLOOR = 0.3
@@ -45,6 +50,44 @@ _TOOL = search_tool(
     "memory_search",
     "Search by meaning what was said in earlier conversations with this user.",
 )
+
+
+def passages(text: str) -> tuple[str, ...]:
+    """Return the text in passages that end where a paragraph, a sentence or a word does.
+
+    Words too few to mean anything by themselves, such as `ok`, make no passage.
+    """
+    packed = _packed(_pieces(text))
+    return tuple(each for each in packed if len(each) >= _SHORTEST)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the largest pieces that fit: paragraphs, else sentences, else words, else signs."""
+    for paragraph in _BLANK_LINES.split(text.strip()):
+        if len(paragraph) <= LONGEST:
+            yield paragraph.strip()
+            continue
+        for sentence in map(str.strip, _SENTENCES.split(paragraph)):
+            rest = sentence
+            while len(rest) > LONGEST:
+                gap = rest.rfind(" ", LONGEST // 2, LONGEST)
+                end = gap if gap > 0 else LONGEST
+                yield rest[:end].strip()
+                rest = rest[end:].strip()
+            yield rest
+
+
+def _packed(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield neighbors together as long as they fit."""
+    held = ""
+    for piece in filter(None, pieces):
+        joined = f"{held}\n{piece}" if held else piece
+        if len(joined) > LONGEST:
+            yield held
+            joined = piece
+        held = joined
+    if held:
+        yield held
 
 
 class VectorMemory(MemoryProvider):
@@ -66,7 +109,7 @@ class VectorMemory(MemoryProvider):
         self._embedder = embedder
         self._clock = clock
         self._redact = redact
-        self._nearest = Nearest(file)
+        self._nearest = NearestPassages(file)
         self._in_window: frozenset[bytes] = frozenset()
         self._turn = threading.Lock()
 
@@ -121,9 +164,9 @@ class VectorMemory(MemoryProvider):
         with self._turn:
             self._in_window = frozenset()
 
-    def _keep(self, words: Iterable[Said]) -> frozenset[bytes]:
+    def _keep(self, words: Iterable[Utterance]) -> frozenset[bytes]:
         """Keep the passages of the words, and return what tells them."""
-        cut = (Said(each.speaker, part) for each in words for part in passages(each.text))
+        cut = (Utterance(each.speaker, part) for each in words for part in passages(each.text))
         wanted = {each.digest: each for each in cut}
         if not wanted:
             return frozenset()
@@ -134,7 +177,7 @@ class VectorMemory(MemoryProvider):
             rows = self._embedder.embed([each.text for _, each in fresh]).astype("<f4")
             self._file.keep(
                 [
-                    Passage(digest, f"{each.speaker}: {each.text}", row.tobytes())
+                    VectorPassage(digest, f"{each.speaker}: {each.text}", row.tobytes())
                     for (digest, each), row in zip(fresh, rows, strict=True)
                 ],
                 at,
@@ -143,21 +186,21 @@ class VectorMemory(MemoryProvider):
             self._file.said_again(known, at)
         return frozenset(wanted)
 
-    def _search(self, query: str, limit: int, without: frozenset[bytes]) -> list[Memory]:
+    def _search(self, query: str, limit: int, without: frozenset[bytes]) -> list[RecalledMemory]:
         if not self._file.newest_id():
             return []
         (vector,) = self._embedder.embed([query])
         found = self._nearest.to(vector, limit * _SPARE + len(without))
         cosines = {id_: cosine for id_, cosine in found if cosine >= _FLOOR}
         kept = [each for each in self._file.passages(cosines) if each.passage.digest not in without]
-        best = sorted(kept, key=lambda each: _rank(cosines[each.id], each.at), reverse=True)
-        return [_memory(each, cosines[each.id]) for each in best[:limit]]
-
-
-def _rank(cosine: float, at: int) -> tuple[int, int]:
-    return (round(cosine / _TIE), at)
-
-
-def _memory(stored: Stored, cosine: float) -> Memory:
-    day = datetime.fromtimestamp(stored.at / 1000).date().isoformat()
-    return Memory(stored.passage.text, day, cosine)
+        best = sorted(
+            kept, key=lambda each: (round(cosines[each.id] / _TIE), each.at), reverse=True
+        )
+        return [
+            RecalledMemory(
+                each.passage.text,
+                datetime.fromtimestamp(each.at / 1000).date().isoformat(),
+                cosines[each.id],
+            )
+            for each in best[:limit]
+        ]

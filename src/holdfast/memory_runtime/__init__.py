@@ -1,11 +1,29 @@
 """Drives memory providers beside a conversation: deadlines, order, and nothing that escapes.
 
-Read in this order: `lane`, `standing`, `offered`, `guarded`, `toolshelf`, `answers`, `federation`.
+Read in this order: `provider_status`, `timeout_provider`, `provider_tools`, `memory_hub`.
 """
 
-from holdfast.memory_runtime.federation import Federation, Terms
-from holdfast.memory_runtime.guarded import Guarded
-from holdfast.memory_runtime.lane import Lane
-from holdfast.memory_runtime.standing import MemoryStatus, Standing
+import warnings
 
-__all__ = ["Federation", "Guarded", "Lane", "MemoryStatus", "Standing", "Terms"]
+from holdfast.memory_runtime.memory_hub import MemoryHub, MemoryTerms
+from holdfast.memory_runtime.provider_status import MemoryStatus, ProviderStatus
+from holdfast.memory_runtime.timeout_provider import SerialExecutor, TimeoutProvider
+
+__all__ = [
+    "MemoryHub",
+    "MemoryStatus",
+    "MemoryTerms",
+    "ProviderStatus",
+    "SerialExecutor",
+    "TimeoutProvider",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Return the hub by the name that the documentation used before, with a warning."""
+    if name != "Federation":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        "holdfast.memory_runtime.Federation is now MemoryHub", DeprecationWarning, stacklevel=2
+    )
+    return MemoryHub

@@ -18,15 +18,18 @@ from holdfast.ports.store import (
     Store,
 )
 from holdfast.ports.summarizer import Summarizer
-from holdfast.ports.upkeep import Health, Upkeep
+from holdfast.ports.upkeep import REQUIRED, Capability, FileUpkeep, Health, Trash, file_upkeep
 
 __all__ = [
+    "REQUIRED",
     "Amendment",
     "Blocking",
+    "Capability",
     "ChatModel",
     "Clock",
     "Delta",
     "EnginePass",
+    "FileUpkeep",
     "Finished",
     "Health",
     "Index",
@@ -40,8 +43,9 @@ __all__ = [
     "Store",
     "Summarizer",
     "Thought",
-    "Upkeep",
+    "Trash",
     "WindowEngine",
     "arun",
+    "file_upkeep",
     "run",
 ]

@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.ports.upkeep import Upkeep
-from holdfast.session import Usage
+from holdfast.ports.upkeep import Trash
+from holdfast.session import Usage, is_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from holdfast.ports.upkeep import Capability, Health
     from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
@@ -55,6 +56,18 @@ class Listing:
     live: bool | None = None
     limit: int | None = 50
     offset: int = 0
+
+    def admits(self, session: Session) -> bool:
+        """Say whether a session is wanted, limit and offset aside."""
+        return (
+            (session.trashed is not None) == self.trashed
+            and (not self.sources or is_among(session.source, self.sources))
+            and not is_among(session.source, self.exclude_sources)
+            and (self.since is None or session.touched >= self.since)
+            and (self.until is None or session.touched <= self.until)
+            and self.title.casefold() in session.title.casefold()
+            and (self.live is None or (session.ended is None) == self.live)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,12 +287,21 @@ class Leases(Protocol):
         ...
 
 
-class Store(SessionLog, Index, Leases, Upkeep, Protocol):
-    """Everything that outlives a process."""
+class Store(SessionLog, Index, Leases, Trash, Protocol):
+    """A place for sessions; most outlive a process."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Return what it can do: at least what is `REQUIRED`."""
+        ...
 
     @property
     def name(self) -> str:
         """Return where it is, for messages to people."""
+        ...
+
+    def check(self) -> Health:
+        """Return what is wrong with the store, if anything."""
         ...
 
     def close(self) -> None:

@@ -9,18 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.providers.anthropic_summarizer import AnthropicSummarizer
+    from holdfast.providers.anthropic_model import AnthropicSummarizer
     from holdfast.providers.callable_summarizer import CallableSummarizer
     from holdfast.providers.exact_counter import ExactCounter
-    from holdfast.providers.openai_summarizer import OpenAISummarizer
+    from holdfast.providers.openai_model import OpenAISummarizer
 
 __all__ = ["AnthropicSummarizer", "CallableSummarizer", "ExactCounter", "OpenAISummarizer"]
 
 _HOMES = {
-    "AnthropicSummarizer": "holdfast.providers.anthropic_summarizer",
+    "AnthropicSummarizer": "holdfast.providers.anthropic_model",
     "CallableSummarizer": "holdfast.providers.callable_summarizer",
     "ExactCounter": "holdfast.providers.exact_counter",
-    "OpenAISummarizer": "holdfast.providers.openai_summarizer",
+    "OpenAISummarizer": "holdfast.providers.openai_model",
 }
 
 

@@ -1,39 +1,54 @@
-"""A conversation's model behind the Anthropic messages API, or any server that speaks it."""
+"""Models behind the Anthropic messages API, or any server that speaks it.
+
+A conversation's model streams its answer; a summarizer is such a model asked once, for the whole.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.errors import MissingExtra
-from holdfast.providers.message_stream import MessageStream
-from holdfast.providers.model_errors import Address
-from holdfast.providers.relaying import relayed
-from holdfast.providers.sending import sent
+from holdfast.errors import MissingExtra, SummarizerMisread
+from holdfast.ports.model import Spoken, Thought
+from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
+from holdfast.providers.stream_adapter import (
+    Resending,
+    adapt_stream,
+    asend_request,
+    prompt_of,
+    send_request,
+    summarizer_errors,
+)
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-    from contextlib import ExitStack
+    from collections.abc import Generator, Iterable
 
-    from anthropic import Anthropic, Stream
-    from anthropic.types import RawMessageStreamEvent
+    from anthropic import Stream
+    from anthropic.types import Message, RawMessageStreamEvent
 
     from holdfast.ports.model import Delta, Prompt
+    from holdfast.summary import Ask
 
-__all__ = ["AnthropicModel"]
+__all__ = ["AnthropicModel", "AnthropicSummarizer", "MessageStream"]
 
-_NO_KEY = "none"
+_Fields: TypeAlias = dict[str, object]
+
 _VARIABLE = "ANTHROPIC_API_KEY"
 _LONGEST_ANSWER = 8_192
 """Tokens for an answer where nobody says; the API wants a number."""
+_GROWING = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+_UNREADABLE = "unreadable_arguments"
 
 
 class AnthropicModel:
-    """Streams one message per request, through the official SDK.
+    """Asks for one message per request, through the official SDK.
 
-    A client lives for one request, so that a model can be used from any thread. The SDK's own
-    retries are off: whoever talks decides about another try.
+    It can be used from any thread and any event loop. The SDK's own retries are off: whoever
+    talks decides about another try.
     """
 
     def __init__(
@@ -62,53 +77,227 @@ class AnthropicModel:
         self.name = name
         self.dialect = "anthropic"
         self.context_length = context_length
-        self._address = Address(name, _VARIABLE, base_url or "", timeout)
-        self._key = _NO_KEY if base_url and not api_key else api_key
+        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout)
         self._options = dict(options or {})
 
     @property
     def endpoint(self) -> str:
         """Return where it is reached; empty for Anthropic itself."""
-        return self._address.url
+        return self._endpoint.url
 
     def stream(self, prompt: Prompt) -> Generator[Delta]:
         """Yield the answer as it comes, then the whole of it."""
 
-        def begin(stack: ExitStack) -> Iterable[object]:
-            client = stack.enter_context(self._client())
-            return stack.enter_context(self._begun(client, prompt))
+        @contextmanager
+        def begin() -> Generator[Iterable[Mapping[str, object]]]:
+            from anthropic import Anthropic
 
-        return relayed(begin, MessageStream(), self._address)
+            with CLIENTS.borrow(Anthropic, self._endpoint) as shared:
 
-    def _client(self) -> Anthropic:
+                def create(fields: _Fields) -> Stream[RawMessageStreamEvent]:
+                    return shared.client.messages.create(
+                        model=self.name,
+                        max_tokens=self._limit(prompt),
+                        messages=[],
+                        stream=True,
+                        extra_body=fields,
+                    )
+
+                with send_request(
+                    create, self._sending(prompt, is_reused=shared.has_served)
+                ) as events:
+                    # A server may send anything, and the SDK does not check it.
+                    dumps = (getattr(event, "model_dump", None) for event in events)
+                    yield (_fields(dump(exclude_unset=True)) for dump in dumps if callable(dump))
+
+        return adapt_stream(begin, MessageStream(), self.name, self._endpoint, _VARIABLE)
+
+    def complete(self, prompt: Prompt) -> Message:
+        """Return the whole answer at once, or raise what the SDK raises."""
         from anthropic import Anthropic
 
-        return Anthropic(
-            api_key=self._key,
-            base_url=self._address.url or None,
-            timeout=self._address.timeout,
-            max_retries=0,
-        )
+        with CLIENTS.borrow(Anthropic, self._endpoint) as shared:
 
-    def _begun(self, client: Anthropic, prompt: Prompt) -> Stream[RawMessageStreamEvent]:
-        fields: dict[str, object] = {"messages": prompt.body.messages, **self._options}
+            def create(fields: _Fields) -> Message:
+                return shared.client.messages.create(
+                    model=self.name,
+                    max_tokens=self._limit(prompt),
+                    messages=[],
+                    extra_body=fields,
+                )
+
+            return send_request(create, self._sending(prompt, is_reused=shared.has_served))
+
+    async def acomplete(self, prompt: Prompt) -> Message:
+        """Return the whole answer at once, without blocking the event loop."""
+        from anthropic import AsyncAnthropic
+
+        async with CLIENTS.aborrow(AsyncAnthropic, self._endpoint) as shared:
+
+            async def create(fields: _Fields) -> Message:
+                return await shared.client.messages.create(
+                    model=self.name,
+                    max_tokens=self._limit(prompt),
+                    messages=[],
+                    extra_body=fields,
+                )
+
+            return await asend_request(create, self._sending(prompt, is_reused=shared.has_served))
+
+    def _limit(self, prompt: Prompt) -> int:
+        window = self.context_length
+        most = min(_LONGEST_ANSWER, window // 8) if window else _LONGEST_ANSWER
+        return prompt.max_tokens or most
+
+    def _sending(self, prompt: Prompt, *, is_reused: bool) -> Resending:
+        fields: _Fields = {"messages": prompt.body.messages, **self._options}
         if prompt.body.system is not None:
             fields["system"] = prompt.body.system
         if prompt.tools:
             fields["tools"] = write_tools(prompt.tools, self.dialect)
+        return Resending(lambda: fields, is_reused=is_reused)
 
-        def create(fields: dict[str, object]) -> Stream[RawMessageStreamEvent]:
-            return client.messages.create(
-                model=self.name,
-                max_tokens=prompt.max_tokens or self._longest_answer,
-                messages=[],
-                stream=True,
-                extra_body=fields,
-            )
 
-        return sent(create, fields)
+class AnthropicSummarizer:
+    """Writes with one message per ask; the engine decides who is asked next."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 120.0,
+        window: int | None = None,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        """Describe the model; nothing is imported and nothing is sent yet.
+
+        Args:
+            model: The model's name at the provider.
+            api_key: The credential. Without one the SDK looks where it always does, but only
+                for Anthropic itself: its credential is never sent to another server.
+            base_url: Where a compatible server listens, without `/v1`.
+            timeout: Seconds after which the SDK gives up, so that no thread waits for ever.
+            window: The model's window in tokens; learned from the first error that states it.
+            options: More fields of the request, such as `{"temperature": 0}`.
+        """
+        if find_spec("anthropic") is None:
+            raise MissingExtra("a summary by an Anthropic model", "anthropic")
+        self.name = model
+        self.window = window
+        self._timeout = timeout
+        self._model = AnthropicModel(
+            model, api_key=api_key, base_url=base_url, timeout=timeout, options=options
+        )
+
+    def write(self, ask: Ask) -> str:
+        """Return the model's answer."""
+        with summarizer_errors(self, self._timeout):
+            return _text_of(self._model.complete(prompt_of(ask)), ask.max_tokens)
+
+    async def awrite(self, ask: Ask) -> str:
+        """Return the model's answer without blocking the event loop."""
+        with summarizer_errors(self, self._timeout):
+            return _text_of(await self._model.acomplete(prompt_of(ask)), ask.max_tokens)
+
+
+def _text_of(message: object, limit: int) -> str:
+    """Return the words of a message; thinking and other blocks are not part of the record.
+
+    The SDK does not check what it decodes, so a compatible server's answer may lack anything.
+    """
+    blocks = getattr(message, "content", None)
+    if not isinstance(blocks, list):
+        raise SummarizerMisread("the answer has no content")
+    words = (
+        getattr(block, "text", None)
+        for block in cast("list[object]", blocks)
+        if getattr(block, "type", None) == "text"
+    )
+    text = "".join(word for word in words if isinstance(word, str))
+    if not text.strip() and getattr(message, "stop_reason", None) == "max_tokens":
+        raise SummarizerMisread(
+            f"the model spent its {limit} tokens before it wrote a word; a smaller thinking "
+            "budget or another summary model helps"
+        )
+    return text
+
+
+class MessageStream:
+    """Takes events as they come; the whole is what the server would have answered at once."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._message: _Fields = {}
+        self._usage: _Fields = {}
+        self._blocks: dict[object, _Fields] = {}
+        self._inputs: dict[object, list[str]] = {}
 
     @property
-    def _longest_answer(self) -> int:
-        window = self.context_length
-        return min(_LONGEST_ANSWER, window // 8) if window else _LONGEST_ANSWER
+    def is_whole(self) -> bool:
+        """Say whether the end of the answer has arrived."""
+        return self._message.get("stop_reason") is not None
+
+    def take(self, event: Mapping[str, object]) -> Iterator[Spoken | Thought]:
+        """Take the next event in, and yield what it says."""
+        index = event.get("index")
+        match event.get("type"):
+            case "message_start":
+                self._message = dict(_fields(event.get("message")))
+                self._spend(self._message.get("usage"))
+            case "content_block_start":
+                self._blocks[index] = dict(_fields(event.get("content_block")))
+            case "content_block_delta":
+                yield from self._grow(index, _fields(event.get("delta")))
+            case "message_delta":
+                self._message |= _fields(event.get("delta"))
+                self._spend(event.get("usage"))
+            case _:
+                pass
+
+    def answer(self) -> _Fields:
+        """Return the message as the server writes it without streaming."""
+        inputs = {index: "".join(pieces) for index, pieces in self._inputs.items()}
+        content = [
+            {**block, "input": _arguments(inputs[index])} if inputs.get(index) else block
+            for index, block in self._blocks.items()
+        ]
+        return {
+            **self._message,
+            "type": "message",
+            "role": "assistant",
+            "content": content,
+            "usage": self._usage,
+        }
+
+    def _grow(self, index: object, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
+        kind = str(delta.get("type"))
+        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+        if kind == "input_json_delta":
+            self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
+        elif kind == "citations_delta":
+            cited = block.get("citations")
+            known = cast("list[object]", cited) if isinstance(cited, list) else []
+            block["citations"] = [*known, delta.get("citation")]
+        elif name := _GROWING.get(kind):
+            text = str(delta.get(name) or "")
+            block[name] = f"{block.get(name) or ''}{text}"
+            if text and name != "signature":
+                yield Spoken(text) if name == "text" else Thought(text)
+
+    def _spend(self, usage: object) -> None:
+        self._usage |= {name: each for name, each in _fields(usage).items() if each is not None}
+
+
+def _arguments(text: str) -> object:
+    """Return the arguments of a call; those that were cut off stay readable as text."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return {_UNREADABLE: text}
+    return cast("object", value) if isinstance(value, dict) else {_UNREADABLE: text}
+
+
+def _fields(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

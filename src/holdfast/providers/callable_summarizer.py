@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from holdfast.deadline import in_thread
 from holdfast.errors import SummarizerMisread
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Awaitable, Callable
 
     from holdfast.summary import Ask
@@ -45,15 +43,19 @@ class CallableSummarizer:
         if inspect.isawaitable(answer):
             import asyncio
 
-            return self._text(asyncio.run(_finished(answer)))
+            async def finished() -> object:
+                return await answer
+
+            return self._text(asyncio.run(finished()))
         return self._text(answer)
 
     async def awrite(self, ask: Ask) -> str:
         """Return the function's answer; a blocking function runs in a daemon thread."""
-        if _is_async(self._write):
+        called = getattr(self._write, "__call__", None)  # noqa: B004 - it may be an async __call__
+        if inspect.iscoroutinefunction(self._write) or inspect.iscoroutinefunction(called):
             answer: object = self._write(ask.prompt)
         else:
-            answer = await _in_thread(self._write, ask.prompt)
+            answer = await in_thread(lambda: self._write(ask.prompt), name="holdfast-callable")
         if inspect.isawaitable(answer):
             answer = await cast("Awaitable[object]", answer)
         return self._text(answer)
@@ -64,52 +66,3 @@ class CallableSummarizer:
         if not isinstance(answer, str):
             raise SummarizerMisread(f"returned {type(answer).__name__} instead of text")
         return answer
-
-
-def _is_async(write: Writer) -> bool:
-    called = getattr(write, "__call__", None)  # noqa: B004 - an object with an async __call__
-    return inspect.iscoroutinefunction(write) or inspect.iscoroutinefunction(called)
-
-
-async def _finished(answer: Awaitable[object]) -> object:
-    return await answer
-
-
-async def _in_thread(write: Callable[[str], object], prompt: str) -> object:
-    """Return what the function returns, from a thread that nothing waits for at exit.
-
-    `asyncio.to_thread` would do but for a function that hangs: the loop's executor is joined
-    when the program ends, which then hangs too.
-    """
-    import asyncio
-    import contextvars
-
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[object] = loop.create_future()
-
-    def settle(answer: object, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(answer)
-        else:
-            future.set_exception(error)
-
-    def run() -> None:
-        answer, error = _outcome(write, prompt)
-        # A loop that has closed meanwhile has nobody left who waits.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, answer, error)
-
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(run,), name="holdfast-callable", daemon=True).start()
-    return await future
-
-
-def _outcome(
-    write: Callable[[str], object], prompt: str
-) -> tuple[object, None] | tuple[None, Exception]:
-    try:
-        return write(prompt), None
-    except Exception as error:  # noqa: BLE001 - carried to the awaiting side and raised there
-        return None, error

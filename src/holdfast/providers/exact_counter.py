@@ -63,7 +63,12 @@ class ExactCounter:
         """
         self.name = vocabulary_of(model) if tokenizer is None else model
         require_splintr()
-        self._encode = None if tokenizer is None else _trained(tokenizer)
+        self._encode: _Encode | None = None
+        if tokenizer is not None:
+            # Counted as a trainer does, with the tokens that the tokenizer adds.
+            packed = tokenizer.encode_flat
+            frame = len(packed(""))
+            self._encode = lambda text: (len(packed(text)) - frame) // _ID_BYTES
 
     @classmethod
     def from_file(cls, path: Path) -> ExactCounter:
@@ -121,13 +126,6 @@ def _encoder(tokenizer: AnyTokenizer) -> _Encode:
         return len(packed(text)) // _ID_BYTES
 
     return count
-
-
-def _trained(tokenizer: AnyTokenizer) -> _Encode:
-    """Return what counts as a trainer does, with the tokens that the tokenizer adds."""
-    packed = tokenizer.encode_flat
-    frame = len(packed(""))
-    return lambda text: (len(packed(text)) - frame) // _ID_BYTES
 
 
 def require_splintr() -> None:

@@ -97,7 +97,17 @@ class LocalModel:
     def stream(self, prompt: Prompt) -> Generator[Delta]:
         """Yield the answer as it comes, then the whole of it."""
         limit = prompt.max_tokens or self.context_length // _ANSWER_SHARE
-        return self._client().stream(replace(prompt, max_tokens=limit))
+        url, chosen = self.base_url, AnthropicModel
+        if self.dialect == "openai":
+            url, chosen = f"{url}/v1", OpenAIModel
+        client: ChatModel = chosen(
+            self.name,
+            base_url=url,
+            context_length=self.context_length,
+            timeout=_PATIENCE,
+            options=_SAMPLING,
+        )
+        return client.stream(replace(prompt, max_tokens=limit))
 
     def close(self) -> None:
         """Stop the server and let go of its memory; the next request starts it again."""
@@ -117,18 +127,6 @@ class LocalModel:
     ) -> None:
         """Stop the server."""
         self.close()
-
-    def _client(self) -> ChatModel:
-        url, chosen = self.base_url, AnthropicModel
-        if self.dialect == "openai":
-            url, chosen = f"{url}/v1", OpenAIModel
-        return chosen(
-            self.name,
-            base_url=url,
-            context_length=self.context_length,
-            timeout=_PATIENCE,
-            options=_SAMPLING,
-        )
 
     def _started(self) -> _Server:
         if not self._file.is_file():

@@ -18,7 +18,7 @@ from holdfast.errors import ConfigError, ModelMissing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MODELS", "Found", "Model", "ModelFile", "find", "model_named", "require"]
+__all__ = ["MODELS", "FoundModel", "Model", "ModelFile", "find", "model_named", "require"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundModel:
     """A model whose files are all on this machine."""
 
     model: Model
@@ -120,7 +120,7 @@ def model_named(name: str) -> Model:
     return MODELS[name]
 
 
-def find(model: Model, home: Path) -> Found | None:
+def find(model: Model, home: Path) -> FoundModel | None:
     """Return where the model's files are: in the home directory, else in an installed package.
 
     A file counts when it has the size of the pinned one, so that half a copy is not taken for
@@ -128,14 +128,14 @@ def find(model: Model, home: Path) -> Found | None:
     """
     own = home / "models" / model.name
     if _is_complete(model, own):
-        return Found(model, own, "home")
+        return FoundModel(model, own, "home")
     packaged = _packaged_folder(model)
     if packaged is not None and _is_complete(model, packaged):
-        return Found(model, packaged, "package")
+        return FoundModel(model, packaged, "package")
     return None
 
 
-def require(name: str, home: Path) -> Found:
+def require(name: str, home: Path) -> FoundModel:
     """Return where a model's files are.
 
     Raises:
@@ -151,14 +151,10 @@ def require(name: str, home: Path) -> Found:
 
 
 def _is_complete(model: Model, folder: Path) -> bool:
-    return all(_size(folder / file.name) == file.size for file in model.files)
-
-
-def _size(path: Path) -> int:
     try:
-        return os.stat(path).st_size
+        return all(os.stat(folder / file.name).st_size == file.size for file in model.files)
     except OSError:
-        return -1
+        return False
 
 
 def _packaged_folder(model: Model) -> Path | None:

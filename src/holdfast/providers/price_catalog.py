@@ -65,9 +65,17 @@ def _find(model: str, endpoint: str) -> ModelInfo | None:
 
 
 def _price(listed: ModelPrice, prompt_tokens: int) -> Price | None:
+    from genai_prices.types import TieredPrices
+
     def rate(key: str, default: float | None) -> float | None:
         value = cast("Decimal | TieredPrices | None", getattr(listed, key))
-        return default if value is None else _per_million(value, prompt_tokens)
+        if value is None:
+            return default
+        if not isinstance(value, TieredPrices):
+            return float(value)
+        # The highest tier that the prompt has reached counts for all of its tokens.
+        reached = [tier.price for tier in value.tiers if prompt_tokens > tier.start]
+        return float(reached[-1] if reached else value.base)
 
     plain, output = rate("input_mtok", None), rate("output_mtok", None)
     if plain is None or output is None:
@@ -81,13 +89,3 @@ def _price(listed: ModelPrice, prompt_tokens: int) -> Price | None:
         cache_write_1h=rate("cache_write_1h_mtok", plain if short is None else short * _HOUR_FACTOR)
         or 0.0,
     )
-
-
-def _per_million(value: Decimal | TieredPrices, prompt_tokens: int) -> float:
-    from genai_prices.types import TieredPrices
-
-    if not isinstance(value, TieredPrices):
-        return float(value)
-    # The highest tier that the prompt has reached counts for all of its tokens.
-    reached = [tier.price for tier in value.tiers if prompt_tokens > tier.start]
-    return float(reached[-1] if reached else value.base)

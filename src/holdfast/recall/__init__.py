@@ -1,6 +1,7 @@
 """Search as pure functions: how text is folded, how a query is read, ranked and shown.
 
-Read in this order: `folding`, `forms`, `query`, `values`, `ranking`, `snippets`. What is stored
+Read in this order: `folding`, `forms`, `query`, `values`, `term_index`, `term_postings`,
+`substring_expansion`, `ranking`, `ladder`, `snippets`. What is stored
 and how it is looked up belongs to the store.
 """
 
@@ -8,7 +9,7 @@ from holdfast.recall.folding import fold, normal, plain
 from holdfast.recall.forms import spellings
 from holdfast.recall.query import All, Either, Node, Query, Term, Without, parse
 from holdfast.recall.snippets import DEFAULT_MARKS, matches, snippet
-from holdfast.recall.values import Filters, Hit, Rung
+from holdfast.recall.values import Filters, Hit, MatchTier
 
 __all__ = [
     "DEFAULT_MARKS",
@@ -16,9 +17,9 @@ __all__ = [
     "Either",
     "Filters",
     "Hit",
+    "MatchTier",
     "Node",
     "Query",
-    "Rung",
     "Term",
     "Without",
     "fold",

@@ -19,9 +19,9 @@ from holdfast.recall.stemming import stem
 __all__ = [
     "IDEOGRAPHS",
     "WORD",
+    "cjk_bigrams",
     "fold",
     "has_pairs",
-    "in_pairs",
     "is_paired",
     "normal",
     "pairs",
@@ -59,7 +59,7 @@ _SHORTEST_ROOT = 4
 def fold(text: str) -> str:
     """Return the text as the word index takes it."""
     signed = with_signs(text)
-    return signed if signed.isascii() else in_pairs(_plain(signed))
+    return signed if signed.isascii() else cjk_bigrams(_plain(signed))
 
 
 def query_words(text: str) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def with_signs(text: str) -> str:
     return _PLUS_PLUS.sub("plusplus", text) if "++" in text else text
 
 
-def in_pairs(text: str) -> str:
+def cjk_bigrams(text: str) -> str:
     """Return the text with pairs in place of runs of ideographs."""
     return _RUN.sub(_paired, text)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.recall.folding import IDEOGRAPHS, has_pairs, in_pairs, plain, with_signs
+from holdfast.recall.folding import IDEOGRAPHS, cjk_bigrams, has_pairs, plain, with_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,10 +123,10 @@ def _folded(text: str, wide: list[_Wide] | None) -> str:
     changed = [each for each in wide or () if each.plain != each.written]
     if wide is None or len(changed) > _MOST_REPLACED:
         lines = text.split("\n")
-        return "\n".join([line if line.isascii() else in_pairs(plain(line)) for line in lines])
+        return "\n".join([line if line.isascii() else cjk_bigrams(plain(line)) for line in lines])
     for each in changed:
         text = text.replace(each.written, each.plain)
-    return in_pairs(text) if any([each.has_pairs for each in wide]) else text
+    return cjk_bigrams(text) if any([each.has_pairs for each in wide]) else text
 
 
 def _listed(text: str, wide: list[_Wide] | None) -> str:

@@ -16,12 +16,12 @@ from holdfast.recall.folding import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.recall.query import Term
+    from holdfast.recall.query import Node, Term
 
 __all__ = [
     "NEAR",
     "Candidate",
-    "Clue",
+    "Posting",
     "closeness",
     "exact_name",
     "leading",
@@ -69,11 +69,11 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Clue:
+class Posting:
     """One word of a query, with the messages that have it."""
 
-    written: str
-    """How the index was asked for it."""
+    pattern: Node
+    """What the index was asked for."""
     weight: float
     ids: Sequence[int]
 
@@ -89,12 +89,12 @@ def prior(candidate: Candidate, now: int) -> float:
     return _ROLE_WEIGHTS[candidate.role] * (1 + _FRESHNESS * 0.5 ** (age / _HALF_LIFE))
 
 
-def leading(clues: Sequence[Clue], count: int) -> list[int]:
-    """Return the ids with the heaviest clues, the newer one first among equals."""
+def leading(postings: Sequence[Posting], count: int) -> list[int]:
+    """Return the ids with the heaviest words, the newer one first among equals."""
     weights: dict[int, float] = {}
-    for clue in clues:
-        weight = clue.weight
-        for id_ in clue.ids:
+    for posting in postings:
+        weight = posting.weight
+        for id_ in posting.ids:
             weights[id_] = weights.get(id_, 0.0) + weight
     ordered = sorted(weights, key=lambda id_: (-weights[id_], -id_))
     return ordered[:count]
@@ -106,12 +106,14 @@ def stands(place: int) -> tuple[int, int]:
 
 
 def weigh(
-    clues: Sequence[Clue], known: Sequence[Candidate], near: Sequence[tuple[int, float]] = NEAR
+    postings: Sequence[Posting],
+    known: Sequence[Candidate],
+    near: Sequence[tuple[int, float]] = NEAR,
 ) -> dict[int, float]:
-    """Return a score for each place that has a clue, or stands beside one that has.
+    """Return a score for each place that has a word of the query, or stands beside one that has.
 
     Args:
-        clues: The words of the query.
+        postings: The words of the query.
         known: The messages that are worth a look.
         near: Which neighbors of a message share its words, and by how much; empty for none.
     """
@@ -120,13 +122,13 @@ def weigh(
     bulks = _bulks(known, len(slots))
     scores = [0.0] * len(slots)
     topics: dict[int, float] = {}
-    for clue in clues:
-        own = [number for id_ in clue.ids if (number := numbers.get(id_)) is not None]
-        most = clue.weight * (1 + _SATURATION)
+    for posting in postings:
+        own = [number for id_ in posting.ids if (number := numbers.get(id_)) is not None]
+        most = posting.weight * (1 + _SATURATION)
         for slot, there in _presence(own, beside, near).items():
             scores[slot] += most * there / (there + bulks[slot])
         for session in {known[number].session for number in own}:
-            topics[session] = topics.get(session, 0.0) + clue.weight
+            topics[session] = topics.get(session, 0.0) + posting.weight
     return {
         place: score + _TOPIC_SHARE * topics.get(place >> _POSITION_BITS, 0.0)
         for place, score in zip(slots, scores, strict=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.recall.told import about, cropped, nearest, when
-from holdfast.recall.values import Rung
+from holdfast.recall.values import MatchTier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,11 @@ __all__ = [
 ]
 
 _PREVIEW = 160
-_HOW = {Rung.WORDS: "words", Rung.PARTS: "parts of words", Rung.SOME: "some of the words"}
+_HOW = {
+    MatchTier.WORDS: "words",
+    MatchTier.PARTS: "parts of words",
+    MatchTier.SOME: "some of the words",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,7 @@ class Excerpt:
     title: str
     last_active: int
     snippet: str
-    rung: Rung
+    tier: MatchTier
     focus: Told
     before: tuple[Told, ...] = ()
     after: tuple[Told, ...] = ()
@@ -65,7 +69,7 @@ class Excerpt:
                 "role": str(self.focus.role),
                 "at": when(self.focus.at),
                 "snippet": self.snippet,
-                "matched": _HOW[self.rung],
+                "matched": _HOW[self.tier],
             },
         }
         if opening := nearest(self.opening, room.reach, at_end=False):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.transcript import Role
 
-__all__ = ["Filters", "Hit", "Rung"]
+__all__ = ["Filters", "Hit", "MatchTier"]
 
 
-class Rung(IntEnum):
-    """How a match was found, best first: a lower rung is asked when the higher ones gave little."""
+class MatchTier(IntEnum):
+    """How a match was found, best first: a lower tier is asked when the higher ones gave little."""
 
     WORDS = 1
     """It holds everything that was asked for, as words."""
@@ -54,5 +54,5 @@ class Hit:
     role: Role
     at: int
     score: float
-    """Comparable within one rung of one search."""
-    rung: Rung
+    """Comparable within one tier of one search."""
+    tier: MatchTier

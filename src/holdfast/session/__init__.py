@@ -13,6 +13,8 @@ from holdfast.session.entries import (
     Refreshed,
     SessionState,
     Window,
+    names_itself,
+    with_own_id,
 )
 from holdfast.session.lineage import (
     children_of,
@@ -35,6 +37,7 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
+    is_among,
     session_id,
 )
 from holdfast.session.squeezing import squeeze, unsqueeze
@@ -48,8 +51,12 @@ from holdfast.session.views import (
     Span,
     Spawn,
     View,
+    fork_view,
+    line_to,
+    merge_spans,
     redo_target,
     undo_target,
+    with_originals,
 )
 
 __all__ = [
@@ -77,8 +84,13 @@ __all__ = [
     "Window",
     "blob_hashes",
     "children_of",
+    "fork_view",
+    "is_among",
     "latest_leaf",
     "likely_hashes",
+    "line_to",
+    "merge_spans",
+    "names_itself",
     "next_title",
     "path_to",
     "places_of",
@@ -91,4 +103,6 @@ __all__ = [
     "undo_target",
     "unpack",
     "unsqueeze",
+    "with_originals",
+    "with_own_id",
 ]

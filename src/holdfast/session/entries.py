@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from holdfast.transcript import Recalled, Role, Synthetic
+from holdfast.transcript import Recalled, Role, Synthetic, Text, ToolResult
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.session.sessions import Session
-    from holdfast.transcript import Message, Transcript
+    from holdfast.transcript import Content, Message, Part, Transcript
 
 __all__ = [
     "MESSAGE_ID_MARK",
@@ -22,6 +22,8 @@ __all__ = [
     "Refreshed",
     "SessionState",
     "Window",
+    "names_itself",
+    "with_own_id",
 ]
 
 MESSAGE_ID_MARK = "\ufdd0message\ufdd0"
@@ -100,6 +102,12 @@ class Head:
     view: int | None
     size: int
 
+    def leads_to(self, later: Head) -> bool:
+        """Say whether nothing but appends lies between this head and a later one."""
+        return (self.generation, self.view) == (later.generation, later.view) and (
+            self.size <= later.size
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -147,3 +155,41 @@ class Refreshed:
     """What the window shows, or only what was said since the head that was known."""
     is_whole: bool
     """Whether the entries are the window, because another view shows now."""
+
+
+def names_itself(draft: Draft) -> bool:
+    """Say whether a shortened text holds the mark that stands for the id of its message."""
+    if draft.whole is None and draft.stands_for is None:
+        return False
+    for part in draft.message.parts:
+        match part:
+            case Text(text):
+                texts = [text]
+            case ToolResult(content=content):
+                texts = [piece.text for piece in content if isinstance(piece, Text)]
+            case _:
+                continue
+        if any(MESSAGE_ID_MARK in text for text in texts):
+            return True
+    return False
+
+
+def with_own_id(message: Message, id_: int) -> Message:
+    """Return a shortened message with its id in place of the mark."""
+
+    def text(part: Text) -> Text:
+        return replace(part, text=part.text.replace(MESSAGE_ID_MARK, str(id_)))
+
+    def content(part: Content) -> Content:
+        return text(part) if isinstance(part, Text) else part
+
+    def named(part: Part) -> Part:
+        match part:
+            case Text():
+                return text(part)
+            case ToolResult():
+                return replace(part, content=tuple(content(piece) for piece in part.content))
+            case _:
+                return part
+
+    return replace(message, parts=tuple(named(part) for part in message.parts))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from holdfast.transcript.quickly import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["CLOSABLE", "EndReason", "Fork", "Session", "Usage", "session_id"]
+__all__ = ["CLOSABLE", "EndReason", "Fork", "Session", "Usage", "is_among", "session_id"]
 
 
 class Fork(StrEnum):
@@ -110,6 +110,13 @@ class Session:
     def is_live(self) -> bool:
         """Say whether messages may still be appended."""
         return self.ended is None and self.trashed is None
+
+
+def is_among(source: str, sources: Sequence[str]) -> bool:
+    """Say whether a source is one of some; `import:` stands for all that begin so."""
+    return any(
+        source.startswith(each) if each.endswith(":") else source == each for each in sources
+    )
 
 
 def session_id(moment: str, nonce: int) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast.session.entries import Draft, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from holdfast.session.sessions import EndReason, Session, Usage
 
@@ -26,10 +26,15 @@ __all__ = [
     "Span",
     "Spawn",
     "View",
+    "fork_view",
+    "line_to",
+    "merge_spans",
     "redo_target",
     "undo_target",
+    "with_originals",
 ]
 
+_K = TypeVar("_K")
 Piece: TypeAlias = Entry | Draft
 """What a changed window is made of: entries that stay, and drafts that take others' place."""
 
@@ -63,6 +68,14 @@ class View:
     spans: tuple[Span, ...]
     upto: int
     at: int
+
+    def shows(self, session: str, position: int) -> bool:
+        """Say whether a place in a log stands in the window, now or once something is there."""
+        if session == self.session and position > self.upto:
+            return True
+        return any(
+            span.session == session and span.first <= position <= span.last for span in self.spans
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +149,51 @@ class Addition:
     """How long the session must be for them; None where it does not matter."""
 
 
+def merge_spans(spans: Iterable[tuple[_K, int, int]]) -> list[tuple[_K, int, int]]:
+    """Return spans (log, first, last) with those joined that follow each other in the same log."""
+    merged: list[tuple[_K, int, int]] = []
+    for log, first, last in spans:
+        if merged and merged[-1][0] == log and merged[-1][2] + 1 == first:
+            merged[-1] = (log, merged[-1][1], last)
+        else:
+            merged.append((log, first, last))
+    return merged
+
+
+def with_originals(ids: Iterable[int], stands_for: Callable[[int], int | None]) -> set[int]:
+    """Return messages with those that they stand for, however often they were shortened.
+
+    Args:
+        ids: The messages.
+        stands_for: Gives the message that one takes the place of.
+    """
+    found = set(ids)
+    waiting = list(found)
+    while waiting:
+        original = stands_for(waiting.pop())
+        if original is not None and original not in found:
+            found.add(original)
+            waiting.append(original)
+    return found
+
+
+def fork_view(views: Iterable[View]) -> View | None:
+    """Return the view that a session began with; None for one that began with nothing."""
+    return next((view for view in views if view.cause is Cause.FORK), None)
+
+
+def line_to(views: Iterable[View], current: int | None) -> tuple[View, ...]:
+    """Return the views that led to the current one, that one first."""
+    known = {view.id: view for view in views}
+    line: list[View] = []
+    # Each is taken out, so that the line ends however the parents lead.
+    at = known.pop(current, None) if current is not None else None
+    while at is not None:
+        line.append(at)
+        at = known.pop(at.parent, None) if at.parent is not None else None
+    return tuple(line)
+
+
 def undo_target(views: Sequence[View], current: int | None) -> View | None:
     """Return the newest compaction or rewind that the window shows, which undo takes back."""
     at = next((view for view in views if view.id == current), None)
@@ -144,10 +202,4 @@ def undo_target(views: Sequence[View], current: int | None) -> View | None:
 
 def redo_target(views: Sequence[View], current: int | None, tip: int | None) -> int | None:
     """Return the view that an undo left, one step from the current one towards the tip."""
-    parents = {view.id: view.parent for view in views}
-    at = tip
-    while at is not None and at in parents:
-        if parents[at] == current:
-            return at
-        at = parents[at]
-    return None
+    return next((view.id for view in line_to(views, tip) if view.parent == current), None)

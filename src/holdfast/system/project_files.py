@@ -11,7 +11,7 @@ from holdfast.memory import ProjectFile, plain, softened, without_tags
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = ["FILE_NAMES", "LARGEST_FILE", "LARGEST_TOTAL", "project_files"]
 
@@ -50,7 +50,8 @@ def project_files(start: Path, redactor: Callable[[str], str] = redact) -> tuple
     room = LARGEST_TOTAL
     for folder in folders:
         nearby: list[ProjectFile] = []
-        for file in _files(folder):
+        files = (folder / name for name in FILE_NAMES)
+        for file in (each for each in files if _holds(Path.is_file, each)):
             read = _read(file, here, folders[-1], min(room, LARGEST_FILE))
             if read is not None and (not read.text or read.text not in seen):
                 seen.add(read.text)
@@ -68,12 +69,6 @@ def _folders(here: Path) -> list[Path]:
         if _holds(Path.exists, folder / ".git"):
             return folders
     return [here]
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for name in FILE_NAMES:
-        if _holds(Path.is_file, folder / name):
-            yield folder / name
 
 
 def _holds(question: Callable[[Path], bool], path: Path) -> bool:

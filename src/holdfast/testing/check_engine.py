@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from holdfast.deadline import Hung, Raised, Returned
 from holdfast.engines.contract import ATTRIBUTES
-from holdfast.engines.guest import Guest, Hung, Raised, Returned
-from holdfast.engines.guest_tools import call_offered
-from holdfast.engines.provenance import borrowed
-from holdfast.engines.translation import as_handed, faults, read_back, sheet_of
+from holdfast.engines.plugin_messages import as_handed, borrowed, faults, read_back, shown_to_plugin
+from holdfast.engines.plugin_thread import PluginThread, call_offered
 from holdfast.errors import DecodeError
 from holdfast.testing.check_engine_options import OPTIONS, offers
 from holdfast.testing.engine_talks import TALKS, long_talk
@@ -54,7 +53,7 @@ def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tu
         factory: Returns an engine that nobody has used: a class, or a function.
         seconds: How long one check may take; an engine that hangs is a defect.
     """
-    arrived = Guest("checked", factory, deadline=seconds).arrive()
+    arrived = PluginThread("checked", factory, deadline=seconds).arrive()
     if isinstance(arrived, Raised | Hung):
         return (Defect("shape", arrived.reason),)
 
@@ -73,12 +72,12 @@ def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tu
 def _breaches(
     name: str, check: Callable[[], Iterator[str | Defect]], seconds: float
 ) -> Iterator[Defect]:
-    ending = Guest(name, object, deadline=seconds).run(lambda: list(check()))
+    ending = PluginThread(name, object, deadline=seconds).run(lambda: list(check()))
     match ending:
         case Returned(found):
             for each in cast("list[str | Defect]", found):
                 yield each if isinstance(each, Defect) else Defect(name, each)
-        case Raised(reason) | Hung(reason):
+        case Raised(reason=reason) | Hung(reason=reason):
             yield Defect(name, reason)
 
 
@@ -138,7 +137,7 @@ def _threshold(make: Callable[[], ContextEngine]) -> Iterator[str]:
 def _result(make: Callable[[], ContextEngine]) -> Iterator[Defect]:
     """Yield what is wrong with what `compress` returns, under the name of the rule it breaks."""
     for shown, talk in TALKS.items():
-        sheet = sheet_of(DIALECTS["openai"].decode(Body(deepcopy(talk))))
+        sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
         handed = cast("object", make().compress(deepcopy(talk)))
         try:
             after = read_back(sheet, handed)
@@ -152,7 +151,7 @@ def _result(make: Callable[[], ContextEngine]) -> Iterator[Defect]:
 def _provenance(make: Callable[[], ContextEngine]) -> Iterator[str]:
     """Yield what the engine wrote as if the user had: a model would take it for a request."""
     for shown, talk in TALKS.items():
-        sheet = sheet_of(DIALECTS["openai"].decode(Body(deepcopy(talk))))
+        sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
         try:
             after = as_handed(sheet, make().compress(deepcopy(talk)))
         except DecodeError:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from holdfast.engines.contract import ATTRIBUTES
-from holdfast.engines.guest_tools import call_offered, tools_of
+from holdfast.engines.plugin_thread import call_offered, tools_of
 from holdfast.testing.engine_talks import SHORT, long_talk
 
 if TYPE_CHECKING:

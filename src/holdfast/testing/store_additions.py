@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
+from holdfast.ports import Capability
 from holdfast.recall import Filters
 from holdfast.session import Addition, EndReason, Fork, Session, Spawn, Usage
-from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, texts
+from holdfast.testing.store_case import FIRST, SECOND, StoreCase, cases_of, drafts, refused, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ __all__ = ["AdditionCases"]
 _THIRD = "20261116_090000_00000c"
 
 
+@cases_of(Capability.LOG)
 class AdditionCases(StoreCase):
     """Many sessions at once: created, written, or nothing of it."""
 

@@ -7,24 +7,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import SessionEnded, StoreError, UnknownSession
-from holdfast.ports import Lease, Listing
+from holdfast.ports import Capability, Lease, Listing, file_upkeep
 from holdfast.recall import Filters
 from holdfast.session import Fork, Session, Spawn
-from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, said, texts
+from holdfast.testing.store_case import (
+    FIRST,
+    SECOND,
+    StoreCase,
+    cases_of,
+    drafts,
+    refused,
+    said,
+    texts,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdfast.ports import Store
+    from holdfast.ports import FileUpkeep, Store
     from holdfast.recall import Hit
 
-__all__ = ["CareCases"]
+__all__ = ["BackupCases", "DurableCases", "HealthCases", "LeaseCases", "RepairCases", "TrashCases"]
 
 _LONG = "a sentence about a walrus, " * 200
 
 
-class CareCases(StoreCase):
-    """Upkeep: nothing is thrown away unless somebody asks for it by name."""
+@cases_of(Capability.LEASES)
+class LeaseCases(StoreCase):
+    """Leases: one holder at a time."""
 
     def test_a_lease_is_held_by_one(self, tmp_path: Path) -> None:
         """Until it is given back or expires; its holder may renew it."""
@@ -56,6 +66,11 @@ class CareCases(StoreCase):
         """One that is not there is unknown."""
         with self.opened(tmp_path) as store, refused(UnknownSession):
             store.acquire(Lease(SECOND, "me", 100), 0)
+
+
+@cases_of(Capability.TRASH)
+class TrashCases(StoreCase):
+    """The trash: nothing is thrown away unless somebody asks for it by name."""
 
     def test_the_trash_hides_and_gives_back(self, tmp_path: Path) -> None:
         """Out of lists and search, closed to messages, and back as it was."""
@@ -179,20 +194,72 @@ class CareCases(StoreCase):
             (shown,) = store.window(SECOND).entries
             assert store.whole(shown.id) == entry.message
 
+
+@cases_of(Capability.LOG)
+class HealthCases(StoreCase):
+    """Checks and the end: a store says what it holds, and that it was closed."""
+
     def test_a_healthy_store_has_no_problems(self, tmp_path: Path) -> None:
-        """And says what it holds; a repair changes nothing that can be seen."""
+        """And says what it holds."""
         with self.opened(tmp_path) as store:
             store.append(FIRST, [said(_LONG), *drafts("a walrus", "b")])
             self.compact(store, FIRST, [said("s")])
-            window = store.window(FIRST)
             health = store.check()
             assert (health.problems, health.sessions, health.messages) == ((), 1, 4)
+
+    def test_a_closed_store_says_so(self, tmp_path: Path) -> None:
+        """And closing twice is harmless."""
+        with self.opened(tmp_path) as store:
+            assert store.name
+            store.close()
+            store.close()
+            for work in (lambda: store.session(FIRST), lambda: store.append(FIRST, drafts("a"))):
+                with refused(StoreError, "closed"):
+                    work()
+
+
+@cases_of(Capability.DURABLE)
+class DurableCases(StoreCase):
+    """What outlives the store that wrote it."""
+
+    def test_what_was_written_is_there_when_the_store_is_opened_again(self, tmp_path: Path) -> None:
+        """Sessions, windows, words, leases and small values, from two stores at once."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, drafts("a walrus", "b"))
+            self.compact(store, FIRST, [said("s"), store.window(FIRST).entries[1]])
+            lease = store.acquire(Lease(FIRST, "me", 9), 0)
+            before = (store.state(FIRST), store.window(FIRST), store.views(FIRST))
+            with self.reopened(tmp_path) as other:
+                assert (other.state(FIRST), other.window(FIRST), other.views(FIRST)) == before
+                assert other.acquire(Lease(FIRST, "you", 99), 8) == lease
+                other.append(FIRST, drafts("c"))
+            assert texts(store.window(FIRST).entries) == ["s", "b", "c"]
+        with self.reopened(tmp_path) as store:
+            assert _found(store) == [FIRST]
+            assert store.capabilities >= {Capability.DURABLE}
+
+
+@cases_of(Capability.REPAIR)
+class RepairCases(StoreCase):
+    """Repairs of a file."""
+
+    def test_a_repair_changes_nothing_that_is_in_order(self, tmp_path: Path) -> None:
+        """Windows and what a search finds are as before."""
+        with self.opened(tmp_path) as store:
+            store.append(FIRST, [said(_LONG), *drafts("a walrus", "b")])
+            self.compact(store, FIRST, [said("s")])
+            window, health = store.window(FIRST), store.check()
             assert health.bytes > 0
             assert health.version > 0
-            assert store.repair()
+            assert _upkeep(store).repair()
             assert store.check().problems == ()
             assert store.window(FIRST) == window
             assert _found(store) == [FIRST, FIRST]
+
+
+@cases_of(Capability.BACKUP)
+class BackupCases(StoreCase):
+    """Copies of a file."""
 
     def test_a_backup_is_a_store(self, tmp_path: Path) -> None:
         """With everything that was written before it; the original goes on."""
@@ -200,7 +267,7 @@ class CareCases(StoreCase):
         with self.opened(tmp_path) as store:
             store.append(FIRST, drafts("a", "b"))
             for _ in range(2):
-                store.backup(target)
+                _upkeep(store).backup(target)
             store.append(FIRST, drafts("c"))
         copy = self.make(target)
         try:
@@ -214,20 +281,10 @@ class CareCases(StoreCase):
         """Nor of a directory."""
         with self.opened(tmp_path) as store:
             with refused(StoreError, "itself"):
-                store.backup(tmp_path / "store.db")
+                _upkeep(store).backup(tmp_path / "store.db")
             with refused(StoreError, "directory"):
-                store.backup(tmp_path)
+                _upkeep(store).backup(tmp_path)
             assert store.session(FIRST).is_live
-
-    def test_a_closed_store_says_so(self, tmp_path: Path) -> None:
-        """And closing twice is harmless."""
-        with self.opened(tmp_path) as store:
-            assert store.name
-            store.close()
-            store.close()
-            for work in (lambda: store.session(FIRST), lambda: store.append(FIRST, drafts("a"))):
-                with refused(StoreError, "closed"):
-                    work()
 
 
 def _found(store: Store) -> list[str]:
@@ -237,3 +294,7 @@ def _found(store: Store) -> list[str]:
 
 def _hits(store: Store) -> tuple[Hit, ...]:
     return store.search("walrus", Filters(), limit=9, now=10_000)
+
+
+def _upkeep(store: Store) -> FileUpkeep:
+    return file_upkeep(store, store.name)

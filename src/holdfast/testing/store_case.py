@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from unittest import SkipTest
+from weakref import WeakKeyDictionary
 
 from holdfast.session import (
     Cause,
@@ -19,21 +24,27 @@ from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from pathlib import Path
 
-    from holdfast.ports import Store
+    from holdfast.ports import Capability, Store
     from holdfast.session import Entry, Piece, Window
 
 __all__ = [
     "FIRST",
     "SECOND",
     "StoreCase",
+    "capability_of",
+    "cases_of",
     "drafts",
     "refused",
     "rotation",
     "said",
     "texts",
 ]
+
+_T = TypeVar("_T")
+_CLAIMED: WeakKeyDictionary[type[StoreCase], frozenset[Capability]] = WeakKeyDictionary()
+"""What the stores of each suite claim, asked once."""
+_Test: TypeAlias = Callable[[Any, Path], None]
 
 FIRST = "20261116_090000_00000a"
 SECOND = "20261116_090000_00000b"
@@ -43,8 +54,23 @@ class StoreCase:
     """Opens the store under test."""
 
     def make(self, path: Path) -> Store:
-        """Return the store under test at a place of its own: created there, or opened again."""
+        """Return the store under test at a place of its own: created there, or opened again.
+
+        Args:
+            path: Names the place, and nothing is there; the same path is the same store. A store
+                that is no file makes a name of its own from it.
+        """
         raise NotImplementedError
+
+    def require(self, capability: Capability, path: Path) -> None:
+        """Skip a case for a store that does not claim to be able to do what it tests."""
+        known = _CLAIMED.get(type(self))
+        if known is None:
+            store = self.make(path / "claimed.db")
+            known = _CLAIMED[type(self)] = store.capabilities
+            store.close()
+        if capability not in known:
+            raise SkipTest(f"the store does not claim {capability}")
 
     @contextmanager
     def opened(self, path: Path) -> Generator[Store]:
@@ -79,6 +105,33 @@ class StoreCase:
             at=9_000,
             compaction=CompactionRecord(at=9_000, trigger="manual", summary="what was said"),
         )
+
+
+def cases_of(capability: Capability) -> Callable[[type[_T]], type[_T]]:
+    """Let a class of cases run only for stores that have a capability."""
+
+    def named(cases: type[_T]) -> type[_T]:
+        for name, test in list(vars(cases).items()):
+            if name.startswith("test_"):
+                setattr(cases, name, _case(capability, cast("_Test", test)))
+        return cases
+
+    return named
+
+
+def capability_of(test: object) -> Capability | None:
+    """Return the capability that a case of the suite is about."""
+    return cast("Capability | None", getattr(test, "capability", None))
+
+
+def _case(capability: Capability, test: _Test) -> _Test:
+    @wraps(test)
+    def run(self: StoreCase, tmp_path: Path) -> None:
+        self.require(capability, tmp_path)
+        test(self, tmp_path)
+
+    setattr(run, "capability", capability)  # noqa: B010 - functions have no such attribute of their own
+    return run
 
 
 @contextmanager

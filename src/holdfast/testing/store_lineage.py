@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
-from holdfast.ports import Amendment, Listing
+from holdfast.ports import Amendment, Capability, Listing
 from holdfast.session import (
     Cause,
     EndReason,
@@ -21,6 +21,7 @@ from holdfast.testing.store_case import (
     FIRST,
     SECOND,
     StoreCase,
+    cases_of,
     drafts,
     refused,
     rotation,
@@ -37,6 +38,7 @@ _THIRD = "20261116_090000_00000c"
 _FOURTH = "20261116_090000_00000d"
 
 
+@cases_of(Capability.LOG)
 class LineageCases(StoreCase):
     """Lineage: branches share what was said, rotations hand over, failures leave no trace."""
 

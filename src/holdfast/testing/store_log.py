@@ -7,9 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, UnknownSession
-from holdfast.recall import Filters
-from holdfast.session import MESSAGE_ID_MARK, Draft, Kind, Session, Usage
-from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, said, texts
+from holdfast.ports import Capability
+from holdfast.session import MESSAGE_ID_MARK, Draft, Kind, Usage
+from holdfast.testing.store_case import (
+    FIRST,
+    StoreCase,
+    cases_of,
+    drafts,
+    refused,
+    said,
+    texts,
+)
 from holdfast.transcript import (
     Media,
     Message,
@@ -51,6 +59,7 @@ _HARD = (
 """Messages that a careless store would change."""
 
 
+@cases_of(Capability.LOG)
 class LogCases(StoreCase):
     """The log: what is appended is durable, dense and unchanged."""
 
@@ -210,28 +219,3 @@ class LogCases(StoreCase):
 
             with ThreadPoolExecutor(4) as pool:
                 assert all(pool.map(work, range(60)))
-
-    def test_what_is_appended_is_found_at_once(self, tmp_path: Path) -> None:
-        """In any session, the whole text of what was shortened too; what is derived is not."""
-        whole = Message(Role.TOOL, (ToolResult("c", (Text("the zebrafish of the matter"),)),))
-        short = Message(Role.TOOL, (ToolResult("c", (Text("…"),)),))
-        with self.opened(tmp_path) as store:
-            store.create(Session(id=SECOND, source="cli", started=1))
-            (one,) = store.append(FIRST, drafts("a giraffe appears"))
-            (other,) = store.append(SECOND, [Draft(message=short, at=1, whole=whole)])
-            self.compact(store, FIRST, [said("summary of the giraffe")])
-
-            def found(query: str) -> list[tuple[int, str]]:
-                hits = store.search(query, Filters(), limit=9, now=10_000)
-                return [(hit.message_id, hit.session_id) for hit in hits]
-
-            assert found("giraffe") == [(one.id, FIRST)]
-            assert found("zebrafish") == [(other.id, SECOND)]
-            assert found("elephant") == []
-
-    def test_any_query_has_an_answer(self, tmp_path: Path) -> None:
-        """Punctuation is never an error."""
-        with self.opened(tmp_path) as store:
-            store.append(FIRST, [said("half a pair \ud83d and words")])
-            for query in ("", "\0", "\ud83d", '"', "don't", "NEAR(", "a" * 9_999):
-                assert len(store.search(query, Filters(), limit=5, now=1)) <= 1

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
-from holdfast.ports import Amendment, Listing
+from holdfast.ports import Amendment, Capability, Listing
 from holdfast.session import EndReason, Session, Usage
-from holdfast.testing.store_case import FIRST, SECOND, StoreCase, refused, said
+from holdfast.testing.store_case import FIRST, SECOND, StoreCase, cases_of, refused, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionCases"]
 
 
+@cases_of(Capability.LOG)
 class SessionCases(StoreCase):
     """Sessions: created, found, listed, amended, ended."""
 

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from holdfast.testing.store_additions import AdditionCases
-from holdfast.testing.store_care import CareCases
+from holdfast.testing.store_care import (
+    BackupCases,
+    DurableCases,
+    HealthCases,
+    LeaseCases,
+    RepairCases,
+    TrashCases,
+)
 from holdfast.testing.store_lineage import LineageCases
 from holdfast.testing.store_log import LogCases
+from holdfast.testing.store_search import SearchCases
 from holdfast.testing.store_sessions import SessionCases
 from holdfast.testing.store_windows import WindowCases
 
 __all__ = ["StoreSuite"]
 
 
-class StoreSuite(SessionCases, AdditionCases, LogCases, WindowCases, LineageCases, CareCases):
+class StoreSuite(
+    SessionCases,
+    AdditionCases,
+    LogCases,
+    WindowCases,
+    LineageCases,
+    SearchCases,
+    LeaseCases,
+    TrashCases,
+    HealthCases,
+    DurableCases,
+    RepairCases,
+    BackupCases,
+):
     """Subclass as `TestMine(StoreSuite)` and implement `make`; pytest does the rest.
 
-    Every test opens a store in a directory of its own, and closes it.
+    Every test opens a store at a place of its own, and closes it. Each is about one capability; a
+    store that does not claim it skips the test. `store_report` tells what a store has.
     """

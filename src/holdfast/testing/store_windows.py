@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, UnknownSession
+from holdfast.ports import Capability
 from holdfast.session import (
     Cause,
     CompactionRecord,
@@ -19,7 +20,16 @@ from holdfast.session import (
     Span,
     redo_target,
 )
-from holdfast.testing.store_case import FIRST, SECOND, StoreCase, drafts, refused, said, texts
+from holdfast.testing.store_case import (
+    FIRST,
+    SECOND,
+    StoreCase,
+    cases_of,
+    drafts,
+    refused,
+    said,
+    texts,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["WindowCases"]
 
 
+@cases_of(Capability.LOG)
 class WindowCases(StoreCase):
     """Windows: computed from the log by views, which follow from one another."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.errors import UnknownSession
-from holdfast.ports.history import logged, way_to, window_entries
-from holdfast.session import Cause, Kind
+from holdfast.session import Cause, Kind, line_to
+from holdfast.session.lineage_reader import read_segment, segments_to, window_entries
 from holdfast.transcript import Recalled, Role, Summary, Synthetic, ToolResult
 from holdfast.wire.provenance import LABEL, label_of, labelled
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.ports import Store
-    from holdfast.ports.history import Stretch
     from holdfast.session import Entry, Span, View
+    from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message
 
 __all__ = ["Conversing", "SyntheticChoice", "entry_of", "read_log", "read_window"]
@@ -65,12 +66,12 @@ def read_log(store: Store, id_: str, choice: SyntheticChoice) -> Conversing:
     Turns that the user took back are not part of it. Nothing of it is a compaction's of ours, but
     agents that sessions were imported from tell their summaries in the log.
     """
-    way = way_to(store, id_)
-    gone = {place for stretch in way for place in _taken_back(store, stretch)}
+    way = segments_to(store, id_)
+    gone = {place for segment in way for place in _taken_back(store, segment)}
     said = (
         replace(entry, message=store.whole(entry.id), shortened=False) if entry.shortened else entry
-        for stretch in way
-        for entry in logged(store, stretch)
+        for segment in way
+        for entry in read_segment(store, segment)
         if entry.kind is Kind.SAID and (entry.session, entry.position) not in gone
     )
     return _chosen(store, said, choice)
@@ -200,17 +201,14 @@ class _Authors:
         return found
 
 
-def _taken_back(store: Store, stretch: Stretch) -> Iterator[tuple[str, int]]:
+def _taken_back(store: Store, segment: LogSegment) -> Iterator[tuple[str, int]]:
     """Return the places of what the user took back by rewinds that still hold."""
-    if stretch.left:
+    if segment.left:
         return
-    views = {view.id: view for view in store.views(stretch.session)}
-    at = views.get(store.head(stretch.session).view or 0)
-    while at is not None:
-        before = views.get(at.parent or 0)
-        if at.cause is Cause.REWIND and at.upto <= stretch.reach:
+    line = line_to(store.views(segment.session), store.head(segment.session).view)
+    for at, before in zip_longest(line, line[1:]):
+        if at.cause is Cause.REWIND and at.upto <= segment.reach:
             yield from _left_out_by(store, at, before)
-        at = before
 
 
 def _left_out_by(store: Store, rewind: View, before: View | None) -> Iterator[tuple[str, int]]:

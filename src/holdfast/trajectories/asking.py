@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.cost import charge
-from holdfast.engines.patience import acall
+from holdfast.engines.summarizer_fallback import acall
 from holdfast.errors import ConfigError
 from holdfast.session import Usage
 from holdfast.summary import Declined, Failure, Written

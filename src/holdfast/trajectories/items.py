@@ -21,8 +21,7 @@ import msgspec
 
 from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_database, head_of
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading
+from holdfast.agent_files.opening import Closed, Found, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess

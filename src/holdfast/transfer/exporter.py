@@ -23,7 +23,7 @@ from holdfast.formats.events import (
     without_native,
 )
 from holdfast.formats.replay import merged
-from holdfast.session import Cause, Fork, Kind, Span, children_of, path_to
+from holdfast.session import Cause, Fork, Kind, Span, children_of, fork_view, path_to
 from holdfast.transcript import Role
 from holdfast.transfer.identity import import_record, is_strand, mark_left, parent_name
 from holdfast.transfer.session_writer import FOLD
@@ -183,7 +183,7 @@ def views_of(store: Store, session: Session) -> SessionViews:
         return SessionViews()  # it has none, and many are told at once
     views = store.views(session.id)
     return SessionViews(
-        shared=next((view.spans for view in views if view.cause is Cause.FORK), ()),
+        shared=first.spans if (first := fork_view(views)) else (),
         changes=tuple(view for view in views if view.cause is not Cause.FORK),
         newest=views[-1].id if views else None,
     )

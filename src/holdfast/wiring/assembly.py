@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.config import Settings
-    from holdfast.engines import Chain, ChatEngine, Engine, Setup
+    from holdfast.engines import ChatEngine, Engine, EngineDeps, SummarizerFallback
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
     from holdfast.wiring.summarizers import Writer
@@ -127,11 +127,11 @@ class Assembly:
         window = self.window(options.model, options.context_length)
         return Policy(context_length=window, **knobs)  # type: ignore[arg-type] - checked by names
 
-    def engine_deps(self, options: EngineOptions = EngineOptions()) -> Setup:
+    def engine_deps(self, options: EngineOptions = EngineOptions()) -> EngineDeps:
         """Return what an engine is made from."""
-        from holdfast.engines import Setup
+        from holdfast.engines import EngineDeps
 
-        return Setup(
+        return EngineDeps(
             clock=self.clock,
             chain=self._fallback(options.summarizer),
             counter=self.counter(options.counter, options.model),
@@ -147,20 +147,24 @@ class Assembly:
 
     def truncating(self, options: EngineOptions = EngineOptions()) -> ChatEngine:
         """Return the engine that truncates; it asks nobody."""
-        from holdfast.engines.truncating import truncating_engine
+        from holdfast.engines.contract_adapter import truncating_engine
 
         silent = replace(options, summarizer=None)
         return truncating_engine(self.policy(silent), self.engine_deps(silent))
 
-    def _fallback(self, writer: Writer | Configured) -> Chain | None:
+    def _fallback(self, writer: Writer | Configured) -> SummarizerFallback | None:
         """Return who writes: the summary model, then the conversation's own when that one fails."""
-        from holdfast.engines import Chain
+        from holdfast.engines import SummarizerFallback
         from holdfast.wiring.summarizers import summarizer_of
 
         summary, main = self.settings.auxiliary.compression, self.settings.model
         if not isinstance(writer, Configured):
             found = summarizer_of(writer)
-            return Chain(found, clock=self.clock, timeout=summary.timeout) if found else None
+            return (
+                SummarizerFallback(found, clock=self.clock, timeout=summary.timeout)
+                if found
+                else None
+            )
         if summary.model is None:
             return None
         first = summarizer_of(
@@ -171,7 +175,7 @@ class Assembly:
             window=summary.context_length,
         )
         if main.name is None or main.name == summary.model:
-            return Chain(first, clock=self.clock, timeout=summary.timeout)
+            return SummarizerFallback(first, clock=self.clock, timeout=summary.timeout)
         second = summarizer_of(
             main.name,
             provider=main.provider,
@@ -179,7 +183,7 @@ class Assembly:
             timeout=summary.timeout,
             window=main.context_length,
         )
-        return Chain(second, first, clock=self.clock, timeout=summary.timeout)
+        return SummarizerFallback(second, first, clock=self.clock, timeout=summary.timeout)
 
 
 def policy_of(settings: Settings, *, fit: int | None = None) -> Policy:

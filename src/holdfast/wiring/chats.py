@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
-    from holdfast.memory_runtime import Federation
+    from holdfast.memory_runtime import MemoryHub
     from holdfast.ports import ChatModel
     from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.summarizers import Writer
@@ -258,7 +258,7 @@ class Chats:
     def _directory(self) -> Path:
         return self._wishes.directory or Path.cwd()
 
-    def _federation(self) -> Federation:
+    def _federation(self) -> MemoryHub:
         return federation_of(
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )

@@ -16,7 +16,7 @@ from holdfast.conversation import (
 from holdfast.errors import ConfigError, Conflict, SessionEnded
 from holdfast.session import CLOSABLE, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
-from holdfast.wiring.engines import Hosting, engines_for
+from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
@@ -204,7 +204,7 @@ def dependencies(
 
     another_engine = engines_for(
         wanted.get("engine", settings.context.engine),
-        Hosting(
+        EngineFactory(
             default=lambda: assembly.engine(engine_options()),
             truncating=lambda: assembly.truncating(engine_options()),
             model=options.model,

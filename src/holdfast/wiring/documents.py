@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import Unreadable, unpacked
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.gathering import gather
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading
+from holdfast.agent_files.opening import Closed, Found, Passed, Reading, gather
 from holdfast.formats import FORMATS
 from holdfast.formats.reading import documents_from_events
 

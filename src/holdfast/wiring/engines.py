@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 from holdfast.config import Settings, home
-from holdfast.engines.contracted import Contracted
-from holdfast.engines.guest import Ending, Guest, Hung, Raised, Returned
-from holdfast.engines.guest_tools import call_offered
-from holdfast.engines.hosted import HostedEngine
-from holdfast.engines.registry import DEFAULT, Source, find_engine, known_engines, twin
-from holdfast.engines.truncating import Truncating
+from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.contract_adapter import ContractAdapter, Truncating
+from holdfast.engines.plugin_engine import PluginEngine
+from holdfast.engines.plugin_thread import PluginEnding, PluginThread, call_offered
+from holdfast.engines.registry import DEFAULT, EngineSource, find_engine, known_engines, twin
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
 from holdfast.wiring.assembly import Assembly, EngineOptions, Knobs
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "EngineFactory",
     "EngineKnobs",
-    "Hosting",
     "engine_names",
     "engine_trouble",
     "engines_for",
@@ -62,7 +61,7 @@ class EngineKnobs(Knobs, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hosting:
+class EngineFactory:
     """What engines of a conversation are made with."""
 
     default: Callable[[], Engine]
@@ -112,7 +111,7 @@ def load_engine(
         call_offered(engine, "update_model", model, window, details={})
         return engine
 
-    ending = Guest(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
+    ending = PluginThread(name, make, deadline=Settings().auxiliary.compression.timeout).arrive()
     if isinstance(ending, Returned):
         return cast("ContextEngine", ending.value)
     _log.warning("The engine %s could not be loaded: %s; %s is used.", name, _why(ending), DEFAULT)
@@ -129,16 +128,16 @@ def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
     source = _source(name, must_exist=False)
     if source is None:
         return ""
-    ending = Guest(name, source.make, deadline=seconds).arrive()
+    ending = PluginThread(name, source.make, deadline=seconds).arrive()
     return "" if isinstance(ending, Returned) else _why(ending)
 
 
-def _why(ending: Ending) -> str:
+def _why(ending: PluginEnding) -> str:
     return ending.reason if isinstance(ending, Raised | Hung) else "it is busy"
 
 
 def engines_for(
-    choice: str | ContextEngine, hosting: Hosting, *, must_exist: bool
+    choice: str | ContextEngine, hosting: EngineFactory, *, must_exist: bool
 ) -> Callable[[], WindowEngine]:
     """Return what makes the engine of each session of a conversation.
 
@@ -158,10 +157,10 @@ def engines_for(
     source = _source(choice, must_exist=must_exist)
     if source is None:
         return hosting.truncating
-    return lambda: _hosted(Guest(choice, source.make, deadline=hosting.deadline), hosting)
+    return lambda: _hosted(PluginThread(choice, source.make, deadline=hosting.deadline), hosting)
 
 
-def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngine]:
+def _guests(engine: ContextEngine, hosting: EngineFactory) -> Callable[[], WindowEngine]:
     unused = [engine]
 
     def make() -> object:
@@ -169,7 +168,7 @@ def _guests(engine: ContextEngine, hosting: Hosting) -> Callable[[], WindowEngin
         return unused.pop() if unused else twin(engine)
 
     name = _name_of(engine)
-    return lambda: _hosted(Guest(name, make, deadline=hosting.deadline), hosting)
+    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
 
 
 def _name_of(engine: object) -> str:
@@ -179,15 +178,15 @@ def _name_of(engine: object) -> str:
     def ask() -> str:
         return "".join(str(getattr(engine, "name", kind)))
 
-    ending = Guest(kind, lambda: engine, deadline=_QUICK).run(ask)
+    ending = PluginThread(kind, lambda: engine, deadline=_QUICK).run(ask)
     return cast("str", ending.value) if isinstance(ending, Returned) else kind
 
 
-def _hosted(guest: Guest, hosting: Hosting) -> HostedEngine:
-    return HostedEngine(hosting.default(), guest, model=hosting.model, redact=hosting.redact)
+def _hosted(guest: PluginThread, hosting: EngineFactory) -> PluginEngine:
+    return PluginEngine(hosting.default(), guest, model=hosting.model, redact=hosting.redact)
 
 
-def _source(name: str, *, must_exist: bool = True) -> Source | None:
+def _source(name: str, *, must_exist: bool = True) -> EngineSource | None:
     """Return where a plug-in comes from; nothing for an engine of our own.
 
     Raises:
@@ -205,7 +204,7 @@ def _source(name: str, *, must_exist: bool = True) -> Source | None:
     def refuse() -> object:
         raise missing
 
-    return Source(name, "nowhere", refuse)
+    return EngineSource(name, "nowhere", refuse)
 
 
 def _unknown(name: str) -> ConfigError:
@@ -220,7 +219,7 @@ def _built_in(
 ) -> ContextEngine:
     check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
     if name == DEFAULT:
-        return Contracted(
+        return ContractAdapter(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)
         )
     parts = ("summarizer", "redactor", "counter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.memory_runtime import Federation, Terms
+from holdfast.memory_runtime import MemoryHub, MemoryTerms
 from holdfast.redaction import Redactor
 from holdfast.wiring.memories import memory_of
 from holdfast.wiring.remembered import memory_files_of
@@ -24,7 +24,7 @@ def federation_of(
     *,
     project: Path | None = None,
     reserved: Iterable[str] = (),
-) -> Federation:
+) -> MemoryHub:
     """Return the files of the profile joined with the external provider, if one is configured.
 
     Args:
@@ -38,10 +38,10 @@ def federation_of(
         MissingExtra: when its package is not installed.
         ModelMissing: when its model is not on this machine.
     """
-    return Federation(
+    return MemoryHub(
         memory_files_of(settings, environ, project=project),
         memory_of(settings, environ),
         deadline=settings.memory.deadline,
         reserved=reserved,
-        terms=Terms(redactor=Redactor(settings.redaction.extra_patterns).redact),
+        terms=MemoryTerms(redactor=Redactor(settings.redaction.extra_patterns).redact),
     )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.agent_files.opening import Found, examine_all
 from holdfast.errors import HoldfastError
 from holdfast.formats.catalog import agent_of
+from holdfast.stores.registry import is_durable
 from holdfast.system.processes import can_fork, safe_path
 from holdfast.wiring.import_job import ImportJob, collecting_seldom
 from holdfast.wiring.stores import store_of
@@ -273,6 +274,9 @@ class ImportPool:
         if jobs is None:
             cores = os.cpu_count() or 1
             jobs = min(cores + _WAITING, sum(sizes) // worth, _MOST) if cores > 1 else 1
+        # Other processes would fill stores of their own where this one's is not shared with them.
+        if not is_durable(self._settings.store.url):
+            return 0
         jobs = min(jobs, len(sizes))
         return jobs if jobs > 1 else 0
 

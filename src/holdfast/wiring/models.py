@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.config import home
 from holdfast.errors import ConfigError
-from holdfast.providers.model_errors import SERVER_KEY
 from holdfast.providers.model_files import require
+from holdfast.providers.provider_errors import SERVER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +128,7 @@ def local_model(
 
 def summarizer_by(model: LocalModel, *, timeout: float = 300.0) -> Summarizer:
     """Return the model on this machine as the one that writes summaries; starts its server."""
-    from holdfast.providers.openai_summarizer import OpenAISummarizer
+    from holdfast.providers.openai_model import OpenAISummarizer
 
     return OpenAISummarizer(
         model.name,

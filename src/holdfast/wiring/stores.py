@@ -1,4 +1,4 @@
-"""Where sessions are kept: a profile's own file, or the file that somebody names."""
+"""Where sessions are kept: a profile's own file, or the store that somebody names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.config import home
 from holdfast.config.kinds import is_profile
 from holdfast.errors import ConfigError
+from holdfast.stores.registry import file_of, open_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,39 +18,51 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = str | Path | Store | None
 
-__all__ = ["open_store", "profile_names", "store_file", "store_of"]
+__all__ = ["file_behind", "open_store", "profile_names", "store_file", "store_of", "store_url"]
 
 _FILE = "holdfast.db"
 _PROFILES = "profiles"
-_PREFIX = "sqlite:///"
+_OWN = "sqlite"
+"""The setting that stands for the profile's own file."""
 
 
-def store_file(url: str, profile: str, environ: Mapping[str, str]) -> Path:
-    """Return the file behind a setting: `sqlite` is the profile's own, everything else a path.
+def store_url(url: str, profile: str, environ: Mapping[str, str]) -> str:
+    """Return the address behind a setting: `sqlite` is the profile's own file.
 
     Raises:
-        ConfigError: when the profile's name could lead out of its folder, or the address is that
-            of a kind of store that this version does not have.
+        ConfigError: when the profile's name could lead out of its folder.
     """
     if not is_profile(profile):
         raise ConfigError(f"store.profile is {profile!r}; a profile is named like a file")
-    if url == "sqlite":
-        return home(environ) / _PROFILES / profile / _FILE
-    if "://" in url and not url.startswith(_PREFIX):
-        scheme = url.partition("://")[0]
-        raise ConfigError(f"store.url is a {scheme} address; allowed: sqlite or the path of a file")
-    return Path(url.removeprefix(_PREFIX)).expanduser().absolute()
+    return str(home(environ) / _PROFILES / profile / _FILE) if url == _OWN else url
+
+
+def file_behind(url: str, profile: str, environ: Mapping[str, str]) -> Path | None:
+    """Return the file behind a setting; None when the store is not kept in a file."""
+    return file_of(store_url(url, profile, environ))
+
+
+def store_file(url: str, profile: str, environ: Mapping[str, str]) -> Path:
+    """Return the file behind a setting, for what can only be done to a file.
+
+    Raises:
+        ConfigError: when the store is not kept in a file.
+    """
+    file = file_behind(url, profile, environ)
+    if file is None:
+        raise ConfigError(f"store.url is {url}, which is not kept in a file")
+    return file
 
 
 def store_of(settings: Settings, environ: Mapping[str, str]) -> Store:
     """Open the store that the settings name."""
-    return _opened(store_file(settings.store.url, settings.store.profile, environ))
+    return open_url(store_url(settings.store.url, settings.store.profile, environ))
 
 
 def open_store(place: str | Path | Store, environ: Mapping[str, str]) -> Store:
     """Open a store by its path or address; a store that is open already is used as it is."""
     if isinstance(place, str | Path):
-        return _opened(store_file(str(place), "default", environ))
+        return open_url(store_url(str(place), "default", environ))
     return place
 
 
@@ -57,10 +70,3 @@ def profile_names(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the profiles that have a store."""
     folder = home(environ) / _PROFILES
     return tuple(sorted(each.parent.name for each in folder.glob(f"*/{_FILE}")))
-
-
-def _opened(file: Path) -> Store:
-    # Imported only here: commands that need no store should not pay for it.
-    from holdfast.stores.sqlite import SqliteStore
-
-    return SqliteStore(file)

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from holdfast.errors import ConfigError
-from holdfast.providers.anthropic_summarizer import AnthropicSummarizer
+from holdfast.providers.anthropic_model import AnthropicSummarizer
 from holdfast.providers.callable_summarizer import CallableSummarizer
-from holdfast.providers.model_errors import SERVER_KEY
-from holdfast.providers.openai_summarizer import OpenAISummarizer
+from holdfast.providers.openai_model import OpenAISummarizer
+from holdfast.providers.provider_errors import SERVER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

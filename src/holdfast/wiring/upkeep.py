@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
 from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.checkup import QuickCheck, quick_check
 from holdfast.stores.sqlite.connection import Database
-from holdfast.stores.sqlite.glance import Glance, glance
 from holdfast.stores.sqlite.index import WordIndex
-from holdfast.stores.sqlite.repairing import repair_database
-from holdfast.stores.sqlite.salvage import save_readable
+from holdfast.stores.sqlite.salvage import repair_database, save_readable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.ports import Health
 
-__all__ = ["Glance", "Repaired", "glance", "repair_file"]
+__all__ = ["QuickCheck", "Repaired", "quick_check", "repair_file"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from holdfast.recall import Filters
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.connection import Database
-from holdfast.stores.sqlite.opening import Patience
+from holdfast.stores.sqlite.opening import LockPatience
 from holdfast.testing.store_case import FIRST, drafts, said, texts
 
 SESSION = Session(id=FIRST, source="cli", started=1)
@@ -316,7 +316,7 @@ def test_a_thread_that_never_ends_its_write_does_not_stop_the_others_for_ever(
     tmp_path: Path,
 ) -> None:
     """A listener inside a write may wait for a thread that waits for the write."""
-    database = Database(tmp_path / "store.db", Patience(tries=1, timeout_ms=100, longest=0.02))
+    database = Database(tmp_path / "store.db", LockPatience(tries=1, timeout_ms=100, longest=0.02))
     refused: list[BaseException] = []
 
     def write() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall import fold
-from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex
-from holdfast.stores.sqlite.spelling_list import waiting_spellings
+from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex, waiting_spellings
 
 
 @pytest.fixture

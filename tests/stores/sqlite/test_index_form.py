@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.recall import Filters
 from holdfast.session import Session
-from holdfast.stores.sqlite import SqliteStore, index_form
+from holdfast.stores.sqlite import SqliteStore, index
 from holdfast.testing.store_case import FIRST, drafts
 
 
@@ -21,11 +21,11 @@ def test_another_form_of_the_index_is_replaced_once(
         store.append(FIRST, drafts("a walrus"))
     spoil(path)
     assert found(path) == []
-    monkeypatch.setattr(index_form, "FORM", 99)
+    monkeypatch.setattr(index, "FORM", 99)
     assert found(path) == [FIRST]
     spoil(path)
     assert found(path) == []
-    monkeypatch.setattr(index_form, "FORM", 98)
+    monkeypatch.setattr(index, "FORM", 98)
     assert found(path) == [FIRST]
 
 
@@ -38,7 +38,7 @@ def test_a_log_that_cannot_be_read_does_not_keep_the_file_closed(
         store.append(FIRST, drafts("a walrus", "b"))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE messages SET body = x'ff00' WHERE position = 2")
-    monkeypatch.setattr(index_form, "FORM", 99)
+    monkeypatch.setattr(index, "FORM", 99)
     assert found(path) == [FIRST]
     with closing(SqliteStore(path)) as store:
         store.repair()

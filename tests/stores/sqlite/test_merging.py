@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex
-from holdfast.stores.sqlite.merging import merge_some
+from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex, merge_some
 from tests.promises.store_text import FIXTURES, load
 
 

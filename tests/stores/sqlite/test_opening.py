@@ -15,7 +15,7 @@ import pytest
 from holdfast.errors import StoreBusy, StoreDamaged, StoreError
 from holdfast.recall import Filters
 from holdfast.session import Session
-from holdfast.stores.sqlite import Patience, SqliteStore
+from holdfast.stores.sqlite import LockPatience, SqliteStore
 from holdfast.stores.sqlite.opening import migrate
 from holdfast.stores.sqlite.schema import APPLICATION_ID, MIGRATIONS, VERSION
 from holdfast.testing.store_case import FIRST, drafts, texts
@@ -200,7 +200,7 @@ def test_an_older_sqlite_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_writer_that_never_yields_is_given_up(file: Path) -> None:
-    patience = Patience(tries=2, timeout_ms=5, shortest=0.001, longest=0.002)
+    patience = LockPatience(tries=2, timeout_ms=5, shortest=0.001, longest=0.002)
     with closing(SqliteStore(file, patience)) as store, raw(file) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="try again"):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
-from holdfast.stores.sqlite import SqliteStore, spelling_list, vocabulary
-from holdfast.stores.sqlite.spelling_list import (
+from holdfast.stores.sqlite import SqliteStore, index
+from holdfast.stores.sqlite.index import (
     LIST_TABLES,
     WAITING_TABLES,
     add_spellings,
@@ -43,7 +43,7 @@ def test_new_words_wait(connection: sqlite3.Connection) -> None:
 def test_enough_words_are_listed_in_one_go(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spelling_list, "_MOST_WAITING", 4)
+    monkeypatch.setattr(index, "_MOST_WAITING", 4)
     add_spellings(connection, ["walrus", "otter", "seal"])
     assert listed(connection) == []
     add_spellings(connection, ["walrus"])
@@ -56,7 +56,7 @@ def test_enough_words_are_listed_in_one_go(
 def test_a_list_that_is_cleared_holds_nothing(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spelling_list, "_MOST_WAITING", 2)
+    monkeypatch.setattr(index, "_MOST_WAITING", 2)
     add_spellings(connection, ["walrus", "otter"])
     add_spellings(connection, ["seal"])
     clear_spellings(connection)
@@ -66,7 +66,7 @@ def test_a_list_that_is_cleared_holds_nothing(
 @given(st.lists(st.lists(WORDS, max_size=5), max_size=12), st.integers(1, 9))
 def test_no_word_is_lost_however_they_come(batches: list[list[str]], most: int) -> None:
     with closing(opened()) as connection, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spelling_list, "_MOST_WAITING", most)
+        patch.setattr(index, "_MOST_WAITING", most)
         for batch in batches:
             add_spellings(connection, batch)
             assert sum(numbers(connection)[-1:]) < most
@@ -88,8 +88,8 @@ def test_a_part_is_found_in_the_first_words_that_hold_it(
 def test_a_search_finds_the_same_whether_words_wait_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_waiting: int, most_held: int
 ) -> None:
-    monkeypatch.setattr(spelling_list, "_MOST_WAITING", most_waiting)
-    monkeypatch.setattr(vocabulary, "_MOST_WORDS", most_held)
+    monkeypatch.setattr(index, "_MOST_WAITING", most_waiting)
+    monkeypatch.setattr(index, "_MOST_WORDS", most_held)
     with closing(SqliteStore(tmp_path / "store.db")) as store:
         store.create(Session(id="one", source="test", started=1))
         for text in ("release_schedule", "the seawall", "drywalls schedules", "a walled garden"):

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
-from holdfast.stores.sqlite import SqliteStore, vocabulary
+from holdfast.stores.sqlite import SqliteStore, index
 from holdfast.transcript import Message, Role, Text
 
 
@@ -52,7 +52,7 @@ def test_words_of_another_process_are_found(tmp_path: Path) -> None:
 def test_many_words_one_after_another_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vocabulary, "_MOST_ADDED", 5)
+    monkeypatch.setattr(index, "_MOST_ADDED", 5)
     with closing(opened(tmp_path / "store.db")) as store:
         for number in range(12):
             _say(store, f"{_letters(number)}brick stone")
@@ -62,7 +62,7 @@ def test_many_words_one_after_another_are_found(
 def test_words_that_are_too_many_to_hold_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vocabulary, "_MOST_WORDS", 1)
+    monkeypatch.setattr(index, "_MOST_WORDS", 1)
     with closing(opened(tmp_path / "store.db")) as store:
         for number, text in enumerate(("seawall", "drywall stonewall", "wallpaper"), start=1):
             _say(store, text)

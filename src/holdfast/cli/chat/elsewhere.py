@@ -13,7 +13,7 @@ from holdfast.cli.lines import Line, Span, counted
 from holdfast.cli.sessions_markdown import as_markdown
 from holdfast.cli.times import now_ms
 from holdfast.compaction.report import feedback
-from holdfast.ports.history import said_until
+from holdfast.session.lineage_reader import said_until
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import Room

@@ -3,8 +3,8 @@
 Read in this order: `schema`, `opening`, `connection`, `rows`, `log`, `windows`, `views`, `store`.
 """
 
-from holdfast.stores.sqlite.opening import PATIENCE, Patience
+from holdfast.stores.sqlite.opening import PATIENCE, LockPatience
 from holdfast.stores.sqlite.salvage import salvage
 from holdfast.stores.sqlite.store import SqliteStore
 
-__all__ = ["PATIENCE", "Patience", "SqliteStore", "salvage"]
+__all__ = ["PATIENCE", "LockPatience", "SqliteStore", "salvage"]

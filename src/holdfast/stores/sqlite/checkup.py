@@ -1,4 +1,4 @@
-"""Looking for damage: everything that was written is read once and compared with its own proof."""
+"""Looking for damage: everything is read once and compared with its own proof, or a quick look."""
 
 from __future__ import annotations
 
@@ -6,22 +6,41 @@ import hashlib
 import json
 import re
 import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from holdfast.errors import StoreDamaged
-from holdfast.ports import Health
+from holdfast.errors import StoreDamaged, StoreError
+from holdfast.ports import Health, Lease
 from holdfast.recall import fold
 from holdfast.session import Cause, unpack, unsqueeze
-from holdfast.stores.sqlite.blobs import fetcher, whole_from
-from holdfast.stores.sqlite.failures import is_damage
-from holdfast.stores.sqlite.rows import ROLES, SELECT_SESSIONS, session_from
+from holdfast.stores.sqlite.failures import explaining, is_damage
+from holdfast.stores.sqlite.opening import PATIENCE, connect
+from holdfast.stores.sqlite.rows import (
+    ROLES,
+    SELECT_SESSIONS,
+    fetcher,
+    session_from,
+    text_from,
+    whole_from,
+)
+from holdfast.stores.sqlite.schema import APPLICATION_ID, MIGRATIONS
 from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-__all__ = ["EXPECTED_SIZE", "blob_problem", "examine", "is_sound", "row_problem"]
+__all__ = [
+    "EXPECTED_SIZE",
+    "QuickCheck",
+    "blob_problem",
+    "examine",
+    "is_sound",
+    "quick_check",
+    "row_problem",
+]
 
 _MOST = 100
 """Problems that are named one by one."""
@@ -181,16 +200,13 @@ def _words(connection: sqlite3.Connection) -> Iterator[str]:
         except StoreDamaged:
             continue  # it was named with the bodies
         word = _WORD.search(fold(text).lower())
-        if word and not _is_indexed(connection, id_, word[0]):
-            yield f"message {id_} is missing in the index"
-
-
-def _is_indexed(connection: sqlite3.Connection, id_: int, word: str) -> bool:
-    found = connection.execute(
-        "SELECT 1 FROM message_words WHERE message_words MATCH ? AND rowid = ?",
-        (f'"{word}"', id_),
-    )
-    return found.fetchone() is not None
+        if word:
+            found = connection.execute(
+                "SELECT 1 FROM message_words WHERE message_words MATCH ? AND rowid = ?",
+                (f'"{word[0]}"', id_),
+            )
+            if found.fetchone() is None:
+                yield f"message {id_} is missing in the index"
 
 
 def _countable(connection: sqlite3.Connection, statement: str) -> int:
@@ -206,3 +222,78 @@ def _countable(connection: sqlite3.Connection, statement: str) -> int:
 def _count(connection: sqlite3.Connection, statement: str) -> int:
     (found,) = connection.execute(statement).fetchone()
     return int(found)
+
+
+_QUICK_CHECK_MOST = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickCheck:
+    """What a quick look saw."""
+
+    version: int
+    newest_version: int
+    """The version that this program writes; an older file is brought up to it when opened."""
+    bytes: int
+    """What the file takes on disk, with what waits beside it."""
+    sessions: int = 0
+    trashed: int = 0
+    messages: int = 0
+    leases: tuple[Lease, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def quick_check(path: Path) -> QuickCheck:
+    """Look at a file without writing to it, not even to bring it up to the present version.
+
+    The pages are checked as far as SQLite can do so in one quick pass; a full check of the
+    content is the store's own `check`.
+
+    Raises:
+        StoreDamaged: when the file cannot be read as a database.
+        StoreError: when it is another program's, or of a version to come.
+    """
+    try:
+        size = sum(
+            each.stat().st_size
+            for each in (path, path.with_name(f"{path.name}-wal"))
+            if each.exists()
+        )
+        address = f"{path.absolute().as_uri()}?mode=ro"
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be looked at: {error}") from error
+    with explaining(path), closing(connect(address, PATIENCE)) as connection:
+        version = _number(connection, "PRAGMA user_version")
+        if version and _number(connection, "PRAGMA application_id") != APPLICATION_ID:
+            raise StoreError(f"{path} is the database of another program; name another file")
+        if version > len(MIGRATIONS):
+            raise StoreError(
+                f"{path} is of version {version}, and this holdfast knows versions up to "
+                f"{len(MIGRATIONS)}; install a newer holdfast"
+            )
+        seen = QuickCheck(version=version, newest_version=len(MIGRATIONS), bytes=size)
+        return _counted(connection, seen) if version else seen
+
+
+def _counted(connection: sqlite3.Connection, seen: QuickCheck) -> QuickCheck:
+    kept = "SELECT count(*) FROM sessions WHERE purged IS NULL AND trashed IS"
+    found = connection.execute(f"PRAGMA quick_check({_QUICK_CHECK_MOST})")
+    problems = tuple(str(line) for (line,) in found if line != "ok")
+    leases = connection.execute(
+        "SELECT s.id, l.holder, l.expires FROM leases AS l JOIN sessions AS s ON s.key = l.session"
+    )
+    return QuickCheck(
+        version=seen.version,
+        newest_version=seen.newest_version,
+        bytes=seen.bytes,
+        sessions=_number(connection, f"{kept} NULL"),
+        trashed=_number(connection, f"{kept} NOT NULL"),
+        messages=_number(connection, "SELECT count(*) FROM messages"),
+        leases=tuple(Lease(text_from(id_), text_from(holder), at) for id_, holder, at in leases),
+        problems=problems,
+    )
+
+
+def _number(connection: sqlite3.Connection, statement: str) -> int:
+    (number,) = connection.execute(statement).fetchone()
+    return int(number)

@@ -1,7 +1,8 @@
 """The connections of one store: one that writes, and as many as are reading at this moment.
 
 Everything here may be called from any thread. After a fork the child opens the file anew, because
-SQLite's connections do not survive one.
+SQLite's connections do not survive one. Transactions are classes, because a generator that holds
+another one takes longer than inserting a message.
 """
 
 from __future__ import annotations
@@ -11,19 +12,108 @@ import sqlite3
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from holdfast.errors import StoreBusy, StoreError
-from holdfast.stores.sqlite.failures import explaining
-from holdfast.stores.sqlite.looking import Looking
-from holdfast.stores.sqlite.opening import PATIENCE, Patience, begin, connect, open_file
-from holdfast.stores.sqlite.writing import Turns, Writing
+from holdfast.stores.sqlite.failures import EXPLAINED, explaining, in_words
+from holdfast.stores.sqlite.opening import PATIENCE, LockPatience, begin, connect, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Database"]
+__all__ = ["Database", "ReadTransaction", "WriteTransaction", "WriterTurns"]
+
+_T = TypeVar("_T")
+
+
+class ReadTransaction(Generic[_T]):
+    """Lends a connection that sees the file as it is now, until it is given back."""
+
+    __slots__ = ("_connection", "_give_back", "_lend", "_owner", "_path")
+
+    def __init__(
+        self,
+        path: Path,
+        lend: Callable[[], tuple[_T, sqlite3.Connection]],
+        give_back: Callable[[_T, sqlite3.Connection], None],
+    ) -> None:
+        """Look at nothing yet.
+
+        Args:
+            path: The file.
+            lend: Returns a connection that sees one state of it, and what that belongs to.
+            give_back: Takes both again.
+        """
+        self._path = path
+        self._lend = lend
+        self._give_back = give_back
+
+    def __enter__(self) -> sqlite3.Connection:
+        """Look at the file as it is now."""
+        try:
+            self._owner, self._connection = self._lend()
+        except EXPLAINED as error:
+            raise in_words(error, self._path) from error
+        return self._connection
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Give the connection back, and raise what SQLite said as a sentence."""
+        self._give_back(self._owner, self._connection)
+        if isinstance(error, EXPLAINED):
+            raise in_words(error, self._path) from error
+
+
+@dataclass(frozen=True, slots=True)
+class WriterTurns(Generic[_T]):
+    """Who may write to a file."""
+
+    path: Path
+    begin: Callable[[], tuple[_T, sqlite3.Connection]]
+    """Waits for the turn and begins; what comes with the connection is given back at the end."""
+    end: Callable[[_T], None]
+
+
+class WriteTransaction(Generic[_T]):
+    """Lends the connection that writes: all of what is done with it happens, or nothing."""
+
+    __slots__ = ("_connection", "_on_rollback", "_turn", "_turns")
+
+    def __init__(self, turns: WriterTurns[_T], on_rollback: Callable[[], None] | None) -> None:
+        self._turns = turns
+        self._on_rollback = on_rollback
+
+    def __enter__(self) -> sqlite3.Connection:
+        """Begin, once it is our turn."""
+        try:
+            self._turn, self._connection = self._turns.begin()
+        except EXPLAINED as error:
+            raise in_words(error, self._turns.path) from error
+        return self._connection
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Commit, or take everything back and raise what SQLite said as a sentence."""
+        try:
+            if error is None:
+                self._connection.execute("COMMIT")
+        except BaseException as failure:
+            error = failure
+            if not isinstance(failure, EXPLAINED):
+                raise
+        finally:
+            if error is not None:
+                self._roll_back()
+            self._turns.end(self._turn)
+        if isinstance(error, EXPLAINED):
+            raise in_words(error, self._turns.path) from error
+
+    def _roll_back(self) -> None:
+        # A full disk has rolled back already; what cannot roll back now will on opening.
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        if self._on_rollback is not None:
+            self._on_rollback()
 
 
 @dataclass(slots=True)
@@ -51,7 +141,7 @@ class Database:
     """One file, open for reading and, where the file allows it, for writing."""
 
     def __init__(
-        self, path: Path, patience: Patience = PATIENCE, *, read_only: bool = False
+        self, path: Path, patience: LockPatience = PATIENCE, *, read_only: bool = False
     ) -> None:
         self.path = path
         self._name = os.fspath(path)
@@ -59,7 +149,7 @@ class Database:
         self._read_only = read_only
         self._handles = self._opened()
         self._opening = threading.Lock()
-        self._turns = Turns(path, self._begin, self._end)
+        self._turns = WriterTurns(path, self._begin, self._end)
 
     @property
     def is_read_only(self) -> bool:
@@ -71,17 +161,17 @@ class Database:
         """Return what stands for the file that is open: another value once it was replaced."""
         return self._current()
 
-    def read(self) -> Looking[_Handles]:
+    def read(self) -> ReadTransaction[_Handles]:
         """Lend a connection that sees the file as it is now, until it is given back."""
-        return Looking(self.path, self._lend, self._give_back)
+        return ReadTransaction(self.path, self._lend, self._give_back)
 
-    def write(self, on_rollback: Callable[[], None] | None = None) -> Writing[_Handles]:
+    def write(self, on_rollback: Callable[[], None] | None = None) -> WriteTransaction[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
 
         Args:
             on_rollback: Called when nothing happened, before anybody else may write.
         """
-        return Writing(self._turns, on_rollback)
+        return WriteTransaction(self._turns, on_rollback)
 
     def close(self) -> None:
         """Close every connection; those that are in use close when they are given back."""

@@ -10,24 +10,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.recall.forms import index_forms
-from holdfast.session import MESSAGE_ID_MARK, Entry, Kind, Packer, searchable
-from holdfast.stores.sqlite.blobs import put_blobs, stored_whole
-from holdfast.stores.sqlite.rows import ROLES
-from holdfast.transcript import Text, ToolResult
+from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
+from holdfast.session.rules import check_size
+from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
+from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
     from holdfast.recall.forms import Forms
-    from holdfast.session import Draft
-    from holdfast.transcript import Content, Message, Part
+    from holdfast.session import Draft, Usage
+    from holdfast.transcript import Message
 
 __all__ = [
     "NEWEST_ID",
     "Batch",
-    "Place",
+    "LogPlace",
     "Words",
+    "append_batch",
+    "grown_by",
+    "latest_of",
+    "pin_new",
     "prepare",
     "put",
     "put_message_blobs",
@@ -71,7 +75,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPlace:
     """Where a batch goes."""
 
     id: str
@@ -90,8 +94,7 @@ def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
     # One loop without functions inside: most batches are one message, and each step shows.
     for draft in drafts:
         message, whole, stands_for = draft.message, draft.whole, draft.stands_for
-        waits = (whole is not None or stands_for is not None) and _names_itself(message)
-        body = None if waits else packer.pack(message)
+        body = None if names_itself(draft) else packer.pack(message)
         digest = None if whole is None else _packed_whole(whole, packer)
         role = ROLES.index(message.role)
         said.append((role, number, draft.at, draft.tokens, body, digest, stands_for))
@@ -101,7 +104,7 @@ def prepare(drafts: Sequence[Draft], kind: Kind) -> Batch:
 
 
 def write(
-    connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None
+    connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Words | None
 ) -> tuple[Entry, ...]:
     """Add the rows of a batch and return them as entries.
 
@@ -121,7 +124,9 @@ def write(
                 session=place.id,
                 position=place.size + 1 + offset,
                 kind=batch.kind,
-                message=draft.message if said[4] is not None else _named(draft, first + offset),
+                message=draft.message
+                if said[4] is not None
+                else with_own_id(draft.message, first + offset),
                 at=draft.at,
                 tokens=draft.tokens,
                 shortened=draft.whole is not None,
@@ -132,12 +137,15 @@ def write(
     )
 
 
-def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words | None) -> int:
+def put(connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Words | None) -> int:
     """Add the rows of a batch and return the id of the first.
 
     The caller's transaction moves the size of the session.
     """
-    first = 1 + (_newest_id(connection) if place.newest is None else place.newest)
+    newest = place.newest
+    if newest is None:
+        (newest,) = connection.execute(f"SELECT ({NEWEST_ID})").fetchone()
+    first = 1 + (newest or 0)
     key, position = place.key, place.size + 1
     rows: list[tuple[object, ...]] = [
         (first + offset, key, position + offset, *said) for offset, said in enumerate(batch.said)
@@ -148,7 +156,7 @@ def put(connection: sqlite3.Connection, place: Place, batch: Batch, index: Words
         packer = Packer()
         for offset in waiting:
             *said, _, whole, stands_for = rows[offset]
-            body = packer.pack(_named(batch.drafts[offset], first + offset))
+            body = packer.pack(with_own_id(batch.drafts[offset].message, first + offset))
             rows[offset] = (*said, body, whole, stands_for)
         blobs = {**blobs, **packer.blobs}
     for start in range(0, len(rows), _AT_ONCE):
@@ -171,51 +179,76 @@ def put_message_blobs(
     return body
 
 
-def _newest_id(connection: sqlite3.Connection) -> int:
-    (newest,) = connection.execute(f"SELECT ({NEWEST_ID})").fetchone()
-    return newest or 0
-
-
 def _packed_whole(message: Message, packer: Packer) -> bytes:
     """Add a whole message to the blobs, and return its hash."""
     return packer.keep(stored_whole(packer.pack(message)))
 
 
-def _names_itself(message: Message) -> bool:
-    """Say whether a shortened text holds the mark that stands for the id of its message."""
-    return any(MESSAGE_ID_MARK in text for text in _texts(message))
+_FIND = f"""
+    SELECT key, size, ({NEWEST_ID}) FROM sessions
+    WHERE id = ? AND ended IS NULL AND trashed IS NULL AND purged IS NULL
+"""
+_GROW = "UPDATE sessions SET size = ?, touched = max(touched, ?) WHERE key = ?"
+"""Two statements, because an update that returns something takes longer than both."""
 
 
-def _texts(message: Message) -> list[str]:
-    texts: list[str] = []
-    for part in message.parts:
-        match part:
-            case Text(text):
-                texts.append(text)
-            case ToolResult(content=content):
-                texts += [piece.text for piece in content if isinstance(piece, Text)]
-            case _:
-                pass
-    return texts
+def append_batch(
+    connection: sqlite3.Connection, place: LogPlace, batch: Batch, usage: Usage, index: Words
+) -> tuple[Entry, ...]:
+    """Write a batch where `grown_by` made room for it, its words to the index."""
+    entries = write(connection, place, batch, index)
+    if usage is not NONE_USED:
+        add_usage(connection, place.key, usage)
+    pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
+    if not pinned:
+        return entries
+    return tuple(
+        replace(entry, message=replace(entry.message, pinned=True)) if entry.id in pinned else entry
+        for entry in entries
+    )
 
 
-def _named(draft: Draft, id_: int) -> Message:
-    """Return the message of a draft with its id in place of the mark."""
+def grown_by(
+    connection: sqlite3.Connection, id_: str, batch: Batch, size: int | None = None
+) -> LogPlace:
+    """Make the session longer by the batch and return where the batch goes.
 
-    def text(part: Text) -> Text:
-        return replace(part, text=part.text.replace(MESSAGE_ID_MARK, str(id_)))
+    Args:
+        connection: The one that writes.
+        id_: The session.
+        batch: What will be written.
+        size: How long the session must be for it.
+    """
+    row = connection.execute(_FIND, (to_text(id_),)).fetchone()
+    if row is None:
+        # It is not there, or nothing may be appended to it: this says which.
+        row = (*live_key_of(connection, id_, "key, size"), None)
+    key, held, newest = row
+    place = LogPlace(id_, key, held, newest or 0)
+    check_size(id_, place.size, size)
+    if batch.drafts:
+        grown = place.size + len(batch.drafts)
+        connection.execute(_GROW, (grown, latest_of(batch), place.key))
+    return place
 
-    def content(part: Content) -> Content:
-        return text(part) if isinstance(part, Text) else part
 
-    def named(part: Part) -> Part:
-        match part:
-            case Text():
-                return text(part)
-            case ToolResult():
-                return replace(part, content=tuple(content(piece) for piece in part.content))
-            case _:
-                return part
+def latest_of(batch: Batch) -> int:
+    """Return when the newest message of a batch was said."""
+    return max([draft.at for draft in batch.drafts], default=0)
 
-    message = draft.message
-    return replace(message, parts=tuple(named(part) for part in message.parts))
+
+def pin_new(connection: sqlite3.Connection, key: int, first: int, batch: Batch) -> frozenset[int]:
+    """Pin what is to be pinned from the beginning, and return its ids.
+
+    Args:
+        connection: The one that writes.
+        key: Of the session.
+        first: The id of the first message of the batch.
+        batch: What was written.
+    """
+    chosen = [first + offset for offset, draft in enumerate(batch.drafts) if draft.pinned]
+    if chosen:
+        connection.executemany(
+            "INSERT INTO pins (session, message) VALUES (?, ?)", [(key, each) for each in chosen]
+        )
+    return frozenset(chosen)

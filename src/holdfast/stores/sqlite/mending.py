@@ -12,16 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
-from holdfast.session import session_id, unpack
-from holdfast.stores.sqlite.blobs import fetcher, stored_whole, whole_from
+from holdfast.session import merge_spans, session_id, unpack
 from holdfast.stores.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
-from holdfast.stores.sqlite.columns import SOUND, TEXTS
-from holdfast.stores.sqlite.index import INDEX_TABLES
-from holdfast.stores.sqlite.index_form import build_index
+from holdfast.stores.sqlite.index import INDEX_TABLES, build_index
 from holdfast.stores.sqlite.log import put_message_blobs
 from holdfast.stores.sqlite.purging import finish_purges
-from holdfast.stores.sqlite.rows import ROLES, Row, text_from
-from holdfast.stores.sqlite.views import merged
+from holdfast.stores.sqlite.rows import ROLES, Row, fetcher, stored_whole, text_from, whole_from
+from holdfast.stores.sqlite.schema import SOUND, TEXTS
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
@@ -217,16 +214,16 @@ def _views(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"view {view} shows what is left of what it showed"
 
 
-def _spans(text: object) -> list[list[int]] | None:
+def _spans(text: object) -> list[tuple[int, int, int]] | None:
     try:
-        return [[int(key), int(first), int(last)] for key, first, last in json.loads(str(text))]
+        return [(int(key), int(first), int(last)) for key, first, last in json.loads(str(text))]
     except (TypeError, ValueError):
         return None
 
 
-def _present(connection: sqlite3.Connection, spans: object) -> list[list[int]]:
+def _present(connection: sqlite3.Connection, spans: object) -> list[tuple[int, int, int]]:
     """Return what is there of the spans; those that are whole stay as they are."""
-    present: list[list[int]] = []
+    present: list[tuple[int, int, int]] = []
     for key, first, last in _spans(spans) or ():
         found = connection.execute(
             """
@@ -235,7 +232,7 @@ def _present(connection: sqlite3.Connection, spans: object) -> list[list[int]]:
             """,
             (key, first, last),
         )
-        present += merged(found)
+        present += merge_spans(found)
     return present
 
 

@@ -15,17 +15,16 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.errors import StoreDamaged, StoreError
-from holdfast.stores.sqlite.erasing import erase_where_free
 from holdfast.stores.sqlite.failures import is_busy, is_refusal
-from holdfast.stores.sqlite.index import WordIndex
-from holdfast.stores.sqlite.index_form import build_index, is_current
+from holdfast.stores.sqlite.index import WordIndex, build_index, is_current
+from holdfast.stores.sqlite.purging import erase_where_free
 from holdfast.stores.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["PATIENCE", "Opened", "Patience", "begin", "connect", "migrate", "open_file"]
+__all__ = ["PATIENCE", "LockPatience", "OpenedFile", "begin", "connect", "migrate", "open_file"]
 
 _OLDEST = (3, 35)
 _STATEMENTS = 256
@@ -33,7 +32,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class LockPatience:
     """How long to wait for other writers."""
 
     tries: int = 15
@@ -49,11 +48,11 @@ class Patience:
         return self.tries * (self.timeout_ms / 1000 + self.longest)
 
 
-PATIENCE = Patience()
+PATIENCE = LockPatience()
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file that can be used."""
 
     writer: sqlite3.Connection | None
@@ -62,7 +61,7 @@ class Opened:
     """How further connections for reading name the file."""
 
 
-def open_file(path: Path, patience: Patience, *, read_only: bool = False) -> Opened:
+def open_file(path: Path, patience: LockPatience, *, read_only: bool = False) -> OpenedFile:
     """Open the file, creating it or bringing it up to the present version if need be.
 
     A file that must not be written is opened for reading.
@@ -72,7 +71,12 @@ def open_file(path: Path, patience: Patience, *, read_only: bool = False) -> Ope
         patience: How long to wait for others.
         read_only: Whether it must stay as it is although it could be written.
     """
-    _check_sqlite()
+    if sqlite3.sqlite_version_info < _OLDEST:
+        wanted = ".".join(map(str, _OLDEST))
+        raise StoreError(
+            f"SQLite {wanted} or newer is needed; Python here was built with "
+            f"{sqlite3.sqlite_version}"
+        )
     try:
         writable = _prepare(path, is_created=not read_only)
         address = path.absolute().as_uri()
@@ -81,14 +85,14 @@ def open_file(path: Path, patience: Patience, *, read_only: bool = False) -> Ope
         raise StoreError(f"{path} cannot be used as a store: {reason}") from error
     if writable and not read_only:
         try:
-            return Opened(_writer(path, f"{address}?mode=rw", patience), f"{address}?mode=ro")
+            return OpenedFile(_writer(path, f"{address}?mode=rw", patience), f"{address}?mode=ro")
         except sqlite3.Error as error:
             if not is_refusal(error):
                 raise
-    return Opened(None, _readable(path, address, patience))
+    return OpenedFile(None, _readable(path, address, patience))
 
 
-def connect(address: str, patience: Patience) -> sqlite3.Connection:
+def connect(address: str, patience: LockPatience) -> sqlite3.Connection:
     """Return a connection that leaves transactions to us and may be used from any thread."""
     connection = sqlite3.connect(
         address,
@@ -102,14 +106,14 @@ def connect(address: str, patience: Patience) -> sqlite3.Connection:
     return connection
 
 
-def begin(connection: sqlite3.Connection, patience: Patience) -> None:
+def begin(connection: sqlite3.Connection, patience: LockPatience) -> None:
     """Begin to write; other writers are waited for, readers are never in the way."""
     _patiently(partial(connection.execute, "BEGIN IMMEDIATE"), patience)
 
 
 def migrate(
     connection: sqlite3.Connection,
-    patience: Patience = PATIENCE,
+    patience: LockPatience = PATIENCE,
     steps: Sequence[Callable[[sqlite3.Connection], None]] = MIGRATIONS,
 ) -> None:
     """Take the steps that the file has not taken, each in one transaction with its number."""
@@ -126,15 +130,6 @@ def migrate(
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-
-
-def _check_sqlite() -> None:
-    if sqlite3.sqlite_version_info < _OLDEST:
-        wanted = ".".join(map(str, _OLDEST))
-        raise StoreError(
-            f"SQLite {wanted} or newer is needed; Python here was built with "
-            f"{sqlite3.sqlite_version}"
-        )
 
 
 def _prepare(path: Path, *, is_created: bool) -> bool:
@@ -163,7 +158,7 @@ def _make_directory(path: Path) -> None:
         path.mkdir(mode=0o700, exist_ok=True)
 
 
-def _writer(path: Path, address: str, patience: Patience) -> sqlite3.Connection:
+def _writer(path: Path, address: str, patience: LockPatience) -> sqlite3.Connection:
     connection = connect(address, patience)
     try:
         version = _patiently(lambda: _recognized(connection, path), patience)
@@ -182,7 +177,7 @@ def _writer(path: Path, address: str, patience: Patience) -> sqlite3.Connection:
     return connection
 
 
-def _renew_index(connection: sqlite3.Connection, patience: Patience) -> None:
+def _renew_index(connection: sqlite3.Connection, patience: LockPatience) -> None:
     """Build the index anew if it was written by other rules than those in force."""
     if is_current(connection):
         return
@@ -200,7 +195,7 @@ def _renew_index(connection: sqlite3.Connection, patience: Patience) -> None:
         raise
 
 
-def _readable(path: Path, address: str, patience: Patience) -> str:
+def _readable(path: Path, address: str, patience: LockPatience) -> str:
     """Return how a file is named that can only be read.
 
     Where the directory is read-only too, SQLite cannot make the files that readers share. The
@@ -255,7 +250,7 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(number)
 
 
-def _patiently(work: Callable[[], _T], patience: Patience) -> _T:
+def _patiently(work: Callable[[], _T], patience: LockPatience) -> _T:
     for left in reversed(range(patience.tries)):
         try:
             return work()

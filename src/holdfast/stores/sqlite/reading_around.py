@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.stores.sqlite.blobs import fetcher, references
-from holdfast.stores.sqlite.gleaning import DISTINCT, glean
+from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows
+from holdfast.stores.sqlite.rows import fetcher, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Pa
     wanted = {table for table in DISTINCT if gaps[table]}
     if _missing(target):
         wanted.add("messages")
-    found = glean(file, target, wanted)
+    found = add_found_rows(file, target, wanted)
     _fetch_missing(source, target)
     done = [
         f"read {counts[table] + found.get(table, 0)} rows of {table}"

@@ -1,4 +1,4 @@
-"""Rows as values: the columns of each table and what they mean."""
+"""Rows and blobs as values: the columns of each table and what they mean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
-from holdfast.errors import SessionEnded, StoreDamaged, UnknownSession
+from holdfast.errors import StoreDamaged
 from holdfast.session import (
     Cause,
     CompactionRecord,
@@ -20,13 +20,15 @@ from holdfast.session import (
     Span,
     Usage,
     View,
-    latest_leaf,
+    blob_hashes,
+    unsqueeze,
 )
+from holdfast.session.rules import check_live, unknown_session
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = [
     "KINDS",
@@ -35,6 +37,7 @@ __all__ = [
     "MessageRow",
     "Row",
     "compaction_from",
+    "fetcher",
     "from_json",
     "key_of",
     "keyed_session",
@@ -43,15 +46,18 @@ __all__ = [
     "live_key_of",
     "names_of",
     "pins_of",
+    "put_blobs",
     "reading",
+    "references",
     "session_from",
     "session_of",
     "state_of",
+    "stored_whole",
     "text_from",
     "to_json",
     "to_text",
-    "unknown",
     "view_from",
+    "whole_from",
 ]
 
 Row: TypeAlias = tuple[Any, ...]
@@ -121,37 +127,33 @@ def reading(place: str) -> _Reading:
 def session_from(row: Row) -> Session:
     """Return the session that a row of `SELECT_SESSIONS` tells of."""
     with reading(f"session {row[0]}"):
-        return _session(row)
-
-
-def _session(row: Row) -> Session:
-    return Session(
-        id=row[0],
-        source=text_from(row[1]),
-        started=row[2],
-        title=text_from(row[3]),
-        model=text_from(row[4]),
-        goal=text_from(row[5]),
-        parent=row[6],
-        fork=None if row[7] is None else Fork(row[7]),
-        root=row[8],
-        ended=row[9],
-        end_reason=None if row[10] is None else EndReason(row[10]),
-        trashed=row[11],
-        touched=row[12],
-        size=row[13],
-        generation=row[14],
-        usage=Usage(*row[15:21]),
-        metadata=from_json(row[21]),
-        key=None if row[22] is None else text_from(row[22]),
-    )
+        return Session(
+            id=row[0],
+            source=text_from(row[1]),
+            started=row[2],
+            title=text_from(row[3]),
+            model=text_from(row[4]),
+            goal=text_from(row[5]),
+            parent=row[6],
+            fork=None if row[7] is None else Fork(row[7]),
+            root=row[8],
+            ended=row[9],
+            end_reason=None if row[10] is None else EndReason(row[10]),
+            trashed=row[11],
+            touched=row[12],
+            size=row[13],
+            generation=row[14],
+            usage=Usage(*row[15:21]),
+            metadata=from_json(row[21]),
+            key=None if row[22] is None else text_from(row[22]),
+        )
 
 
 def session_of(connection: sqlite3.Connection, id_: str) -> Session:
     """Return a session; one that is not there raises `UnknownSession`."""
     row = connection.execute(_SELECT_SESSION, (to_text(id_),)).fetchone()
     if row is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     return session_from(row)
 
 
@@ -165,7 +167,7 @@ def state_of(connection: sqlite3.Connection, id_: str) -> tuple[SessionState, in
     """Return everything about a session but its messages, and the key of its row."""
     row: Row | None = connection.execute(_SELECT_STATE, (to_text(id_),)).fetchone()
     if row is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     session = session_from(row)
     key, view, tip, compactions = row[-4:]
     head = Head(session.generation, view, session.size)
@@ -202,7 +204,7 @@ def keys_of(connection: sqlite3.Connection, id_: str, columns: str) -> Row:
         f"SELECT {columns} FROM sessions WHERE id = ? AND purged IS NULL", (to_text(id_),)
     ).fetchone()
     if found is None:
-        raise unknown(id_)
+        raise unknown_session(id_)
     return found
 
 
@@ -211,18 +213,9 @@ def live_key_of(
 ) -> Row:
     """Return columns of a session to which something may be added."""
     *found, ended, trashed = keys_of(connection, id_, f"{columns}, ended, trashed")
-    if trashed is not None:
-        raise SessionEnded(f"session {id_} is in the trash; restore it first")
-    if ended is not None:
-        raise _over(connection, id_)
+    if trashed is not None or ended is not None:
+        check_live(session_of(connection, id_), lambda: lineage_of(connection, id_))
     return tuple(found)
-
-
-def _over(connection: sqlite3.Connection, id_: str) -> SessionEnded:
-    session = session_of(connection, id_)
-    onward = latest_leaf(lineage_of(connection, id_), id_)
-    where = f"; it goes on in {onward.id}" if onward.id != id_ else ""
-    return SessionEnded(f"session {id_} has ended ({session.end_reason}){where}")
 
 
 def names_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str]:
@@ -297,6 +290,92 @@ def from_json(text: str) -> dict[str, object]:
         return cast("dict[str, object]", json.loads(text))
 
 
-def unknown(id_: str) -> UnknownSession:
-    """Return the error for a session that is not there."""
-    return UnknownSession(f"there is no session {id_!r}; `holdfast sessions list` shows all")
+_BARE = b"t"
+"""Marks a whole message that is its text; other whole messages begin as packed ones do."""
+_AT_ONCE = 500
+"""Blobs that one statement reads; old builds of SQLite take up to 999 values."""
+
+
+def put_blobs(connection: sqlite3.Connection, blobs: Mapping[bytes, tuple[int, bytes]]) -> None:
+    """Store what is not there yet, by hash: size and squeezed content."""
+    if blobs:
+        connection.executemany(
+            "INSERT OR IGNORE INTO blobs (hash, size, body) VALUES (?, ?, ?)",
+            [(digest, size, body) for digest, (size, body) in blobs.items()],
+        )
+
+
+def fetcher(
+    connection: sqlite3.Connection,
+    *,
+    is_remembering: bool = True,
+    ahead: Iterable[bytes] = (),
+) -> Callable[[bytes], bytes]:
+    """Return a function that reads blobs.
+
+    Args:
+        connection: Where they are.
+        is_remembering: Whether one that recurs is read once; not for passes over everything.
+        ahead: Blobs that will be asked for: reading many at once takes half the time.
+    """
+    seen: dict[bytes, bytes] = {}
+    waiting = _read_ahead(connection, list(dict.fromkeys(ahead)))
+
+    def fetch(digest: bytes) -> bytes:
+        found = seen.get(digest)
+        if found is None:
+            row = (
+                waiting.pop(digest, None)
+                or connection.execute(
+                    "SELECT body, size FROM blobs WHERE hash = ?", (digest,)
+                ).fetchone()
+            )
+            if row is None:
+                raise StoreDamaged(f"the content {digest.hex()[:12]} is missing")
+            found = unsqueeze(row[0])
+            if len(found) != row[1]:
+                raise StoreDamaged(f"the content {digest.hex()[:12]} is not as it was written")
+            if is_remembering:
+                seen[digest] = found
+        return found
+
+    return fetch
+
+
+def _read_ahead(
+    connection: sqlite3.Connection, digests: Sequence[bytes]
+) -> dict[bytes, tuple[bytes, int]]:
+    found: dict[bytes, tuple[bytes, int]] = {}
+    for start in range(0, len(digests), _AT_ONCE):
+        some = digests[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        for digest, body, size in connection.execute(
+            f"SELECT hash, body, size FROM blobs WHERE hash IN ({marks})", some
+        ):
+            found[digest] = body, size
+    return found
+
+
+def references(
+    body: str | bytes, whole: bytes | None, fetch: Callable[[bytes], bytes]
+) -> frozenset[bytes]:
+    """Return the blobs that a row refers to; what cannot be read refers to nothing more."""
+    found: set[bytes] = set()
+    try:
+        found |= blob_hashes(body)
+        if whole is not None:
+            found.add(whole)
+            found |= blob_hashes(whole_from(fetch(whole)))
+    except (StoreDamaged, TypeError):
+        return frozenset(found)
+    return frozenset(found)
+
+
+def stored_whole(body: str | bytes) -> bytes:
+    """Return a packed message as the content of a blob."""
+    return _BARE + body.encode() if isinstance(body, str) else body
+
+
+def whole_from(content: bytes) -> str | bytes:
+    """Return the packed message that `stored_whole` was given."""
+    return content[1:].decode() if content[:1] == _BARE else content

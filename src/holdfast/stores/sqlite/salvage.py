@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, StoreError
 from holdfast.stores.sqlite.backup import sync_directory
+from holdfast.stores.sqlite.btree_pages import PAGE, has_header
+from holdfast.stores.sqlite.checkup import is_sound
 from holdfast.stores.sqlite.failures import explaining, is_refusal
 from holdfast.stores.sqlite.index import WordIndex
-from holdfast.stores.sqlite.leaves import PAGE, has_header
 from holdfast.stores.sqlite.mending import mend
 from holdfast.stores.sqlite.opening import PATIENCE, open_file
 from holdfast.stores.sqlite.reading_around import copy_tables, tolerant
@@ -31,7 +32,9 @@ from holdfast.stores.sqlite.reading_around import copy_tables, tolerant
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["Salvaged", "salvage", "save_readable"]
+    from holdfast.stores.sqlite.connection import Database
+
+__all__ = ["Salvaged", "repair_database", "salvage", "save_readable"]
 
 _MERGED = "merged.db"
 """The damaged file with what waited beside it."""
@@ -225,3 +228,41 @@ def _holding(path: Path) -> Generator[None]:
         # Closing would write what waits beside the file into the fresh one, so nothing is kept.
         connection.rollback()
         connection.close()
+
+
+def repair_database(database: Database, index: WordIndex) -> Salvaged:
+    """Mend the file, or put a fresh one with everything readable in its place."""
+    with suppress(StoreDamaged):
+        if _is_sound(database):
+            return Salvaged(_mended(database, index), 0)
+    database.close()
+    try:
+        saved = save_readable(database.path)
+    except BaseException:
+        # What is wrong was said; a file that cannot be opened says it again at its next use.
+        with suppress(StoreError):
+            database.reopen()
+        raise
+    index.forget()
+    database.reopen()
+    return saved
+
+
+def _is_sound(database: Database) -> bool:
+    """Look at the pages; lost entries of SQLite's own indexes are made again first."""
+    with database.read() as connection:
+        if is_sound(connection):
+            return True
+    with database.write() as connection:
+        with suppress(sqlite3.IntegrityError):
+            connection.execute("REINDEX")
+        return is_sound(connection)
+
+
+def _mended(database: Database, index: WordIndex) -> tuple[str, ...]:
+    with database.write(index.forget) as connection:
+        connection.text_factory = tolerant
+        try:
+            return tuple(mend(connection, index))
+        finally:
+            connection.text_factory = str

@@ -1,4 +1,4 @@
-"""The rows of sessions: created, listed, amended, ended."""
+"""The rows of sessions and what hangs on them: keys, pins, leases, the trash, small values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.errors import Conflict, SessionEnded
-from holdfast.session import CLOSABLE, Usage
+from holdfast.errors import UnknownSession
+from holdfast.ports import Lease
+from holdfast.session import Usage
+from holdfast.session.rules import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
     from_json,
+    key_of,
     keys_of,
     session_from,
     session_of,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NONE_USED",
     "Grown",
+    "acquire_lease",
     "add_usage",
     "amend_session",
     "end_session",
@@ -35,7 +39,13 @@ __all__ = [
     "insert_session",
     "key_name",
     "list_sessions",
+    "release_lease",
+    "remember_value",
+    "remembered_value",
+    "restore_sessions",
+    "set_pin",
     "take_key",
+    "trash_sessions",
 ]
 
 NONE_USED = Usage()
@@ -104,7 +114,7 @@ def insert_session(
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorname != "SQLITE_CONSTRAINT_UNIQUE":
             raise
-        raise Conflict(f"there is a session {session.id} already; choose another id") from error
+        raise id_taken(session.id) from error
     if session.key:
         give_key(connection, key, session.key)
     return key
@@ -124,7 +134,7 @@ def give_key(connection: sqlite3.Connection, key: int, name: str) -> None:
     ).fetchone()
     if holder is not None and holder[0] != key:
         if holder[2] is None:
-            raise Conflict(f"session {holder[1]} has the key {name!r} already")
+            raise key_taken(name, holder[1])
         take_key(connection, holder[0])
     connection.execute(
         "INSERT OR REPLACE INTO caller_keys (session, name) VALUES (?, ?)", (key, to_text(name))
@@ -185,8 +195,7 @@ def _from_sources(sources: Sequence[str]) -> tuple[str, tuple[object, ...]]:
 def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment) -> Session:
     """Change what may change about a session."""
     key, stored = keys_of(connection, id_, "key, metadata")
-    if amendment.was is not None and from_json(stored) != amendment.was:
-        raise Conflict(f"session {id_} was changed by somebody else; look at it again")
+    metadata = amended_metadata(id_, from_json(stored), amendment.metadata or {}, amendment.was)
     texts = {"title": amendment.title, "goal": amendment.goal, "model": amendment.model}
     for column, text in texts.items():
         if text is not None:
@@ -194,9 +203,9 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
                 f"UPDATE sessions SET {column} = ? WHERE key = ?", (to_text(text), key)
             )
     if amendment.metadata is not None:
-        changed = {**from_json(stored), **amendment.metadata}
-        kept = {name: value for name, value in changed.items() if value is not None}
-        connection.execute("UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(kept), key))
+        connection.execute(
+            "UPDATE sessions SET metadata = ? WHERE key = ?", (to_json(metadata), key)
+        )
     if amendment.key:
         give_key(connection, key, amendment.key)
     elif amendment.key is not None:
@@ -210,12 +219,9 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
 
 def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | None) -> None:
     """Let a session that came from none have come from another, with all that came from it."""
-    key, before, own_root = keys_of(connection, id_, "key, parent, root")
+    check_adoption(session_of(connection, id_), session_of(connection, parent))
+    (key,) = keys_of(connection, id_, "key")
     parent_key, root = keys_of(connection, parent, "key, root")
-    if before is not None or own_root != key:
-        raise Conflict(f"session {id_} has come from another one already")
-    if root == key:
-        raise Conflict(f"session {parent} came from {id_}, so that cannot have come from it")
     connection.execute(
         "UPDATE sessions SET parent = ?, fork = ? WHERE key = ?",
         (parent_key, None if fork is None else fork.value, key),
@@ -226,21 +232,15 @@ def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | N
 def end_session(
     connection: sqlite3.Connection, id_: str, reason: EndReason | None, at: int
 ) -> Session:
-    """End a session, or reopen one whose end can be taken back.
-
-    The first end stands: a session that was compacted away does not become one that was closed.
-    """
-    session = session_of(connection, id_)
-    if reason is None and session.end_reason is not None and session.end_reason not in CLOSABLE:
-        raise SessionEnded(
-            f"session {id_} has ended ({session.end_reason}), and that cannot be taken back"
-        )
-    if (reason is None) != (session.ended is None):
+    """End a session, or reopen one whose end can be taken back."""
+    before = session_of(connection, id_)
+    after = ended(before, reason, at)
+    if after is not before:
         connection.execute(
             "UPDATE sessions SET ended = ?, end_reason = ? WHERE id = ?",
-            (None if reason is None else at, reason and reason.value, to_text(id_)),
+            (after.ended, reason and reason.value, to_text(id_)),
         )
-    return session_of(connection, id_)
+    return after
 
 
 def add_usage(connection: sqlite3.Connection, key: int, usage: Usage) -> None:
@@ -264,4 +264,94 @@ def _counts(usage: Usage) -> tuple[int | float, ...]:
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         usage.cost,
+    )
+
+
+def set_pin(connection: sqlite3.Connection, id_: str, message_id: int, *, pinned: bool) -> None:
+    """Pin a message in a session, or let go of it."""
+    key = key_of(connection, id_)
+    if not pinned:
+        connection.execute("DELETE FROM pins WHERE session = ? AND message = ?", (key, message_id))
+        return
+    found = connection.execute("SELECT 1 FROM messages WHERE id = ?", (message_id,)).fetchone()
+    if found is None:
+        raise UnknownSession(f"there is no message {message_id} to pin")
+    connection.execute(
+        "INSERT OR IGNORE INTO pins (session, message) VALUES (?, ?)", (key, message_id)
+    )
+
+
+def remember_value(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a value under a name, in place of an earlier one."""
+    connection.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (to_text(name), to_text(value))
+    )
+
+
+def remembered_value(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the value under a name."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (to_text(name),)).fetchone()
+    return None if row is None else text_from(row[0])
+
+
+def acquire_lease(connection: sqlite3.Connection, lease: Lease, now: int) -> Lease:
+    """Take a lease that is free, expired or one's own; another's is returned as it is."""
+    key = key_of(connection, lease.session)
+    connection.execute(
+        """
+        INSERT INTO leases (session, holder, expires) VALUES (?, ?, ?)
+        ON CONFLICT (session) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
+        WHERE leases.holder = excluded.holder OR leases.expires <= ?
+        """,
+        (key, to_text(lease.holder), lease.expires, now),
+    )
+    holder, expires = connection.execute(
+        "SELECT holder, expires FROM leases WHERE session = ?", (key,)
+    ).fetchone()
+    return Lease(lease.session, text_from(holder), expires)
+
+
+def release_lease(connection: sqlite3.Connection, lease: Lease) -> None:
+    """Give back a lease if it is still one's own."""
+    connection.execute(
+        "DELETE FROM leases WHERE session = ? AND holder = ?",
+        (key_of(connection, lease.session), to_text(lease.holder)),
+    )
+
+
+def trash_sessions(
+    connection: sqlite3.Connection, ids: Sequence[str], at: int, used_since: int | None
+) -> int:
+    """Put sessions into the trash; returns how many were not there yet.
+
+    Args:
+        connection: The one that writes.
+        ids: The sessions.
+        at: The time.
+        used_since: Leaves conversations alone in which anything was said at this time or later.
+    """
+    return sum(
+        connection.execute(
+            """
+            UPDATE sessions SET trashed = ?1 WHERE key = ?2 AND trashed IS NULL
+                AND (?3 IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions AS other
+                    WHERE other.root = sessions.root AND other.trashed IS NULL
+                        AND other.touched >= ?3
+                ))
+            """,
+            (at, key_of(connection, id_), used_since),
+        ).rowcount
+        for id_ in ids
+    )
+
+
+def restore_sessions(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Take sessions out of the trash; returns how many were in it."""
+    return sum(
+        connection.execute(
+            "UPDATE sessions SET trashed = NULL WHERE key = ? AND trashed IS NOT NULL",
+            (key_of(connection, id_),),
+        ).rowcount
+        for id_ in ids
     )

@@ -6,24 +6,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
+from holdfast.ports import Capability
 from holdfast.recall import parse
+from holdfast.recall.ladder import search
 from holdfast.session import Kind
-from holdfast.stores.sqlite import leases, notes, rows, sessions, spawning, upkeep, views, windows
-from holdfast.stores.sqlite.adding import add_all
-from holdfast.stores.sqlite.appending import append_batch, grown_by
+from holdfast.stores.sqlite import additions, rows, sessions, views, windows
+from holdfast.stores.sqlite.additions import add_all
 from holdfast.stores.sqlite.backup import copy_to
 from holdfast.stores.sqlite.checkup import examine
 from holdfast.stores.sqlite.connection import Database
-from holdfast.stores.sqlite.index import WordIndex
-from holdfast.stores.sqlite.last_step import LastStep
-from holdfast.stores.sqlite.log import prepare
-from holdfast.stores.sqlite.lookup import MOST_HOLDING
-from holdfast.stores.sqlite.opening import PATIENCE, Patience
+from holdfast.stores.sqlite.index import IndexReading, Vocabulary, WordIndex
+from holdfast.stores.sqlite.log import append_batch, grown_by, prepare
+from holdfast.stores.sqlite.opening import PATIENCE, LockPatience
 from holdfast.stores.sqlite.purging import purge
-from holdfast.stores.sqlite.repairing import repair_database
-from holdfast.stores.sqlite.search import Request, search
+from holdfast.stores.sqlite.salvage import repair_database
+from holdfast.stores.sqlite.search import MOST_HOLDING, Lookup, LookupSources, scope_of
 from holdfast.stores.sqlite.sessions import NONE_USED
-from holdfast.stores.sqlite.vocabulary import Reading, Vocabulary
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,7 +58,7 @@ class SqliteStore:
     """
 
     def __init__(
-        self, path: Path, patience: Patience = PATIENCE, *, read_only: bool = False
+        self, path: Path, patience: LockPatience = PATIENCE, *, read_only: bool = False
     ) -> None:
         self._database = Database(path, patience, read_only=read_only)
         self._index = WordIndex()
@@ -70,6 +68,16 @@ class SqliteStore:
     def name(self) -> str:
         """Return the path of the file."""
         return str(self._database.path)
+
+    @property
+    def file(self) -> Path:
+        """Return where the file is."""
+        return self._database.path
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Return what it can do: everything."""
+        return frozenset(Capability)
 
     @property
     def is_read_only(self) -> bool:
@@ -228,9 +236,9 @@ class SqliteStore:
     def spawn(self, spawn: Spawn, before_commit: Callable[[], None] | None = None) -> Session:
         """Create a child session and end its parent if asked, in one step."""
         batch = None if spawn.change is None else views.prepare_change(spawn.change)
-        last_step = LastStep(before_commit)
+        last_step = _LastStep(before_commit)
         with last_step.as_it_was(), self._writing() as connection:
-            spawning.spawn_child(connection, spawn, batch, views.Places(connection))
+            additions.spawn_child(connection, spawn, batch, views.Places(connection))
             child = rows.session_of(connection, spawn.child.id)
             last_step()
             return child
@@ -238,7 +246,7 @@ class SqliteStore:
     def pin(self, id_: str, message_id: int, *, pinned: bool) -> None:
         """Let compactions of the session keep a message word for word, or no longer."""
         with self._writing() as connection:
-            notes.set_pin(connection, id_, message_id, pinned=pinned)
+            sessions.set_pin(connection, id_, message_id, pinned=pinned)
 
     def pins(self, id_: str) -> frozenset[int]:
         """Return the ids of the pinned messages."""
@@ -248,47 +256,45 @@ class SqliteStore:
     def remember(self, name: str, value: str) -> None:
         """Keep a small value under a name."""
         with self._writing() as connection:
-            notes.remember_value(connection, name, value)
+            sessions.remember_value(connection, name, value)
 
     def remembered(self, name: str) -> str | None:
         """Return the value kept under a name."""
         with self._database.read() as connection:
-            return notes.remembered_value(connection, name)
+            return sessions.remembered_value(connection, name)
 
     def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
         """Return the best matches, best first."""
-        request = Request(parse(query), filters, limit, now)
         file = self._database.opened
         with self._database.read() as connection:
             # A file that took the place of the other meanwhile has other words.
             known = self._vocabulary if file is self._database.opened else Vocabulary()
-            reading = Reading(connection, file, lambda ids: windows.texts_of(connection, ids))
-            return search(
-                connection,
-                request,
-                reading.texts_of,
-                lambda parts: known.holding(reading, parts, MOST_HOLDING),
+            reading = IndexReading(connection, file, lambda ids: windows.texts_of(connection, ids))
+            sources = LookupSources(
+                reading.texts_of, lambda parts: known.holding(reading, parts, MOST_HOLDING)
             )
+            index = Lookup(connection, scope_of(connection, filters), sources)
+            return search(index, parse(query), limit=limit, now=now)
 
     def acquire(self, lease: Lease, now: int) -> Lease:
         """Take or renew a lease; what is returned is another's when another holds it."""
         with self._writing() as connection:
-            return leases.acquire_lease(connection, lease, now)
+            return sessions.acquire_lease(connection, lease, now)
 
     def release(self, lease: Lease) -> None:
         """Give a lease back; another's lease stays."""
         with self._writing() as connection:
-            leases.release_lease(connection, lease)
+            sessions.release_lease(connection, lease)
 
     def trash(self, ids: Sequence[str], at: int, *, unless_used_since: int | None = None) -> int:
         """Put sessions into the trash, all of them or none; returns how many."""
         with self._writing() as connection:
-            return upkeep.trash_sessions(connection, ids, at, unless_used_since)
+            return sessions.trash_sessions(connection, ids, at, unless_used_since)
 
     def restore(self, ids: Sequence[str]) -> int:
         """Take sessions out of the trash, all of them or none; returns how many."""
         with self._writing() as connection:
-            return upkeep.restore_sessions(connection, ids)
+            return sessions.restore_sessions(connection, ids)
 
     def purge(self, ids: Sequence[str]) -> int:
         """Delete trashed sessions for good; what other sessions show of them stays for those."""
@@ -313,3 +319,34 @@ class SqliteStore:
         """Lend the connection that writes; the index forgets what did not happen."""
         with self._database.write(self._index.forget) as connection:
             yield connection
+
+
+class _LastStep:
+    """Calls what the caller gave, and remembers what it raised.
+
+    A caller may use a database of its own; its errors must not be taken for ours.
+    """
+
+    def __init__(self, call: Callable[[], None] | None) -> None:
+        self._call = call
+        self._raised: BaseException | None = None
+
+    def __call__(self) -> None:
+        """Take the step."""
+        if self._call is None:
+            return
+        try:
+            self._call()
+        except BaseException as error:
+            self._raised = error
+            raise
+
+    @contextmanager
+    def as_it_was(self) -> Generator[None]:
+        """Raise what the step raised in place of a sentence about the store."""
+        try:
+            yield
+        except StoreError as error:
+            if self._raised is not None and error is not self._raised:
+                raise self._raised from None
+            raise

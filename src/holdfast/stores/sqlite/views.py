@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from holdfast.errors import Conflict, UnknownSession
-from holdfast.session import Draft, Entry, Head, Kind
-from holdfast.stores.sqlite.log import Batch, Place, prepare, write
+from holdfast.errors import UnknownSession
+from holdfast.session import Draft, Entry, Head, Kind, merge_spans
+from holdfast.session.rules import check_generation, unknown_session
+from holdfast.stores.sqlite.log import Batch, LogPlace, prepare, write
 from holdfast.stores.sqlite.rows import (
     Row,
     compaction_from,
@@ -19,7 +20,6 @@ from holdfast.stores.sqlite.rows import (
     reading,
     to_json,
     to_text,
-    unknown,
     view_from,
 )
 from holdfast.stores.sqlite.windows import stored_spans
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Places",
     "apply_change",
-    "check_generation",
     "compactions_of",
     "count_of_compactions",
     "insert_view",
-    "merged",
     "move_to",
     "prepare_change",
     "said_after",
@@ -57,15 +55,15 @@ def apply_change(connection: sqlite3.Connection, id_: str, change: Change, batch
     key, size, generation, view = live_key_of(connection, id_)
     check_generation(id_, generation, change.generation)
     late = said_after(connection, key, change.seen)
-    place = Place(id_, key, size)
+    place = LogPlace(id_, key, size)
     return show_change(connection, place, (change, batch), late, view)
 
 
 def show_change(
     connection: sqlite3.Connection,
-    place: Place,
+    place: LogPlace,
     change: tuple[Change, Batch],
-    late: Sequence[Sequence[int]],
+    late: Sequence[tuple[int, int, int]],
     parent: int | None,
 ) -> Head:
     """Write what a change derives, its view and the record of the pass.
@@ -83,7 +81,11 @@ def show_change(
     spans = Places(connection).spans(pieces)
     size = place.size + len(batch.drafts)
     view = insert_view(
-        connection, place.key, (parent, wanted.cause), merged([*spans, *late]), (size, wanted.at)
+        connection,
+        place.key,
+        (parent, wanted.cause),
+        merge_spans([*spans, *late]),
+        (size, wanted.at),
     )
     if wanted.compaction is not None:
         _insert_compaction(connection, place.key, wanted.compaction, (parent, view))
@@ -111,16 +113,9 @@ def move_to(connection: sqlite3.Connection, id_: str, view: int | None, generati
     return Head(current + 1, view, size)
 
 
-def check_generation(id_: str, generation: int, expected: int) -> None:
-    """Raise `Conflict` when the window is not the one that was read."""
-    if generation != expected:
-        raise Conflict(
-            f"session {id_} was changed by somebody else since its window was read "
-            f"(generation {generation}, expected {expected}); read it again"
-        )
-
-
-def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[list[int]]:
+def said_after(
+    connection: sqlite3.Connection, key: int, position: int
+) -> list[tuple[int, int, int]]:
     """Return what was said in a session after a position, as spans by key."""
     rows = connection.execute(
         """
@@ -129,20 +124,7 @@ def said_after(connection: sqlite3.Connection, key: int, position: int) -> list[
         """,
         (key, position),
     )
-    return merged(rows)
-
-
-def merged(spans: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Return spans with those joined that follow each other in the same log."""
-    joined: list[list[int]] = []
-    at, end = 0, 0
-    for key, first, last in spans:
-        if key == at and first == end + 1 and joined:
-            joined[-1][2] = last
-        else:
-            joined.append([key, first, last])
-        at, end = key, last
-    return joined
+    return merge_spans(rows)
 
 
 def insert_view(
@@ -220,7 +202,7 @@ class Places:
         self._keys: dict[str, int] = {}
         self._there: set[tuple[int, int, int]] = set()
 
-    def spans(self, pieces: Iterable[Entry]) -> list[list[int]]:
+    def spans(self, pieces: Iterable[Entry]) -> list[tuple[int, int, int]]:
         """Return entries by reference; each must stand in the log that it names.
 
         What is kept of a purged session for others may be shown by them again.
@@ -230,10 +212,15 @@ class Places:
         for entry in pieces:
             session, position = entry.session, entry.position
             if session not in keys:
-                keys[session] = _any_key_of(self._connection, session)
+                row = self._connection.execute(
+                    "SELECT key FROM sessions WHERE id = ?", (to_text(session),)
+                ).fetchone()
+                if row is None:
+                    raise unknown_session(session)
+                keys[session] = int(row[0])
             places.append((keys[session], position, position))
-        spans = merged(places)
-        for key, first, last in set(map(tuple[int, int, int], spans)) - self._there:
+        spans = merge_spans(places)
+        for key, first, last in set(spans) - self._there:
             self._check(key, first, last)
         return spans
 
@@ -246,13 +233,6 @@ class Places:
             (name,) = (id_ for id_, known in self._keys.items() if known == key)
             raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
         self._there.add((key, first, last))
-
-
-def _any_key_of(connection: sqlite3.Connection, id_: str) -> int:
-    row = connection.execute("SELECT key FROM sessions WHERE id = ?", (to_text(id_),)).fetchone()
-    if row is None:
-        raise unknown(id_)
-    return int(row[0])
 
 
 def _insert_compaction(

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, UnknownSession
 from holdfast.session import Entry, Head, Refreshed, Window, likely_hashes, searchable, unpack
-from holdfast.stores.sqlite.blobs import fetcher, whole_from
 from holdfast.stores.sqlite.rows import (
     KINDS,
     ROLES,
     MessageRow,
+    fetcher,
     keys_of,
     names_of,
     pins_of,
     reading,
     state_of,
+    whole_from,
 )
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.transcript import Message
 
@@ -90,11 +91,7 @@ def refreshed_window(connection: sqlite3.Connection, id_: str, known: Head | Non
     """Return the state of a session, and what its window shows beyond what a reader knows."""
     state, key = state_of(connection, id_)
     head = state.head
-    if (
-        known is None
-        or (known.generation, known.view) != (head.generation, head.view)
-        or known.size > head.size
-    ):
+    if known is None or not known.leads_to(head):
         return Refreshed(state, _shown(connection, key, head.view, state.pins), is_whole=True)
     fresh: tuple[Entry, ...] = ()
     if known.size < head.size:
@@ -166,7 +163,12 @@ def whole_of(connection: sqlite3.Connection, message_id: int) -> Message:
 def texts_of(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, str]:
     """Return the words of messages that a search may find, by id."""
     wanted = list(ids)
-    rows = {row[0]: row for row in _rows_of(connection, wanted)}
+    rows: dict[int, MessageRow] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        found = connection.execute(f"SELECT {COLUMNS} FROM messages WHERE id IN ({marks})", some)
+        rows.update((row[0], row) for row in found)
     ahead = [digest for row in rows.values() for digest in likely_hashes(row[7])]
     fetch = fetcher(connection, ahead=ahead)
     return {
@@ -201,13 +203,6 @@ def stored_spans(
         raise UnknownSession(f"the session has no view {view}")
     with reading(f"view {view}"):
         return [[key, first, last] for key, first, last in json.loads(row[0])], row[1]
-
-
-def _rows_of(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageRow]:
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        yield from connection.execute(f"SELECT {COLUMNS} FROM messages WHERE id IN ({marks})", some)
 
 
 def _row_of(connection: sqlite3.Connection, message_id: int) -> MessageRow:

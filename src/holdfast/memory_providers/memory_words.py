@@ -1,0 +1,193 @@
+"""What the memory providers have in common: the words they take in, and how they give them back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from holdfast.memory import own_words
+from holdfast.transcript import Role
+from holdfast.wire.json_text import encodable
+from holdfast.wire.tool_specs import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from holdfast.transcript import Transcript
+
+    Mask: TypeAlias = Callable[[str], str]
+
+__all__ = [
+    "RecalledMemory",
+    "Unsent",
+    "Utterance",
+    "as_answer",
+    "as_lines",
+    "asked",
+    "day_of",
+    "exchange",
+    "folded",
+    "search_tool",
+    "shortened",
+]
+
+_LONGEST_WORDS = 20_000
+"""Characters of one message that are taken in: a pasted log is not worth remembering whole."""
+_LONGEST_QUERY = 2_000
+_LONGEST_LINE = 500
+_MOST_RESULTS = 25
+_MOST_KNOWN = 10_000
+
+Speaker: TypeAlias = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Words of one speaker, without secrets."""
+
+    speaker: Speaker
+    text: str
+
+    @property
+    def digest(self) -> bytes:
+        """Return what equal words have in common."""
+        return hashlib.sha256(f"{self.speaker}\0{self.text}".encode(errors="replace")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """Something that a provider remembers."""
+
+    text: str
+    day: str = ""
+    """When it was said, such as `2026-11-03`; empty where nobody knows."""
+    score: float | None = None
+
+
+def exchange(user: str, assistant: str, mask: Mask) -> tuple[Utterance, ...]:
+    """Return both sides of an exchange, without those that said nothing."""
+    return _present([("user", user), ("assistant", assistant)], mask)
+
+
+def folded(messages: Transcript, mask: Mask) -> tuple[Utterance, ...]:
+    """Return what users and models said in messages that are about to be folded.
+
+    What tools printed, what was recalled and what holdfast wrote itself is not worth keeping:
+    it is there again when it is asked for.
+    """
+    sides: dict[Role, Speaker] = {Role.USER: "user", Role.ASSISTANT: "assistant"}
+    sayings: Iterable[tuple[Speaker, str]] = (
+        (sides[each.role], own_words(each.text) if each.role is Role.USER else each.text)
+        for each in messages
+        if each.role in sides and each.synthetic is None
+    )
+    return _present(sayings, mask)
+
+
+def shortened(query: str, mask: Mask) -> str:
+    """Return a query without secrets, and no longer than a search can use."""
+    return mask(encodable(query).strip())[:_LONGEST_QUERY]
+
+
+def day_of(moment: object) -> str:
+    """Return the day of a moment that a service wrote as text; empty where it is none."""
+    if not isinstance(moment, str):
+        return ""
+    try:
+        return datetime.fromisoformat(moment.strip()).date().isoformat()
+    except ValueError:
+        return ""
+
+
+def as_lines(found: Iterable[RecalledMemory]) -> str:
+    """Return memories as a list, one line each, with their days; equal ones once."""
+    lines = (
+        f"- {each.day}: {_line(each.text)}" if each.day else f"- {_line(each.text)}"
+        for each in found
+        if each.text.strip()
+    )
+    return "\n".join(dict.fromkeys(lines))
+
+
+def as_answer(found: Iterable[RecalledMemory]) -> str:
+    """Return memories as a tool's answer."""
+    results: list[dict[str, object]] = []
+    for each in found:
+        if each.text.strip():
+            fields: dict[str, object] = {"text": each.text}
+            if each.day:
+                fields["day"] = each.day
+            if each.score is not None:
+                fields["score"] = round(each.score, 3)
+            results.append(fields)
+    return json.dumps({"results": results}, ensure_ascii=False)
+
+
+def search_tool(name: str, description: str) -> ToolSpec:
+    """Return a tool that takes a query and how many results it may have."""
+    query = {"type": "string", "description": "What to look for, in plain words."}
+    limit = {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": _MOST_RESULTS,
+        "description": "How many results at most.",
+    }
+    properties = {"query": query, "limit": limit}
+    schema = {"type": "object", "properties": properties, "required": ["query"]}
+    return ToolSpec(name, description, schema)
+
+
+def asked(arguments: Mapping[str, object], otherwise: int, mask: Mask) -> tuple[str, int]:
+    """Return the query and the limit of a call; models write odd limits, and no harm is done.
+
+    Raises:
+        ValueError: when there is no query.
+    """
+    query = arguments.get("query")
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError("query must be a text that is not empty")
+    limit = arguments.get("limit", otherwise)
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit != limit:
+        limit = otherwise
+    return shortened(query, mask), int(min(max(limit, 1), _MOST_RESULTS))
+
+
+class Unsent:
+    """Knows which words a service has, so that a fold does not bring them again."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, None] = {}
+
+    def among(self, words: Iterable[Utterance]) -> tuple[Utterance, ...]:
+        """Return the words that the service does not have yet."""
+        return tuple(each for each in words if each.digest not in self._known)
+
+    def sent(self, words: Sequence[Utterance]) -> None:
+        """Take note that the service has accepted these; the oldest are forgotten in the end."""
+        self._known.update((each.digest, None) for each in words)
+        for digest in list(self._known)[: max(len(self._known) - _MOST_KNOWN, 0)]:
+            self._known.pop(digest, None)
+
+
+def _present(sides: Iterable[tuple[Speaker, str]], mask: Mask) -> tuple[Utterance, ...]:
+    # Masked before it is cut: half a secret is no longer known for one.
+    return tuple(
+        Utterance(speaker, _cut(mask(encodable(text)))) for speaker, text in sides if text.strip()
+    )
+
+
+def _cut(text: str) -> str:
+    text = text.strip()
+    if len(text) <= _LONGEST_WORDS:
+        return text
+    half = _LONGEST_WORDS // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n[{left_out:,} characters left out]\n{text[-half:]}"
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"

@@ -1,0 +1,8 @@
+"""A store in memory: for tests, and for hosts that keep nothing.
+
+Read in this order: `tables`, `changes`, `word_lists`, `store`.
+"""
+
+from holdfast.stores.memory.store import MemoryStore, open_memory
+
+__all__ = ["MemoryStore", "open_memory"]
