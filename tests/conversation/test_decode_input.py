@@ -1,5 +1,8 @@
 """What callers hand in: words, provider parts, and the real objects of the SDKs."""
 
+from collections.abc import Callable
+from typing import cast
+
 import pytest
 from anthropic.types import Message as AnthropicMessage
 from openai.types.chat import ChatCompletion
@@ -160,3 +163,116 @@ def test_a_message_that_answers_another_call_is_refused() -> None:
     for message in (answer, user("not a tool")):
         with pytest.raises(DecodeError, match="does not answer call 'c2'"):
             tool_answer("c2", message)
+
+
+ANTHROPIC: list[dict[str, object]] = [
+    {"role": "user", "content": "List the files."},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}],
+    },
+]
+
+
+def test_a_list_is_read_in_the_dialect_it_is_written_in(chat: StoredConversation) -> None:
+    chat.add(ANTHROPIC)
+    assert chat.body("anthropic").messages == ANTHROPIC
+    assert [message["role"] for message in chat.messages()] == ["user", "assistant", "tool"]
+
+
+def test_a_dialect_may_be_named_also_as_extend_named_it(chat: StoredConversation) -> None:
+    plain: list[dict[str, object]] = [{"role": "user", "content": "hi", "made_up": 1}]
+    chat.add(plain, "anthropic")
+    chat.add(plain, format="anthropic")
+    with pytest.warns(DeprecationWarning, match="extend is now add"):
+        extend = cast("Callable[..., object]", getattr(chat, "extend"))  # noqa: B009
+    extend(plain, "anthropic")
+    extend(plain, dialect="anthropic")
+    extend(plain, format="anthropic")
+    assert [entry.message.extras for entry in chat.log] == [{"anthropic": {"made_up": 1}}] * 5
+
+
+def test_a_mixed_list_is_refused_and_nothing_is_written(chat: StoredConversation) -> None:
+    answer: dict[str, object] = {"role": "tool", "tool_call_id": "t1", "content": "a.py"}
+    with pytest.raises(DecodeError, match=r"messages\[2\]: it has a `tool_call_id`"):
+        chat.add([*ANTHROPIC[:2], answer])
+    assert not chat.log
+
+
+def test_items_contents_and_parts_of_providers_are_understood(
+    chat: StoredConversation,
+) -> None:
+    chat.add([{"role": "user", "parts": [{"text": "hi"}]}])
+    chat.add([{"type": "message", "role": "assistant", "content": "ho"}])
+    chat.add_user([{"type": "input_text", "text": "see"}])
+    assert [(entry.message.role, entry.message.text) for entry in chat.log] == [
+        (Role.USER, "hi"),
+        (Role.ASSISTANT, "ho"),
+        (Role.USER, "see"),
+    ]
+
+
+def test_an_envelope_around_an_image_never_reaches_a_provider(chat: StoredConversation) -> None:
+    parts = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
+    envelope = {"_multimodal": True, "content": parts, "text_summary": "a window"}
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    chat.add(
+        [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": envelope},
+        ]
+    )
+    assert chat.messages()[-1]["content"] == parts
+    answer = tool_answer("c", envelope)  # type: ignore[arg-type]
+    assert isinstance(answer.results[0].content[0], Media)
+
+
+def test_one_message_is_as_good_as_a_list_of_one(chat: StoredConversation) -> None:
+    chat.add(ANTHROPIC[0])
+    chat.add(CLAUDE)
+    assert [entry.message.text for entry in chat.log] == ["List the files.", "Looking."]
+
+
+def test_what_sdks_return_may_be_added_as_it_is(chat: StoredConversation) -> None:
+    chat.add([{"role": "user", "content": "List the files."}, CLAUDE])
+    chat.add_tool_result("t1", "a.py")
+    chat.add_assistant(CLAUDE.content[:1])  # type: ignore[arg-type]
+    body = chat.body("anthropic").messages
+    assert body[1]["content"] == [
+        {"type": "text", "text": "Looking."},
+        {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}},
+    ]
+    assert body[3] == {"role": "assistant", "content": [{"type": "text", "text": "Looking."}]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("hello", "expected a list of messages, found text; a message is an object such as"),
+        (5, "expected a list of messages, found a number"),
+        ({"messages": []}, r"this is a request; hand in its messages, request\['messages'\]"),
+        (CHAT, r"a provider's whole answer; append its message, answer.choices\[0\].message"),
+    ],
+)
+def test_what_is_no_message_is_not_added(
+    chat: StoredConversation, wrong: object, said: str
+) -> None:
+    with pytest.raises(DecodeError, match=said):
+        chat.add(wrong)
+    assert not chat.log
+
+
+def test_a_result_that_is_an_object_is_refused_with_a_way_out(chat: StoredConversation) -> None:
+    with pytest.raises(DecodeError, match=r"found \{'ok': True\}; write it as text"):
+        chat.add_tool_result("c1", {"ok": True})  # type: ignore[arg-type]
+    assert not chat.log
+
+
+def test_a_compaction_without_a_focus_may_say_so(chat: StoredConversation) -> None:
+    chat.add_user("hi")
+    assert chat.compress(focus=None).outcome == chat.compress().outcome == "unchanged"

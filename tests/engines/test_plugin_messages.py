@@ -13,6 +13,7 @@ from holdfast.errors import DecodeError
 from holdfast.testing.builders import assistant, call, system, tool, user
 from holdfast.tokens import Scale
 from holdfast.transcript import Message, Role, Synthetic, Text, ToolResult, Transcript
+from holdfast.wire import DIALECTS, Body
 from tests.compaction.sessions import sessions
 
 
@@ -83,3 +84,19 @@ def test_each_fault_has_a_name() -> None:
     after = read_back(sheet, handed)
     rules = [fault.rule for fault in faults(sheet, after, handed, Scale().total)]
     assert rules == ["validity", "newest-user", "system", "waiting", "size"]
+
+
+def test_messages_of_another_dialect_are_refused_by_their_place() -> None:
+    sheet = shown_to_plugin((user("go"), assistant("", call("a")), tool("a", "1"), user("and")))
+    block = {"type": "tool_result", "tool_use_id": "a", "content": "1"}
+    handed = [*sheet.messages[:2], {"role": "user", "content": [block]}, sheet.messages[3]]
+    with pytest.raises(DecodeError, match=r"messages\[2\]: it has a part of the type tool_result"):
+        read_back(sheet, handed)
+
+
+def test_what_the_plugin_was_given_is_never_strange() -> None:
+    block = {"type": "tool_result", "tool_use_id": "a", "content": "1"}
+    messages: list[dict[str, object]] = [{"role": "user", "content": [block]}]
+    sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(messages)))
+    said: dict[str, object] = {"role": "user", "content": [{"type": "text", "text": "x"}, block]}
+    assert len(read_back(sheet, [said])) == 1

@@ -36,6 +36,20 @@ def test_every_sample_is_valid_but_for_open_calls(name: str) -> None:
         assert all("has no result right after it" in each for each in problems)
 
 
+USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "n", "input": {}}]}
+RESULT = {"role": "tool", "tool_call_id": "c", "content": "x"}
+
+
+@pytest.mark.parametrize("held", [[MESSAGE, USE, RESULT], {"messages": [MESSAGE, USE, RESULT]}])
+def test_messages_of_two_dialects_are_refused_by_their_place(held: object) -> None:
+    text = json.dumps(held)
+    with pytest.raises(DecodeError, match=r"messages\[2\]: it has a `tool_call_id`.*--format"):
+        read(text)
+    assert detect(text).confidence < 0.5
+    assert "messages[2]: it has a `tool_call_id`" in detect(text).reason
+    assert len(read(text, format="openai").transcript) == 3
+
+
 def test_a_guess_says_how_sure_it_is_and_why() -> None:
     assert detect(json.dumps([MESSAGE])) == Guess("openai", 0.5, "messages with a role and text")
     started = {"type": "session.start", "data": {"sessionId": "s", "copilotVersion": "1"}}

@@ -3,7 +3,7 @@
 import pytest
 
 import holdfast
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, DecodeError
 from holdfast.wiring import summarizer_of
 
 MESSAGES: list[dict[str, object]] = [
@@ -63,3 +63,38 @@ def test_a_long_middle_reports_its_steps() -> None:
     assert compressor.compress(MESSAGES).report.outcome == "folded"
     assert [step for step, _ in steps] == list(range(1, len(steps) + 1))
     assert len(steps) > 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"context_len": 8_000}, "did you mean context_length"),
+        ({"context_window": 8_000}, "did you mean context_length"),
+        ({"thresholds": 0.5}, "did you mean threshold"),
+        ({"summariser": None}, "did you mean summarizer"),
+        ({"max_tokens": 8_000}, "did you mean fit"),
+        ({"zzz": 1}, "it takes: context_length, summarizer"),
+    ],
+)
+def test_an_option_that_does_not_exist_names_the_nearest(given: dict[str, int], said: str) -> None:
+    with pytest.raises(ConfigError, match=f"compress has no option .*; {said}"):
+        holdfast.compress(MESSAGES, **given)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=f"Compressor has no option .*; {said}"):
+        holdfast.Compressor(**given)  # type: ignore[arg-type]
+
+
+def test_what_only_one_call_takes_is_no_option_of_another() -> None:
+    with pytest.raises(ConfigError, match="compress has no option dialect; did you mean format"):
+        holdfast.compress(MESSAGES, dialect="openai")  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match="estimate_tokens has no option models; did you mean mod"):
+        holdfast.estimate_tokens(MESSAGES, models="gpt-5")  # type: ignore[arg-type]
+
+
+def test_what_is_no_list_of_messages_is_refused_with_a_sentence() -> None:
+    for wrong in ("hello", {"role": "user", "content": "hi"}, None):
+        with pytest.raises(DecodeError, match="expected a list of messages"):
+            holdfast.compress(wrong)  # type: ignore[arg-type]
+        with pytest.raises(DecodeError, match="expected a list of messages"):
+            holdfast.Compressor().recover(wrong)  # type: ignore[arg-type]
+    with pytest.raises(DecodeError, match="expected a list of messages"):
+        holdfast.estimate_tokens({"role": "user", "content": "hi"})  # type: ignore[arg-type]

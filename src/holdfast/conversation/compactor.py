@@ -98,9 +98,9 @@ class AutoCompactor:
         self._running: Future[None] | None = None
         """Settled when the pass under way has ended."""
 
-    def compact(self, focus: str = "") -> Steps[CompactionReport]:
+    def compact(self, focus: str | None = None) -> Steps[CompactionReport]:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
-        trigger = CompactionTrigger(_MANUAL, Request(focus=focus, force=True))
+        trigger = CompactionTrigger(_MANUAL, Request(focus=focus or "", force=True))
         return (yield from self._pass(trigger)).report
 
     def recover(self, error: object, *, attempt: int = 1) -> Steps[CompactionReport]:

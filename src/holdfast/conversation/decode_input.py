@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.transcript import Media, Message, Opaque, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.foreign_media import envelope_of
+from holdfast.wire.message_list import AUTO, plain_messages, read_messages
 from holdfast.wire.message_text import as_words
+from holdfast.wire.recognition import recognized
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
@@ -37,11 +40,16 @@ def check_dialect(name: str) -> str:
 
 
 def decode_messages(messages: object, dialect: str = "") -> Transcript:
-    """Return what a message, or a list of them, says that a provider's request could hold."""
-    listed = cast("Sequence[Mapping[str, object]] | Mapping[str, object]", messages)
-    given = [listed] if isinstance(listed, Mapping) else listed
-    body = Body([dict(message) for message in given])
-    return DIALECTS[check_dialect(dialect or "openai")].decode(body)
+    """Return what a message, or a list of them, says that a provider's request could hold.
+
+    The messages tell their dialect where it is not named.
+
+    Raises:
+        DecodeError: when one cannot be read, or several dialects are mixed; it names the message.
+    """
+    is_one = isinstance(messages, Mapping) or hasattr(messages, "model_dump")
+    given = plain_messages(cast("object", [messages] if is_one else messages))
+    return read_messages(map(_sent, given), dialect or AUTO).transcript
 
 
 def spoken(role: Role, content: Content | Message) -> Transcript:
@@ -53,12 +61,8 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
         return (content,)
     if isinstance(content, str):
         return (Message(role, (Text(content),)),)
-    try:
-        parts = [dict(part) for part in content]
-    except (TypeError, ValueError):
-        problem = f"expected words or content parts, found {content!r:.80}"
-        raise DecodeError("content", "content", problem) from None
-    dialect = "anthropic" if any(_is_anthropic(part) for part in parts) else "openai"
+    parts = _parts(content)
+    dialect = recognized([{"role": "user", "content": parts}])
     decoded = DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
     return tuple(map(as_words, decoded))
 
@@ -80,7 +84,8 @@ def tool_answer(
     if isinstance(content, str):
         result = ToolResult(call_id, (Text(content),), is_error=is_error, name=name)
         return Message(Role.TOOL, (result,))
-    parts = tuple(part for message in spoken(Role.USER, content) for part in message.parts)
+    bare = cast("Content", envelope_of(content).get("content", content))
+    parts = tuple(part for message in spoken(Role.USER, bare) for part in message.parts)
     pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
     result = ToolResult(call_id, pieces, is_error=is_error, name=name)
     return Message(Role.TOOL, (result,))
@@ -104,7 +109,20 @@ def reply_of(answer: object) -> Reply:
     return read_reply(cast("Mapping[str, object]", answer))
 
 
-def _is_anthropic(part: Mapping[str, object]) -> bool:
-    return part.get("type") in ("tool_result", "tool_use", "thinking", "document") or (
-        part.get("type") == "image" and "source" in part
-    )
+def _parts(content: object) -> list[dict[str, object]]:
+    """Return content parts, also those of an SDK, as JSON objects."""
+    parts: object = content
+    if isinstance(content, Iterable) and not isinstance(content, Mapping | bytes):
+        held = {"role": "user", "content": list(cast("Iterable[object]", content))}
+        parts = plain_messages([held])[0]["content"]
+        if all(isinstance(part, dict) for part in cast("list[object]", parts)):
+            return cast("list[dict[str, object]]", parts)
+    advice = "; write it as text, for example with json.dumps" if isinstance(content, dict) else ""
+    problem = f"expected words or content parts, found {content!r:.80}{advice}"
+    raise DecodeError("content", "content", problem)
+
+
+def _sent(message: Mapping[str, object]) -> dict[str, object]:
+    """Return a message as a provider may get it: what a window shows is sent as it is."""
+    envelope = envelope_of(message.get("content"))
+    return {**message, "content": envelope["content"]} if envelope else dict(message)

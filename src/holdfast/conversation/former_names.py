@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["FORMER", "former_name"]
 
@@ -45,7 +49,8 @@ def former_name(conversation: object, name: str) -> object:
     if name in FORMER:
         new = FORMER[name]
         warnings.warn(f"{kind}.{name} is now {new}", DeprecationWarning, stacklevel=3)
-        return getattr(conversation, new)
+        method = getattr(conversation, new)
+        return _with_dialect(method) if name == "extend" else method
     meant = _GUESSES.get(name)
     if meant is None:
         public = [each for each in dir(type(conversation)) if not each.startswith("_")]
@@ -53,3 +58,12 @@ def former_name(conversation: object, name: str) -> object:
         meant = close[0] if close else None
     hint = f"; use {meant}" if meant else ""
     raise AttributeError(f"{kind} has no attribute {name!r}{hint}")
+
+
+def _with_dialect(add: Callable[..., object]) -> Callable[..., object]:
+    """Return `add` under the keyword by which `extend` knew the dialect."""
+
+    def extend(messages: object, dialect: str = "", **named: str) -> object:
+        return add(messages, **{"format": dialect, **named})
+
+    return extend

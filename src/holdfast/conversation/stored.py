@@ -190,7 +190,7 @@ class StoredConversation:
             self.compactor.handed_out()
             return self.live.shown(format)
 
-    def compact(self, focus: str = "") -> CompactionReport:
+    def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
         return wait(self.compactor.compact(focus))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.compaction.truncation import truncation
 from holdfast.engines.chat import ChatEngine
 from holdfast.engines.contract import ContextEngine, take_usage
+from holdfast.wire.message_list import plain_messages, read_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,8 @@ class ContractAdapter(ContextEngine):
 
     def has_content_to_compress(self, messages: Wire) -> bool:
         """Say whether there is more than the system prompt and one message."""
-        return sum(message.get("role") not in ("system", "developer") for message in messages) > 1
+        roles = [message.get("role") for message in plain_messages(messages)]
+        return sum(role not in ("system", "developer") for role in roles) > 1
 
     def compress(
         self,
@@ -147,7 +149,9 @@ class Truncating(ContractAdapter):
         text = first.get("content")
         if first.get("role") in ("system", "developer") and isinstance(text, str):
             return [{**first, "content": f"{text}\n\n{said}"}, *shorter[1:]]
-        return [{"role": "system", "content": said}, *shorter]
+        # Elsewhere the prompt stands beside the messages, where nobody but their owner can write.
+        has_role = read_messages(shorter).dialect in ("openai", "responses")
+        return [{"role": "system", "content": said}, *shorter] if has_role else shorter
 
 
 def _words(content: object) -> str:

@@ -36,6 +36,7 @@ from holdfast.transcript import (
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.json_text import encodable
 from holdfast.wire.message_text import as_words
+from holdfast.wire.recognition import signs_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,7 +115,10 @@ def as_handed(shown: PluginTranscript, handed: object) -> Transcript:
     Raises:
         DecodeError: when it is no list of OpenAI messages.
     """
-    return tuple(_decoded(_recognized(shown, _messages(handed))))
+    messages = _messages(handed)
+    pieces = _recognized(shown, messages)
+    _check_dialect(shown, messages, pieces)
+    return tuple(_decoded(pieces))
 
 
 def faults(
@@ -150,6 +154,19 @@ def _messages(handed: object) -> Wire:
             kind = type(each).__name__
             raise DecodeError("openai", f"messages[{index}]", f"expected a message, found a {kind}")
     return cast("Wire", handed)
+
+
+def _check_dialect(
+    shown: PluginTranscript, handed: Wire, pieces: Sequence[Message | dict[str, object]]
+) -> None:
+    """Refuse messages of a plug-in's own that OpenAI chat cannot read without loss."""
+    known = signs_in(shown.messages)
+    places = {id(message): index for index, message in enumerate(handed)}
+    for piece in pieces:
+        for sign in signs_in([piece]):
+            if sign.excludes("openai") and sign not in known:
+                problem = f"it has {sign.what}; an engine hands back OpenAI chat messages"
+                raise DecodeError("openai", f"messages[{places[id(piece)]}]", problem)
 
 
 def _recognized(shown: PluginTranscript, messages: Wire) -> list[Message | dict[str, object]]:

@@ -18,9 +18,7 @@ from holdfast.formats.catalog import (
 from holdfast.formats.document import Document, Guess, Style
 from holdfast.formats.documents.container import (
     ConversationPlace,
-    dialect_of,
     find_conversation,
-    is_message,
     read_list,
     read_object,
 )
@@ -28,6 +26,7 @@ from holdfast.formats.events import Problem
 from holdfast.formats.json_access import JsonObject, is_object, kind_of, mapping, string
 from holdfast.formats.replay import replay
 from holdfast.formats.source import parse
+from holdfast.wire.recognition import agreed, dialect_of, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,7 +199,7 @@ def _document_guess(source: JsonSource) -> Guess:
     values = [record.value for record in source.records]
     if _are_messages(source):
         verdict = dialect_of(values)
-        return Guess(verdict.dialect, verdict.confidence, verdict.reason)
+        return Guess(verdict.dialect, verdict.confidence, verdict.told)
     places = [find_conversation(mapping(value)) for value in values]
     if values and places[0] is not None and all(places):
         first = places[0]
@@ -268,7 +267,7 @@ def _read_documents(source: JsonSource, name: str) -> tuple[Document, ...]:
     wanted = _DIALECT_OF.get(name, "")
     if _are_messages(source):
         values = [record.value for record in source.records]
-        dialect = wanted or dialect_of(values).dialect
+        dialect = wanted or agreed(dialect_of(values), "--format")
         return (read_list(values, dialect, source.style, lines=source.layout != "array"),)
     return tuple(_read_one(record, source, name, wanted) for record in source.records)
 
@@ -279,7 +278,7 @@ def _read_one(record: SourceRecord, source: JsonSource, name: str, wanted: str) 
     if place is None:
         problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
         raise DecodeError(name, f"line {record.line}", problem)
-    dialect = _spoken_in(entry, name, wanted or place.dialect)
+    dialect = _spoken_in(entry, name, wanted or place.agreed())
     known = name or _name_of(entry, replace(place, dialect=dialect))
     try:
         return read_object(entry, place.key, dialect, source.style, name=known)

@@ -7,6 +7,7 @@ turn is then proportional to what is new.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
@@ -58,6 +59,11 @@ _CALL_TOKENS = 8
 _RESULT_TOKENS = 6
 _SEALED_CHARACTERS_PER_TOKEN = 5
 """Encrypted reasoning is base64 of text: a third longer, at about four characters a token."""
+_IMAGE = re.compile(
+    r"data:image/[\w.+-]*;base64,[A-Za-z0-9+/=]*"
+    r'|(?<=")(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR)[A-Za-z0-9+/=]{64,}(?=")'
+)
+"""An image inside an item that only its provider reads, such as a screenshot or a drawing."""
 _FIELD_BYTES = 40
 """Keys, quotes and braces around one part in JSON."""
 
@@ -207,7 +213,8 @@ def _weight(part: _Rare, count: Callable[[str], int], image_tokens: int) -> int:
         case Media():
             return image_tokens
         case Opaque(value=value, readable=readable):
-            return count(readable) + _sealed(json.dumps(value, default=str))
+            text, images = _IMAGE.subn("", json.dumps(value, default=str))
+            return count(readable) + _sealed(text) + images * image_tokens
         case _:
             assert_never(part)
 
@@ -247,7 +254,8 @@ def _bulk(part: Part) -> tuple[int, int]:
         return _FIELD_BYTES + _bytes(part.text) + len(part.signature or ""), 0
     if isinstance(part, Media):
         return _FIELD_BYTES + len(part.data) + len(part.url), int(part.kind == "image")
-    return len(json.dumps(part.value, default=str)), 0
+    text = json.dumps(part.value, default=str)
+    return len(text), len(_IMAGE.findall(text))
 
 
 def _bytes(text: str) -> int:

@@ -25,9 +25,10 @@ from holdfast.agent_files.opening import Closed, Found, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess
-from holdfast.formats.documents.container import is_message, key_of
+from holdfast.formats.documents.container import key_of
 from holdfast.formats.json_access import is_array, is_object
 from holdfast.formats.source import LONGEST_LINE, SourceRecord
+from holdfast.wire.recognition import is_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -24,7 +24,6 @@ from holdfast.formats.document import Style
 from holdfast.formats.documents.container import (
     SYSTEM_KEYS,
     ConversationPlace,
-    dialect_of,
     dump,
     find_conversation,
     read_list,
@@ -51,6 +50,7 @@ from holdfast.trajectories.secrets import redact_json
 from holdfast.trajectories.turns import has_notes
 from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
+from holdfast.wire.recognition import agreed, dialect_of
 
 __all__ = [
     "NATIVE",
@@ -350,7 +350,7 @@ def _bare(content: bytes, work: Work) -> TrajectoryEntry:
     """Return the turns of a trajectory that is a list of them."""
     raws = _elements(content)
     turns: list[object] = [_value(raw) for raw in raws]
-    dialect = dialect_of(turns).dialect
+    dialect = agreed(dialect_of(turns), "")
     if dialect in NATIVE and work.to in ("", dialect):
         return TrajectoryEntry(turns, (), "", tuple(map(bytes, raws)), content)
     document = read_list(turns, dialect, _COMPACT, lines=False)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Misfit",
     "Wire",
+    "content_parts",
     "each",
     "entries",
+    "kind_in_words",
     "known_string",
     "leftover",
     "own",
@@ -72,17 +74,26 @@ def each(values: object, path: str, read: Callable[[object], _Read]) -> tuple[_R
     return tuple(found)
 
 
+def content_parts(content: object, path: str, read: Callable[[object], _Read]) -> tuple[_Read, ...]:
+    """Read content that is not text, which has to be a list of parts."""
+    if isinstance(content, list):
+        return each(cast("object", content), path, read)
+    kind = kind_in_words(content)
+    advice = "; write it as text, for example with json.dumps" if kind == "an object" else ""
+    raise Misfit(path, f"expected text or a list of parts, found {kind}{advice}")
+
+
 def entries(value: object, path: str = "") -> list[object]:
     """Return the value as a list."""
     if not isinstance(value, list):
-        raise Misfit(path, f"expected a list, found {_kind(value)}")
+        raise Misfit(path, f"expected a list, found {kind_in_words(value)}")
     return cast("list[object]", value)
 
 
 def record(value: object, path: str = "") -> Wire:
     """Return the value as an object."""
     if not isinstance(value, dict):
-        raise Misfit(path, f"expected an object, found {_kind(value)}")
+        raise Misfit(path, f"expected an object, found {kind_in_words(value)}")
     return cast("Wire", value)
 
 
@@ -97,7 +108,7 @@ def string(raw: Wire, key: str, path: str = "") -> str:
     """Return the text under a key that must be there."""
     value = raw.get(key)
     if not isinstance(value, str):
-        found = _kind(value) if key in raw else "nothing"
+        found = kind_in_words(value) if key in raw else "nothing"
         raise Misfit(f"{path}.{key}", f"expected text, found {found}")
     return value
 
@@ -121,7 +132,8 @@ def own(extras: Extras, dialect: str) -> Wire:
     return cast("Wire", filed) if isinstance(filed, dict) else _NOTHING
 
 
-def _kind(value: object) -> str:
+def kind_in_words(value: object) -> str:
+    """Return what a value is, in words for an error."""
     match value:
         case None:
             return "null"

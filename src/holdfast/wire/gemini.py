@@ -53,6 +53,7 @@ from holdfast.wire.fields import (
     records,
     string,
 )
+from holdfast.wire.foreign_media import read_foreign, write_foreign
 from holdfast.wire.json_text import as_object, object_in, written
 from holdfast.wire.message_text import compose, marked_texts, portable
 
@@ -151,7 +152,7 @@ def read_media(value: object) -> Media | Opaque:
     """Read media, or keep a part of another kind as it is."""
     raw = record(value)
     for key in (*_INLINE, *_FILE):
-        if key not in raw:
+        if key not in raw or "type" in raw:
             continue
         media = record(raw[key], f".{key}")
         mime = "mime_type" if "mime_type" in media else "mimeType"
@@ -165,6 +166,8 @@ def read_media(value: object) -> Media | Opaque:
         if place == "data":
             return Media(kind_of(media_type), media_type, payload, "", extras)
         return Media(kind_of(media_type), media_type, "", payload, extras)
+    if foreign := read_foreign(raw, NAME):
+        return foreign
     nothing: Wire = {}
     inner = next((found for key in _RUN if (found := own(raw, key))), nothing)
     return Opaque(NAME, raw, known_string(inner, "code") or known_string(inner, "output"))
@@ -192,7 +195,7 @@ def write_part(part: Part) -> Wire:
         case Opaque(value=value):
             return dict(value)
         case Media():
-            return write_media(part)
+            return write_foreign(part, NAME) or write_media(part)
         case unreachable:
             raise TypeError(f"{unreachable!r} must be marked before it is written")
 

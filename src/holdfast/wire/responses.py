@@ -33,6 +33,7 @@ from holdfast.wire.common import is_reachable, location, placeholder, read_url
 from holdfast.wire.fields import (
     Misfit,
     Wire,
+    content_parts,
     each,
     known_string,
     leftover,
@@ -42,6 +43,7 @@ from holdfast.wire.fields import (
     records,
     string,
 )
+from holdfast.wire.foreign_media import read_foreign, write_foreign
 from holdfast.wire.json_text import free_text, is_json, value_of, wrapped, written
 from holdfast.wire.message_text import as_string, compose, marked_texts, portable
 
@@ -106,6 +108,8 @@ def read_content(value: object, *, usual: str = "input_text") -> Content:
             rest = {key: entry for key, entry in raw.items() if key not in ("type", "file_id")}
             image = kind == "input_image"
             return Media("image" if image else "file", url=file_id, extras={NAME: rest})
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case {"type": str()}:
             return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
         case _:
@@ -130,6 +134,8 @@ def write_content(part: Part, *, speaker: str) -> Wire:
             return {"type": noted if noted else kind, "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if speaker != "assistant" and is_reachable(part, NAME):
             rest = own(part.extras, NAME)
             is_file_id = bool(part.url) and ":" not in part.url
@@ -213,6 +219,8 @@ def read_output_part(value: object) -> Content:
     raw = record(value)
     if isinstance(raw.get("type"), str):
         return read_content(raw)
+    if media := read_foreign(raw, NAME):
+        return media
     streams = (known_string(raw, "stdout"), known_string(raw, "stderr"))
     return Opaque(NAME, raw, "\n".join(filter(None, streams)))
 
@@ -296,7 +304,7 @@ def read_message(raw: Wire) -> Message:
     if isinstance(content, str):
         return compose(role, (Text(content),), "", extras)
     usual = "output_text" if role is Role.ASSISTANT else "input_text"
-    parts = each(content, ".content", partial(read_content, usual=usual))
+    parts = content_parts(content, ".content", partial(read_content, usual=usual))
     if any(isinstance(part, Opaque) and not is_content(part.value["type"]) for part in parts):
         texts = [part.text for part in parts if isinstance(part, Text)]
         return Message(role, (Opaque(NAME, raw, "\n\n".join(filter(None, texts))),))

@@ -139,7 +139,7 @@ class AsyncConversation:
         """Return what to send now in any dialect; what is due is compacted first."""
         return await await_(self.sync.requested(format))
 
-    async def compact(self, focus: str = "") -> CompactionReport:
+    async def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
         return await await_(self.sync.compactor.compact(focus))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Never, Unpack
 
 from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine
 from holdfast.tokens import Estimator, Scale, family_of
-from holdfast.wire import DIALECTS, Body
+from holdfast.wire.message_list import AUTO, read_messages
 from holdfast.wire.signing import recognized
-from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs
+from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.redaction import Redactor
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
-    from holdfast.wiring.assembly import Knobs
+    from holdfast.wire.message_list import Given
     from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Compressor", "compress", "estimate_tokens"]
@@ -63,6 +64,7 @@ class Compressor(ChatEngine):
             settings: What is configured; by default read from the file and the environment.
             knobs: Thresholds and budgets; by default as configured.
         """
+        check_names(knobs, _options_of(Compressor.__init__), "Compressor")
         assembly = Assembly(settings)
         options = EngineOptions(
             model=model,
@@ -77,7 +79,7 @@ class Compressor(ChatEngine):
 
 
 def compress(  # noqa: PLR0913 - a call with everything at hand, each with a default
-    messages: Iterable[dict[str, object]],
+    messages: Iterable[Given],
     *,
     context_length: int | None = None,
     summarizer: Writer | Configured = Configured.YES,
@@ -85,45 +87,65 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     force: bool = False,
     current_tokens: int | None = None,
     model: str = "",
+    format: str = AUTO,  # noqa: A002
     **knobs: Unpack[Knobs],
 ) -> Compaction:
-    """Compact a list of OpenAI chat messages once.
+    """Compact a list of messages once.
 
     Args:
-        messages: OpenAI chat messages; the list and what is in it stay as they are.
+        messages: OpenAI chat messages, Responses items, Anthropic messages or Gemini contents;
+            what comes back is of the same kind, and the list and what is in it stay as they are.
         context_length: See `Compressor`.
         summarizer: See `Compressor`.
         focus: The topic that deserves most of the record.
         force: Compact even what fits the budget of the tail.
         current_tokens: The real size, if the provider has reported it.
         model: The conversation's model, whose tokenizer family the estimate follows.
+        format: The dialect of the messages (`openai`, `responses`, `anthropic`, `gemini` or
+            `sharegpt`), by default the one that they tell.
         knobs: Thresholds and budgets; `fit=8000` makes the result weigh at most 8,000 tokens.
+
+    Raises:
+        DecodeError: when a message cannot be read, or messages of several dialects are mixed; it
+            names the message.
     """
+    check_names(knobs, _options_of(compress), "compress")
     compressor = Compressor(
         context_length=context_length, summarizer=summarizer, model=model, **knobs
     )
-    return compressor.compress(messages, current_tokens=current_tokens, focus=focus, force=force)
+    return compressor.compress(
+        messages, current_tokens=current_tokens, focus=focus, force=force, format=format
+    )
 
 
 def estimate_tokens(
-    messages: Sequence[dict[str, object]] | str,
+    messages: Iterable[Given] | str,
     *,
     tools: Sequence[dict[str, object]] = (),
     model: str = "",
+    format: str = AUTO,  # noqa: A002
+    **unknown: Never,
 ) -> int:
-    """Return the estimated tokens of OpenAI chat messages, or of a bare text.
+    """Return the estimated tokens of messages in any dialect, or of a bare text.
 
     Args:
         messages: What would be sent.
         tools: Tool schemas of the request, which count beside the messages.
         model: The model, whose tokenizer family the estimate follows.
+        format: The dialect of the messages, by default the one that they tell.
+        unknown: Nothing; a name that is not known is an error with the nearest one that is.
     """
+    check_names(unknown, ("tools", "model", "format"), "estimate_tokens")
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)
     schemas = scale.text(_as_json(tools)) if tools else 0
-    transcript = DIALECTS["openai"].decode(Body(list(messages)))
+    transcript = read_messages(messages, format).transcript
     return schemas + scale.total(recognized(transcript, installation_sign))
+
+
+def _options_of(function: Callable[..., object]) -> tuple[str, ...]:
+    return (*(function.__kwdefaults__ or ()), *Knobs.__annotations__)
 
 
 def _as_json(value: object) -> str:

@@ -1,16 +1,13 @@
-"""Providers' documents: which dialect they are in, and their conversation read and written back.
+"""Providers' documents: a conversation in the container it came in, read and written back.
 
 A container is a bare list of messages, a message a line, or an object that holds the messages
-under a key beside whatever else its owner put there, which rides along untouched. Dialects share
-much of their vocabulary, so every message is asked and votes are counted: a transcript that went
-through a gateway may hold a field or two of another dialect.
+under a key beside whatever else its owner put there, which rides along untouched.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,147 +20,31 @@ from holdfast.formats.json_access import (
     is_object,
     kind_of,
     mapping,
-    mappings,
     moment,
     sequence,
     string,
 )
 from holdfast.wire import DIALECTS, Body, with_originals
 from holdfast.wire.provenance import written_labels
-from holdfast.wire.sharegpt import ROLES
+from holdfast.wire.recognition import agreed, dialect_of, is_answer, is_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
+    from holdfast.wire.recognition import Verdict
 
 __all__ = [
     "SYSTEM_KEYS",
     "ConversationPlace",
-    "Verdict",
-    "dialect_of",
     "dump",
     "find_conversation",
-    "is_message",
     "key_of",
     "read_list",
     "read_object",
     "write_back",
 ]
-
-_STRONG_VOTE = 3
-_WEAK_VOTE = 1
-
-_ITEMS = frozenset(
-    [
-        "compaction",
-        "computer_call",
-        "computer_call_output",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "file_search_call",
-        "function_call",
-        "function_call_output",
-        "item_reference",
-        "local_shell_call",
-        "local_shell_call_output",
-        "mcp_call",
-        "reasoning",
-        "web_search_call",
-    ]
-)
-_BLOCKS = {
-    "image_url": "openai",
-    "input_audio": "openai",
-    "input_file": "responses",
-    "input_image": "responses",
-    "input_text": "responses",
-    "output_text": "responses",
-    "document": "anthropic",
-    "image": "anthropic",
-    "redacted_thinking": "anthropic",
-    "server_tool_use": "anthropic",
-    "thinking": "anthropic",
-    "tool_result": "anthropic",
-    "tool_use": "anthropic",
-}
-_VALUED = frozenset(["reasoning", "text", "tool_call"])
-_OPENAI_ROLES = frozenset(["developer", "function", "system", "tool"])
-_SPEAKERS = frozenset([*ROLES, "developer", "model", "session_meta"])
-"""Who speaks in any dialect, and what Hermes writes first; users and members have roles too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Which dialect messages are taken for, and why."""
-
-    dialect: str
-    reason: str
-    confidence: float
-    """As that of a `Guess`: low where nothing but the shape speaks for it."""
-
-
-def is_message(value: object) -> bool:
-    """Say whether a JSON value has the shape of a message in any dialect."""
-    entry = mapping(value)
-    if role := string(entry.get("role")):
-        is_known = "content" in entry and role in _SPEAKERS
-        return is_known or "parts" in entry or "tool_calls" in entry
-    if "from" in entry:
-        return isinstance(entry.get("value"), str) and string(entry["from"]) in _SPEAKERS
-    return string(entry.get("type")) in _ITEMS or is_answer(entry)
-
-
-def is_answer(entry: JsonObject) -> bool:
-    """Say whether an entry is a whole answer of the Responses API, which some loops keep."""
-    return entry.get("object") == "response" and is_array(entry.get("output"))
-
-
-def dialect_of(messages: Sequence[object], *, has_system: bool = False) -> Verdict:
-    """Return the dialect that the messages speak, and why it was taken for that.
-
-    Text alone says nothing: without a word that only one dialect knows it is OpenAI chat, the
-    dialect that most tools write.
-    """
-    votes = Counter[str]()
-    reasons: dict[str, str] = {}
-    if has_system:
-        votes["anthropic"] += _STRONG_VOTE
-        reasons["anthropic"] = "a system prompt stands beside the messages"
-    for message in messages:
-        for dialect, weight, reason in _evidence(mapping(message)):
-            votes[dialect] += weight
-            reasons.setdefault(dialect, reason)
-    if not messages:
-        return Verdict("openai", "there is no message in it", 0.2)
-    if not votes:
-        return Verdict("openai", "messages with a role and text", 0.5)
-    winner, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0] == "openai"))
-    return Verdict(winner, reasons[winner], 0.8)
-
-
-def _evidence(entry: JsonObject) -> Iterator[tuple[str, int, str]]:
-    role, kind = string(entry.get("role")), string(entry.get("type"))
-    if "from" in entry and "value" in entry:
-        yield "sharegpt", _STRONG_VOTE, "turns have `from` and `value`"
-    if "parts" in entry:
-        yield "gemini", _STRONG_VOTE, "messages have `parts`"
-    if kind in _ITEMS or is_answer(entry):
-        yield "responses", _STRONG_VOTE, f"there is a {kind or 'response'} item"
-    elif kind == "message":
-        # Anthropic's answers carry this type too, so content decides.
-        yield "responses", _WEAK_VOTE, "items have the type message"
-    if "tool_calls" in entry or "tool_call_id" in entry or role in {"tool", "function"}:
-        yield "openai", _STRONG_VOTE, "tool calls are written as OpenAI chat writes them"
-    elif role in _OPENAI_ROLES:
-        yield "openai", _WEAK_VOTE, f"there is a {role} message"
-    for block in mappings(entry.get("content")):
-        name = string(block.get("type"))
-        if name in _VALUED and "value" in block:
-            yield "sharegpt", _STRONG_VOTE, "content has parts with `type` and `value`"
-        elif name in _BLOCKS:
-            yield _BLOCKS[name], _STRONG_VOTE, f"content has a part of type {name}"
 
 
 def items_of(answer: JsonObject) -> list[dict[str, object]]:
@@ -229,6 +110,16 @@ class ConversationPlace:
     reason: str
     confidence: float
     """As that of a `Guess`."""
+    mixed: Verdict | None = None
+    """What was found where no dialect could have written all messages."""
+
+    def agreed(self) -> str:
+        """Return the dialect, if all messages can be of one.
+
+        Raises:
+            DecodeError: when they cannot; it names the message that does not fit.
+        """
+        return self.dialect if self.mixed is None else agreed(self.mixed, "--format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +161,9 @@ def find_conversation(entry: JsonObject) -> ConversationPlace | None:
     verdict = dialect_of(messages, has_system=prompt)
     if known:
         return ConversationPlace(key, known, reason, verdict.confidence)
-    return ConversationPlace(
-        key, verdict.dialect, f"{reason}: {verdict.reason}", verdict.confidence
-    )
+    mixed = None if verdict.index is None else verdict
+    told = f"{reason}: {verdict.told}"
+    return ConversationPlace(key, verdict.dialect, told, verdict.confidence, mixed)
 
 
 def read_object(

@@ -41,6 +41,7 @@ from holdfast.wire.common import (
 from holdfast.wire.fields import (
     Misfit,
     Wire,
+    content_parts,
     each,
     known_string,
     leftover,
@@ -49,6 +50,7 @@ from holdfast.wire.fields import (
     record,
     string,
 )
+from holdfast.wire.foreign_media import read_foreign, write_foreign
 from holdfast.wire.json_text import as_object, written
 from holdfast.wire.message_text import as_string, compose, marked_texts, portable
 
@@ -93,8 +95,8 @@ def read_block(value: object) -> Part:
             form: Form = ""
             if isinstance(content, str):
                 parts = (Text(content),)
-            elif isinstance(content, list):
-                parts = each(cast("object", content), ".content", read_result_block)
+            elif content is not None:
+                parts = content_parts(content, ".content", read_result_block)
                 form = "parts"
             elif "content" in raw:
                 form = "null"
@@ -110,10 +112,12 @@ def read_block(value: object) -> Part:
         case "redacted_thinking" if isinstance(payload := raw.get("data"), str):
             rest = {key: entry for key, entry in raw.items() if key != "data"}
             return Thinking("", payload, {NAME: rest})
-        case "image":
+        case "image" if "data" not in raw:
             return _read_media(raw, "image", record(raw.get("source"), ".source"))
         case "document":
             return _read_media(raw, "file", record(raw.get("source"), ".source"))
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case str():
             return Opaque(NAME, raw, _readable(raw))
         case _:
@@ -151,7 +155,7 @@ def _read_media(raw: Wire, kind: MediaKind, source: Wire) -> Content:
             plain = Media(kind, url=file_id, extras=extras)
         case _:
             return Opaque(NAME, raw, _readable(source))
-    return Opaque(NAME, raw) if rest else plain
+    return (read_foreign(raw, NAME) or Opaque(NAME, raw)) if rest else plain
 
 
 def _readable(raw: Wire) -> str:
@@ -205,6 +209,8 @@ def write_block(part: Part, identities: Identities) -> Wire:
             return block | own(extras, NAME)
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media():
             # An assistant message takes no media.
             return {"type": "text", "text": placeholder(part)}
@@ -219,6 +225,8 @@ def write_media(part: Part) -> Wire:
             return {"type": "text", "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if source := _source(part):
             kind = "image" if part.kind == "image" else "document"
             return {"type": kind, "source": source, **own(part.extras, NAME)}
@@ -316,7 +324,7 @@ def read_said(role: Role, content: object, extras: Extras = NO_EXTRAS) -> list[M
     if isinstance(content, str):
         return [compose(role, (Text(content),), "", extras)]
     read = read_block if role is Role.ASSISTANT else read_user_block
-    parts = each(content, ".content", read)
+    parts = content_parts(content, ".content", read)
     results = [part for part in parts if isinstance(part, ToolResult)]
     if not results:
         return [compose(role, parts, "parts", extras)]

@@ -21,12 +21,9 @@ from holdfast.transcript import (
     Thinking,
     ToolCall,
     ToolResult,
-    Violation,
 )
 from holdfast.wire.body import Body
 from holdfast.wire.common import (
-    CallStep,
-    check_pairing,
     is_reachable,
     location,
     placeholder,
@@ -35,6 +32,7 @@ from holdfast.wire.common import (
 from holdfast.wire.fields import (
     Misfit,
     Wire,
+    content_parts,
     each,
     known_string,
     leftover,
@@ -44,15 +42,16 @@ from holdfast.wire.fields import (
     records,
     string,
 )
-from holdfast.wire.json_text import free_text, is_json, value_of, wrapped, written
+from holdfast.wire.foreign_media import envelope_of, read_foreign, write_foreign
+from holdfast.wire.json_text import free_text, value_of, wrapped, written
 from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode", "validate"]
+__all__ = ["NAME", "ROLES", "decode", "encode"]
 
 NAME = "openai"
 _CALL = f"{NAME}:call"
@@ -72,7 +71,7 @@ _ANSWERED = frozenset({"role", "content", "tool_call_id"})
 _RESULT = f"{NAME}:result"
 """How a result without content was written, so that it is written that way again."""
 _REASONING = ("reasoning_content", "reasoning")
-_ROLES = {
+ROLES = {
     "user": Role.USER,
     "assistant": Role.ASSISTANT,
     "tool": Role.TOOL,
@@ -80,16 +79,7 @@ _ROLES = {
     "developer": Role.SYSTEM,
     "function": Role.TOOL,
 }
-_PARTS = {
-    "system": frozenset({"text"}),
-    "developer": frozenset({"text"}),
-    "user": frozenset({"text", "image_url", "input_audio", "file"}),
-    "assistant": frozenset({"text", "refusal"}),
-    # Images in tool messages are refused by OpenAI itself and taken by most that speak alike.
-    "tool": frozenset({"text", "image_url"}),
-    "function": frozenset({"text"}),
-}
-_SAYING = ("tool_calls", "function_call", "refusal", "audio")
+"""Who speaks, by the names on the wire."""
 
 
 def read_content(value: object) -> Content:
@@ -116,6 +106,8 @@ def read_content(value: object) -> Content:
             extras = _nested(raw, "file", _FILE, frozenset({"file_id"}))
             # The dialect's name says whose file id it is, even when there is nothing else to say.
             return Media("file", url=file_id, extras={**extras, NAME: own(extras, NAME)})
+        case _ if media := read_foreign(raw, NAME):
+            return media
         case {"type": str()}:
             return Opaque(NAME, raw, known_string(raw, "refusal") or known_string(raw, "text"))
         case _:
@@ -190,6 +182,8 @@ def write_content(part: Part, role: Role) -> Wire:
             return {"type": "text", "text": text, **own(extras, NAME)}
         case Opaque(value=value):
             return dict(value)
+        case Media() if foreign := write_foreign(part, NAME):
+            return foreign
         case Media() if role in (Role.USER, Role.TOOL) and is_reachable(part, NAME):
             inner = own(part.extras, _INNER)
             outer = own(part.extras, NAME)
@@ -269,7 +263,7 @@ def read_message(unnamed: _UnnamedCalls, value: object) -> Message:
     """Read one message; the plain ones, which most are, first."""
     raw = record(value)
     name = raw.get("role")
-    role = _ROLES.get(name) if isinstance(name, str) else None
+    role = ROLES.get(name) if isinstance(name, str) else None
     content = raw.get("content")
     if role is Role.USER and type(content) is str and len(raw) == 2:
         if not content.startswith(SIGNS):
@@ -296,7 +290,7 @@ def _content(raw: Wire) -> tuple[tuple[Content, ...], Form]:
         return (Text(content),), ""
     if content is None:
         return (), "null" if "content" in raw else "absent"
-    return each(content, ".content", read_content), "parts"
+    return content_parts(content, ".content", read_content), "parts"
 
 
 def read_assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
@@ -344,8 +338,11 @@ def _noted(extras: Extras, field: str, value: object) -> Extras:
 def read_tool_message(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     """Read a message of a tool, or of a function of the old kind."""
     name = known_string(raw, "name")
-    content, form = _content(raw)
+    envelope = envelope_of(raw.get("content"))
+    content, form = _content({"content": envelope["content"]} if envelope else raw)
     silence: Extras = NO_EXTRAS if content else {_RESULT: {"form": form}}
+    if envelope:
+        silence = {_RESULT: {"form": form, "envelope": {**envelope, "content": None}}}
     if raw["role"] == "function":
         fields = {key: value for key, value in raw.items() if key != "content"}
         result = ToolResult(unnamed.answer(name), content, name=name, form=form)
@@ -418,6 +415,9 @@ def write_result(message: Message, result: ToolResult) -> Wire:
     if result.content:
         carrier = Message(Role.TOOL, result.content, result.form)
         content = _write_content(carrier, portable(carrier, NAME))
+        envelope = own(own(message.extras, _RESULT), "envelope")
+        if envelope and isinstance(content, list):
+            content = {**envelope, "content": cast("object", content)}
     written: Wire = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     if noted.get("role") == "function":
         del written["tool_call_id"]
@@ -439,58 +439,3 @@ def _write_content(message: Message, parts: Sequence[Part]) -> object:
     if text is not None:
         return text
     return [write_content(part, message.role) for part in marked_texts(message, parts)]
-
-
-def validate(body: Body) -> tuple[Violation, ...]:
-    """Name every message that the API would refuse, and the rule it breaks."""
-    found: list[Violation] = []
-    steps: list[CallStep] = []
-    for index, message in enumerate(body.messages):
-        found += _check_content(index, message)
-        found += _check_calls(index, message)
-        if message.get("role") == "tool":
-            steps.append(CallStep(index, results=(known_string(message, "tool_call_id"),)))
-        else:
-            calls = records(message.get("tool_calls"))
-            steps.append(CallStep(index, tuple(known_string(call, "id") for call in calls)))
-    found += check_pairing(steps)
-    return tuple(sorted(found, key=lambda violation: violation.index))
-
-
-def _check_content(index: int, message: Wire) -> Iterator[Violation]:
-    content, role = message.get("content"), message.get("role")
-    if role not in _ROLES:
-        yield Violation(index, "unknown-role", f"there is no role {role!r}")
-    match content:
-        case str():
-            return
-        case None:
-            if role != "assistant" or not any(message.get(field) for field in _SAYING):
-                yield Violation(index, "empty-text", "the message has no content")
-        case [] if not message.get("tool_calls"):
-            yield Violation(index, "empty-text", "the content is an empty list")
-        case list():
-            allowed = _PARTS.get(role) if isinstance(role, str) else None
-            for part in records(message["content"]):
-                kind = part.get("type")
-                if allowed is not None and kind not in allowed:
-                    problem = f"a {role} message cannot hold a part of type {kind!r}"
-                    yield Violation(index, "unknown-type", problem)
-        case _:
-            yield Violation(index, "shape", "content is text, a list of parts, or null")
-
-
-def _check_calls(index: int, message: Wire) -> Iterator[Violation]:
-    for call in records(message.get("tool_calls")):
-        if not known_string(call, "id"):
-            yield Violation(index, "shape", "a tool call has no id")
-        if call.get("type") == "custom":
-            continue
-        function = own(call, "function")
-        name, arguments = known_string(function, "name"), function.get("arguments")
-        if not name:
-            yield Violation(index, "shape", "a tool call has no function name")
-        if not isinstance(arguments, str) or not is_json(arguments):
-            yield Violation(index, "arguments-json", f"the arguments of {name!r} are not JSON text")
-    if message.get("role") == "tool" and not known_string(message, "tool_call_id"):
-        yield Violation(index, "shape", "a tool message has no tool_call_id")
