@@ -38,8 +38,9 @@ __all__ = [
 
 STORE_THREADS = 4
 """Threads that read and write stores for event loops, however many conversations there are."""
-PASS_THREADS = 2
-"""Threads that compute compactions for event loops and in the background."""
+PASS_THREADS = 1
+"""Threads that compute compactions for event loops and in the background. Python computes on one
+at a time anyway, and two would keep whoever stores a message waiting for longer."""
 
 Result = TypeVar("Result")
 
