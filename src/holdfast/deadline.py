@@ -124,21 +124,22 @@ async def await_within(seconds: float, begin: Callable[[], Awaitable[object]]) -
     """
     import asyncio
 
-    async def run() -> object:
-        return await begin()
+    async def run() -> Returned | Raised:
+        try:
+            return Returned(await begin())
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a task that exits would stop the event loop
+            return Raised(error)
 
     task = asyncio.create_task(run())
     try:
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
             return _hung(seconds)
-        if task.cancelled():
-            return Raised(SelfCancelled())
-        error = task.exception()
-        return Returned(task.result()) if error is None else Raised(error)
+        return Raised(SelfCancelled()) if task.cancelled() else task.result()
     finally:
         task.cancel()
-        task.add_done_callback(_read_ending)
 
 
 async def in_thread(call: Callable[[], _Answer], *, name: str) -> _Answer:
@@ -286,12 +287,6 @@ def _ending(call: Callable[[], object]) -> Returned | Raised:
 
 def _hung(seconds: float) -> Hung:
     return Hung(f"no answer within {seconds:g} s")
-
-
-def _read_ending(task: asyncio.Task[object]) -> None:
-    # Reading the ending keeps asyncio from logging that nobody did.
-    if not task.cancelled():
-        task.exception()
 
 
 def sentence_of(error: BaseException) -> str:

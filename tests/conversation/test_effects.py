@@ -7,10 +7,11 @@ import pytest
 
 from holdfast.conversation.effects import Background, Join, Sleep, Steps
 from holdfast.errors import StoreError
+from holdfast.wiring.conversations import Conversation
 from tests.conversation.talking import begun, talk
 
 
-def unheard(error: Exception) -> None:
+def unheard(error: BaseException) -> None:
     raise AssertionError(error)
 
 
@@ -41,7 +42,7 @@ def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
         yield Sleep(0)
         raise error
 
-    told: list[Exception] = []
+    told: list[BaseException] = []
     work = Background(told.append)
     work.start(fail)
     work.wait()
@@ -49,6 +50,21 @@ def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
     assert work.start(nothing)
     work.wait()
     assert len(told) == 1
+
+
+def test_a_summarizer_that_exits_is_told_of_and_others_are_compacted(tmp_path: Path) -> None:
+    def leave(prompt: str) -> str:
+        raise SystemExit(len(prompt))
+
+    for name, writer, outcome in (("a", leave, "SystemExit"), ("b", None, "")):
+        chat = Conversation.open(
+            store=tmp_path / name, context_length=20_000, summarizer=writer, background=True
+        )
+        talk(chat, range(75))
+        assert chat.wait(20)
+        assert outcome in str(chat.status().troubles)
+        assert bool(chat.compactions()) is (writer is None)
+        chat.close()
 
 
 def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Path) -> None:

@@ -323,7 +323,7 @@ class AutoCompactor:
                 self._running = None
             mine.set_result(None)
 
-    def _failed_beside(self, error: Exception) -> None:
+    def _failed_beside(self, error: BaseException) -> None:
         said = str(error)
         if not isinstance(error, HoldfastError):
             said = f"{type(error).__name__}: {error}"

@@ -133,7 +133,7 @@ class Background:
     that, since a compaction is stored in one step at its very end.
     """
 
-    def __init__(self, on_failure: Callable[[Exception], None]) -> None:
+    def __init__(self, on_failure: Callable[[BaseException], None]) -> None:
         """Begin idle; no thread is started before there is a job.
 
         Args:
@@ -172,7 +172,8 @@ class Background:
     async def _run(self, steps: Callable[[], Steps[object]]) -> None:
         try:
             await await_(steps())
-        except Exception as error:  # noqa: BLE001 - a job's edge; nobody else would see it
+        except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - a job's edge
+            # Nobody else would see it, and a task that exits would stop everybody's event loop.
             self._on_failure(error)
 
 
