@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
+from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, WindowEngine, arun, run
 from holdfast.summary import Ask
 
@@ -119,7 +120,7 @@ async def _aperform(effect: Effect) -> object:
         case Join(future):
             await asyncio.wait([asyncio.wrap_future(future)])
         case Blocking(call):
-            return await asyncio.to_thread(call)
+            return await in_thread(call, name="holdfast-pass")
         case _:
             assert_never(effect)
     return None
