@@ -15,7 +15,7 @@ from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, show_json
 from holdfast.cli.store import opened_store
-from holdfast.compaction import Plan
+from holdfast.compaction import CompactionPlan
 from holdfast.formats import FORMATS
 from holdfast.redaction import Redactor
 from holdfast.transcript import one_line
@@ -181,7 +181,7 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
         Styled(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
     )
     yield conversation_strip(found.usage, frame)
-    if isinstance(found.decision, Plan):
+    if isinstance(found.decision, CompactionPlan):
         yield fold_strip(found.usage, found.folded, frame)
         yield (Styled("  = stays   - would be folded", "dim"),)
 

@@ -8,7 +8,7 @@ page), then `triggers` (when it begins and stops) and `truncation` (the same wit
 
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
-from holdfast.compaction.plan import Decision, Enough, Impossible, Nothing, Plan, decide
+from holdfast.compaction.plan import CompactionPlan, Decision, Enough, Impossible, Nothing, decide
 from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
 from holdfast.compaction.report import (
     Abandoned,
@@ -23,10 +23,10 @@ from holdfast.compaction.report import (
 )
 from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
-    Cause,
     Preflight,
     Pressure,
     Progress,
+    StallCause,
     advice,
     due,
     hygiene_due,
@@ -35,7 +35,7 @@ from holdfast.compaction.triggers import (
 __all__ = [
     "SMALLEST_WINDOW",
     "Abandoned",
-    "Cause",
+    "CompactionPlan",
     "CompactionReport",
     "Decision",
     "Enough",
@@ -46,7 +46,6 @@ __all__ = [
     "Nothing",
     "Outcome",
     "PassContext",
-    "Plan",
     "PlanItem",
     "Policy",
     "Preflight",
@@ -56,6 +55,7 @@ __all__ = [
     "PrunedCounts",
     "Report",
     "Request",
+    "StallCause",
     "SummaryReport",
     "Unchanged",
     "advice",

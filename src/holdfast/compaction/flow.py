@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.compaction.checkpointing import observed, record_room
 from holdfast.compaction.fold import Fold, fold
-from holdfast.compaction.plan import Enough, Impossible, Nothing, Plan, decide
+from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing, decide
 from holdfast.compaction.repair import ensure_valid
 from holdfast.compaction.report import (
     Abandoned,
@@ -29,9 +29,9 @@ from holdfast.summary import (
     Ask,
     Composed,
     Declined,
-    Draft,
     Failure,
     Job,
+    RecordDraft,
     derive_focus,
     draft,
     user_words,
@@ -55,7 +55,7 @@ Flow: TypeAlias = Generator[Ask, Answer, Outcome]
 class _Source:
     """What can be told, and where it came from."""
 
-    draft: Draft
+    draft: RecordDraft
     report: SummaryReport
     warnings: tuple[str, ...] = ()
 
@@ -72,13 +72,13 @@ def compaction(
             return Abandoned(transcript, _untouched(transcript, means), reason)
         case Enough(window):
             return _pruned(transcript, window, policy, means)
-        case Plan():
+        case CompactionPlan():
             return (yield from _folded(decision, policy, means))
         case _:
             assert_never(decision)
 
 
-def _folded(plan: Plan, policy: Policy, means: PassContext) -> Flow:
+def _folded(plan: CompactionPlan, policy: Policy, means: PassContext) -> Flow:
     live = observed(plan, means)
     source = yield from _summarize(plan, policy, means, live)
     if isinstance(source, Declined):
@@ -92,7 +92,7 @@ def _folded(plan: Plan, policy: Policy, means: PassContext) -> Flow:
     return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
 
 
-def _with_notes(plan: Plan, means: PassContext, live: LiveState) -> LiveState:
+def _with_notes(plan: CompactionPlan, means: PassContext, live: LiveState) -> LiveState:
     """Let memory see what goes, at the last moment; what it notes stands in the live state."""
     if means.before_folding is None or not plan.folded:
         return live
@@ -120,7 +120,7 @@ def _pruned(
 
 
 def _summarize(
-    plan: Plan, policy: Policy, means: PassContext, live: LiveState
+    plan: CompactionPlan, policy: Policy, means: PassContext, live: LiveState
 ) -> Generator[Ask, Answer, _Source | Declined]:
     said = user_words(plan.bare.transcript)
     job = Job(
@@ -159,7 +159,7 @@ def _summarize(
     return _Source(draft(job, means.toolkit), SummaryReport("deterministic"), warnings)
 
 
-def _concluded(plan: Plan, source: _Source, built: Fold, means: PassContext) -> Outcome:
+def _concluded(plan: CompactionPlan, source: _Source, built: Fold, means: PassContext) -> Outcome:
     before, after = plan.weight, means.scale.total(built.transcript)
     report = _report(built.plan, source, built, after)
     nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)
@@ -173,7 +173,7 @@ def _concluded(plan: Plan, source: _Source, built: Fold, means: PassContext) -> 
     return Folded(built.transcript, report)
 
 
-def _report(plan: Plan, source: _Source, built: Fold, after: int) -> Report:
+def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> Report:
     places = plan.bare.places
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.checkpointing import LEAST, Summarized, Told, compose
+from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
 from holdfast.compaction.cut import must_stay
 from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
 from holdfast.compaction.prune import truncate
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.compaction.live import LiveState
-    from holdfast.compaction.plan import Plan
+    from holdfast.compaction.plan import CompactionPlan
     from holdfast.compaction.request import PassContext
-    from holdfast.summary import Draft
+    from holdfast.summary import RecordDraft
     from holdfast.transcript import Transcript
 
 __all__ = ["Fold", "assemble", "fold", "noted", "with_note", "words_of"]
@@ -60,7 +60,7 @@ class Fold:
     """How many tool results of the tail were cut in the middle."""
     tail: int
     """How many messages the tail has."""
-    plan: Plan
+    plan: CompactionPlan
     """The plan as it was carried out: its tail may have grown."""
 
 
@@ -68,7 +68,7 @@ class Fold:
 class _Frame:
     """The messages that a summary is placed between."""
 
-    plan: Plan
+    plan: CompactionPlan
     head: Transcript
     kept: Transcript
     tail: Transcript
@@ -87,14 +87,14 @@ class _Built:
     weight: int
 
 
-def fold(plan: Plan, draft: Draft, means: PassContext, live: LiveState) -> Fold:
+def fold(plan: CompactionPlan, draft: RecordDraft, means: PassContext, live: LiveState) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale, told = means.scale, Told(draft, live, cache(means.scale.summary))
+    scale, told = means.scale, SummarySource(draft, live, cache(means.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, means), told, means, goal)
     if plan.shares.strict and (built.weight > goal or not built.summary.text):
@@ -118,7 +118,7 @@ def fold(plan: Plan, draft: Draft, means: PassContext, live: LiveState) -> Fold:
     return _proven(built, draft, means, truncated)
 
 
-def _proven(built: _Built, draft: Draft, means: PassContext, truncated: int) -> Fold:
+def _proven(built: _Built, draft: RecordDraft, means: PassContext, truncated: int) -> Fold:
     frame, summary = built.frame, built.summary
     around = words_of((*frame.head, *frame.kept, *frame.tail))
     return Fold(
@@ -131,7 +131,7 @@ def _proven(built: _Built, draft: Draft, means: PassContext, truncated: int) -> 
     )
 
 
-def _build(frame: _Frame, told: Told, means: PassContext, goal: int) -> _Built:
+def _build(frame: _Frame, told: SummarySource, means: PassContext, goal: int) -> _Built:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = means.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
@@ -157,7 +157,7 @@ def _build(frame: _Frame, told: Told, means: PassContext, goal: int) -> _Built:
     return _Built(frame, without, Summarized(), scale.total(without))
 
 
-def _frame(plan: Plan, means: PassContext) -> _Frame:
+def _frame(plan: CompactionPlan, means: PassContext) -> _Frame:
     window, cut = plan.window.transcript, plan.cut
     tail = window[cut.tail :]
     newest = newest_user(window)
@@ -168,7 +168,7 @@ def _frame(plan: Plan, means: PassContext) -> _Frame:
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
-def _frame_without_tail(plan: Plan, means: PassContext) -> _Frame:
+def _frame_without_tail(plan: CompactionPlan, means: PassContext) -> _Frame:
     # A strict window has no head but the system prompt.
     head = plan.cut.head
     kept = leanest(plan.measured, means)[head:]

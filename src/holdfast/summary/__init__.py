@@ -11,7 +11,7 @@ from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Jo
 from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
-from holdfast.summary.draft import Draft, draft
+from holdfast.summary.draft import RecordDraft, draft
 from holdfast.summary.provenance import Heard
 from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
@@ -26,11 +26,11 @@ __all__ = [
     "Checkpoint",
     "Composed",
     "Declined",
-    "Draft",
     "Failure",
     "Heard",
     "Job",
     "Record",
+    "RecordDraft",
     "Stated",
     "Statement",
     "Written",

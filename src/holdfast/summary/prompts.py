@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS
 
-__all__ = ["OPENING", "Request", "first_prompt", "hints", "repair_note", "update_prompt"]
+__all__ = ["OPENING", "PromptRequest", "first_prompt", "hints", "repair_note", "update_prompt"]
 
 OPENING = "You keep the working record of a long session between a user and an assistant."
 
@@ -98,7 +98,7 @@ _REPAIR = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PromptRequest:
     """What all prompts of a job share, and what this one adds."""
 
     budget: int
@@ -114,12 +114,12 @@ class Request:
     steps: int = 1
 
 
-def first_prompt(request: Request, material: str) -> str:
+def first_prompt(request: PromptRequest, material: str) -> str:
     """Return the words that ask for a record from nothing but turns."""
     return _joined(request, "", _fenced(request, "turns", material))
 
 
-def update_prompt(request: Request, record: str, number: int, material: str) -> str:
+def update_prompt(request: PromptRequest, record: str, number: int, material: str) -> str:
     """Return the words that ask to bring a record up to date, whose last action has the number."""
     # A model may have copied a label into its record; there it must not pass for one.
     state = _fenced(request, "record so far", record.replace(request.mark, ""))
@@ -138,7 +138,7 @@ def hints() -> tuple[str, ...]:
     return tuple(_HINTS.values())
 
 
-def _joined(request: Request, update: str, material: str) -> str:
+def _joined(request: PromptRequest, update: str, material: str) -> str:
     rules = _TERSE_RULES if request.terse else _RULES
     part = f" This is part {request.step} of {request.steps}." if request.steps > 1 else ""
     parts = [
@@ -153,7 +153,7 @@ def _joined(request: Request, update: str, material: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _topic(request: Request) -> str:
+def _topic(request: PromptRequest) -> str:
     if request.focus:
         return _FOCUS.format(focus=request.focus)
     return _HINT.format(hint=request.hint) if request.hint and not request.terse else ""
@@ -165,5 +165,5 @@ def _template(*, terse: bool) -> str:
     return "\n".join(f"## {heading}\n({_HINTS[name]})" for name, heading in HEADINGS.items())
 
 
-def _fenced(request: Request, what: str, text: str) -> str:
+def _fenced(request: PromptRequest, what: str, text: str) -> str:
     return f"[{request.mark} {what}]\n{text}\n[{request.mark} end of {what}]"

@@ -16,14 +16,14 @@ from holdfast.transcript.quickly import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MORE", "Choice", "Kind", "Origin", "Statement"]
+__all__ = ["MORE", "Choice", "Origin", "Statement", "StatementKind"]
 
 
 MORE = "+"
 """The label of what a change contained, which follows the change itself."""
 
 
-class Kind(StrEnum):
+class StatementKind(StrEnum):
     """What a statement is."""
 
     ASK = "ask"
@@ -62,19 +62,19 @@ class _Weight(NamedTuple):
 
 
 _WEIGHTS = {
-    Kind.OPEN: _Weight(60.0, 0.0),
-    Kind.STATE: _Weight(40.0, 0.0),
-    Kind.CONSTRAINT: _Weight(24.0, 0.05),
-    Kind.ASK: _Weight(9.0, 0.35),
-    Kind.VALUE: _Weight(14.0, 0.1),
-    Kind.DECISION: _Weight(13.0, 0.3),
-    Kind.RESULT: _Weight(10.0, 0.4),
-    Kind.CHANGE: _Weight(5.0, 0.6),
-    Kind.TOLD: _Weight(8.0, 0.1),
-    Kind.REPLY: _Weight(6.5, 0.5),
-    Kind.DETAIL: _Weight(3.5, 0.8),
-    Kind.REMARK: _Weight(3.0, 0.8),
-    Kind.LOOK: _Weight(1.0, 1.2),
+    StatementKind.OPEN: _Weight(60.0, 0.0),
+    StatementKind.STATE: _Weight(40.0, 0.0),
+    StatementKind.CONSTRAINT: _Weight(24.0, 0.05),
+    StatementKind.ASK: _Weight(9.0, 0.35),
+    StatementKind.VALUE: _Weight(14.0, 0.1),
+    StatementKind.DECISION: _Weight(13.0, 0.3),
+    StatementKind.RESULT: _Weight(10.0, 0.4),
+    StatementKind.CHANGE: _Weight(5.0, 0.6),
+    StatementKind.TOLD: _Weight(8.0, 0.1),
+    StatementKind.REPLY: _Weight(6.5, 0.5),
+    StatementKind.DETAIL: _Weight(3.5, 0.8),
+    StatementKind.REMARK: _Weight(3.0, 0.8),
+    StatementKind.LOOK: _Weight(1.0, 1.2),
 }
 
 
@@ -82,7 +82,9 @@ _OF_MODEL = 30.0
 """What a model wrote of the turns goes before what the turns tell themselves, but for the state."""
 
 
-_NOW = frozenset({Kind.OPEN, Kind.STATE, Kind.CONSTRAINT, Kind.VALUE})
+_NOW = frozenset(
+    {StatementKind.OPEN, StatementKind.STATE, StatementKind.CONSTRAINT, StatementKind.VALUE}
+)
 
 
 class Origin(StrEnum):
@@ -100,7 +102,7 @@ class Origin(StrEnum):
 class Statement:
     """One thing that a record can say."""
 
-    kind: Kind
+    kind: StatementKind
     text: str
     section: str = "actions"
     entry: int = 0
@@ -227,6 +229,6 @@ def _worths(statements: Sequence[Statement], budget: int) -> list[float]:
     found: list[float] = []
     for each in reversed(statements):
         found.append(each.worth(after / size))
-        if each.kind is not Kind.LOOK:
+        if each.kind is not StatementKind.LOOK:
             after += len(each.text)
     return found[::-1]

@@ -28,7 +28,7 @@ from holdfast.summary.brief import (
 from holdfast.summary.draft import trim
 from holdfast.summary.prompts import (
     OPENING,
-    Request,
+    PromptRequest,
     first_prompt,
     hints,
     repair_note,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from holdfast.summary.asking import Answer, Job
-    from holdfast.summary.reader import Reading
+    from holdfast.summary.reader import RecordReading
 
 __all__ = ["begins_with_refusal", "merged", "problem", "problem_of", "repair", "write"]
 
@@ -78,7 +78,7 @@ _REFUSES = re.compile(
 class _Plan:
     """A job, sized."""
 
-    request: Request
+    request: PromptRequest
     window: int
     chunks: tuple[str, ...]
 
@@ -123,7 +123,7 @@ def _planned(job: Job) -> _Plan | Declined:
     texts = (text for group in groups for piece in group for text in (piece.label, piece.text))
     mark = mark_for([*texts, state])
     focus, hint = (job.redact(flat(words, _FOCUS_WIDTH)) for words in (job.focus, job.hint))
-    request = Request(job.budget, job.today, mark, focus, hint, steps=999, step=999)
+    request = PromptRequest(job.budget, job.today, mark, focus, hint, steps=999, step=999)
     overhead = _overhead(job, request)
     if overhead * SAFETY * _TERSE_SHARE > job.window:
         request = replace(request, terse=True)
@@ -138,7 +138,7 @@ def _planned(job: Job) -> _Plan | Declined:
     return _Plan(request, job.window, chunks(groups, mark, room.material, job.count))
 
 
-def _overhead(job: Job, request: Request) -> int:
+def _overhead(job: Job, request: PromptRequest) -> int:
     """Return the tokens of a request that holds no turns, with room for asking again."""
     longest = update_prompt(request, "", 999_999, "")
     return job.count(longest) + job.count(repair_note("x" * 80)) + 16
@@ -238,7 +238,7 @@ def repair(ask: Ask, problem: str) -> Ask:
     return replace(ask, prompt=f"{ask.prompt}\n\n{repair_note(problem)}", purpose="repair")
 
 
-def merged(previous: Record, found: Reading) -> Record:
+def merged(previous: Record, found: RecordReading) -> Record:
     """Return the record of an answer, completed from the one before.
 
     A section that the answer left out keeps what it held. Actions the answer no longer lists
