@@ -13,7 +13,7 @@ from holdfast.cli.lines import Styled
 from holdfast.cli.screen import screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.transcript import Role
 from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 

@@ -5,11 +5,10 @@ Read in this order: `folding`, `forms`, `query`, `values`, `term_index`, `term_p
 and how it is looked up belongs to the store.
 """
 
-from holdfast.recall.folding import fold, normal, plain
-from holdfast.recall.forms import spellings
+from holdfast.recall.folding import fold, normal, plain, spellings
 from holdfast.recall.query import All, Either, Node, Query, Term, Without, parse
-from holdfast.recall.snippets import DEFAULT_MARKS, matches, snippet
 from holdfast.recall.values import Filters, Hit, MatchTier
+from holdfast.recall.wording import DEFAULT_MARKS, matches, snippet
 
 __all__ = [
     "DEFAULT_MARKS",

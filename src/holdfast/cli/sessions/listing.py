@@ -16,7 +16,7 @@ from holdfast.cli.lines import Styled, crop_middle, table
 from holdfast.cli.screen import output_text, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
-from holdfast.recall.sources import agent_of, meant_sources
+from holdfast.recall.values import agent_of, meant_sources
 from holdfast.views.sessions import UNTITLED, conversations, every_session, state_of, title_of
 from holdfast.views.words import cells, shortly_ago
 

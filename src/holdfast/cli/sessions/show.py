@@ -11,7 +11,7 @@ from holdfast.cli.context_map import Frame, conversation_strip, legend, window_b
 from holdfast.cli.flags import session_argument, setting_flags
 from holdfast.cli.lines import Styled, table
 from holdfast.cli.store import with_store
-from holdfast.recall.sources import agent_of
+from holdfast.recall.values import agent_of
 from holdfast.session import places_of
 from holdfast.session.lineage_reader import said_until
 from holdfast.transcript import one_line

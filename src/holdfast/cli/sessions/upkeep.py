@@ -18,7 +18,7 @@ from holdfast.cli.sessions.listing import rows_drawn
 from holdfast.cli.store import with_store
 from holdfast.ports import file_upkeep
 from holdfast.ports.store import Listing
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.views.sessions import (
     SessionRow,
     every_session,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
-from holdfast.recall.forms import NO_FORMS
+from holdfast.recall.folding import NO_FORMS
 from holdfast.session import Cause, Session, Spawn, merge_spans
 from holdfast.session.rules import check_generation
 from holdfast.stores.sqlite.log import Batch, LogPlace, grown_by, latest_of, pin_new, put
