@@ -6,23 +6,29 @@ Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout
 
 from holdfast.session.entries import (
     MESSAGE_ID_MARK,
+    Addition,
+    Cause,
+    Change,
+    CompactionRecord,
     Draft,
     Entry,
     Head,
     Kind,
+    Piece,
     Refreshed,
     SessionState,
+    Span,
+    Spawn,
+    View,
     Window,
+    fork_view,
+    line_to,
+    merge_spans,
     names_itself,
+    redo_target,
+    undo_target,
+    with_originals,
     with_own_id,
-)
-from holdfast.session.lineage import (
-    children_of,
-    latest_leaf,
-    next_title,
-    path_to,
-    places_of,
-    siblings_of,
 )
 from holdfast.session.packing import (
     Packer,
@@ -38,27 +44,17 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
+    children_of,
     is_among,
+    latest_leaf,
+    next_title,
+    path_to,
+    places_of,
     session_id,
+    siblings_of,
 )
 from holdfast.session.squeezing import squeeze, unsqueeze
 from holdfast.session.titles import title_from
-from holdfast.session.views import (
-    Addition,
-    Cause,
-    Change,
-    CompactionRecord,
-    Piece,
-    Span,
-    Spawn,
-    View,
-    fork_view,
-    line_to,
-    merge_spans,
-    redo_target,
-    undo_target,
-    with_originals,
-)
 
 __all__ = [
     "CLOSABLE",

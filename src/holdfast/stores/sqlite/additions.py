@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreError
 from holdfast.recall.folding import NO_FORMS
 from holdfast.session import Cause, Session, Spawn, merge_spans
-from holdfast.session.rules import check_generation
+from holdfast.session.sessions import check_generation
 from holdfast.stores.sqlite.log import Batch, LogPlace, grown_by, latest_of, pin_new, put
 from holdfast.stores.sqlite.rows import key_of, keys_of, live_key_of, put_blobs
 from holdfast.stores.sqlite.sessions import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.recall.folding import index_forms
 from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
-from holdfast.session.rules import check_size
+from holdfast.session.sessions import check_size
 from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
 from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
 
