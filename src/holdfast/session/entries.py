@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast.transcript import Recalled, Role, Synthetic, Text, ToolResult
-from holdfast.transcript.quickly import quickly_made
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
-from holdfast.transcript.quickly import quickly_made
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

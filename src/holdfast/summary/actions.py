@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from holdfast.summary.sentences import clip_words, units
 from holdfast.summary.statements import StatementKind
 from holdfast.summary.written import document_in, unquoted, without_documents
-from holdfast.transcript.effects import error_line
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of
+from holdfast.transcript.effects import Family, error_line
+from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed

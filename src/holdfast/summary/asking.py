@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.summary.checkpoint import Checkpoint
     from holdfast.summary.record import Record
     from holdfast.transcript import Message
-    from holdfast.transcript.plans import PlanItem
+    from holdfast.transcript.toolkit import PlanItem
 
 __all__ = ["Answer", "Ask", "Composed", "Declined", "Failure", "Job", "Written"]
 

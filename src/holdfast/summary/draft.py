@@ -30,8 +30,7 @@ from holdfast.summary.statements import Choice, Origin, Statement, StatementKind
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
-from holdfast.transcript.effects import Effect
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Effect, Family
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.transcript.quickly import quickly_made
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

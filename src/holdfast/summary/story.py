@@ -25,7 +25,7 @@ from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import MORE, Statement, StatementKind
 from holdfast.summary.turns import Deed
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

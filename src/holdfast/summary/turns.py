@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.summary.written import unquoted, written_files
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_output, output_in, shell_blocks
-from holdfast.transcript.effects import Effect, effect, effect_of_text
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of
-from holdfast.transcript.quickly import quickly_made
-from holdfast.transcript.toolkit import Action, Toolkit
+from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
+from holdfast.transcript.parts import quickly_made
+from holdfast.transcript.toolkit import Action, Toolkit, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
