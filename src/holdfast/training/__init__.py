@@ -5,9 +5,17 @@ Read in this order: `reading` (a session as messages, and what of them nobody sa
 split), `repeats` (what sessions of one lineage have in common), `export` (all of it, as lines).
 """
 
-from holdfast.training.export import Example, LeftOut, LeftOutReason, TrainingExport, examples
+from holdfast.training.export import (
+    Example,
+    LeftOut,
+    LeftOutReason,
+    Selection,
+    Split,
+    TrainingExport,
+    examples,
+    order_of,
+)
 from holdfast.training.reading import SyntheticChoice
-from holdfast.training.selection import Selection, Split, order_of
 from holdfast.training.shaping import TRAINING_FORMATS
 
 __all__ = [
