@@ -6,9 +6,8 @@ what), `metrics`; then what makes it run over files: `items`, `work`, `executors
 """
 
 from holdfast.trajectories.api import acompress, acompress_many, compress
-from holdfast.trajectories.compression import CompressedTrajectory
+from holdfast.trajectories.compression import CompressedTrajectory, TrajectoryPolicy
 from holdfast.trajectories.metrics import TrajectoryMetrics
-from holdfast.trajectories.plan import TrajectoryPolicy
 
 __all__ = [
     "CompressedTrajectory",
