@@ -1,5 +1,5 @@
-from holdfast.summary.prompts import PromptRequest, first_prompt, update_prompt
 from holdfast.summary.record import HEADINGS
+from holdfast.summary.writing import PromptRequest, first_prompt, update_prompt
 
 REQUEST = PromptRequest(2_500, "2026-09-01", "0a0b0c0d")
 

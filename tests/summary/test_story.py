@@ -6,8 +6,7 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.sentences import Rarity, units
-from holdfast.summary.statements import Statement, StatementKind
+from holdfast.summary.statements import Rarity, Statement, StatementKind, units
 from holdfast.summary.story import entry_text, narrates, read_entry, story_of
 from holdfast.summary.turns import Turn, read_turns
 from holdfast.transcript import Message

@@ -5,13 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import SAFETY
-from holdfast.summary.checkpoint import Checkpoint
-from holdfast.summary.prompts import PromptRequest, first_prompt, update_prompt
+from holdfast.summary.checkpoint import Ask, Checkpoint, Composed, Declined, Failure
 from holdfast.summary.reader import RecordReading, read, reading
 from holdfast.summary.record import HEADINGS, Record, render
-from holdfast.summary.writing import merged, problem, problem_of, repair, write
+from holdfast.summary.writing import (
+    PromptRequest,
+    first_prompt,
+    merged,
+    problem,
+    problem_of,
+    repair,
+    update_prompt,
+    write,
+)
 from tests.summary.material import assistant, count, drive, exchange, job, user
 
 TURNS = [user("fix the parser"), *exchange("bash", "1 failed", command="make test")]

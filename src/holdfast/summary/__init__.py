@@ -7,10 +7,20 @@ Read in this order: `record`, `reader` and `checkpoint` (the value and its text)
 (everything that turns can tell, and what fits); `audit` (the proof).
 """
 
-from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Job, Written
 from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
-from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
+from holdfast.summary.checkpoint import (
+    Answer,
+    Ask,
+    Checkpoint,
+    Composed,
+    Declined,
+    Failure,
+    Job,
+    Written,
+    read_checkpoint,
+    render_checkpoint,
+)
 from holdfast.summary.draft import RecordDraft, draft
 from holdfast.summary.provenance import Heard
 from holdfast.summary.reader import adopt

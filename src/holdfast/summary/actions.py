@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.summary.sentences import clip_words, units
-from holdfast.summary.statements import StatementKind
-from holdfast.summary.written import document_in, unquoted, without_documents
+from holdfast.summary.statements import StatementKind, clip_words, units
+from holdfast.summary.turns import document_in, unquoted, without_documents
 from holdfast.transcript.effects import Family, error_line
 from holdfast.transcript.toolkit import fields_of
 

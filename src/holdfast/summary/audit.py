@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.asking import Job
+from holdfast.summary.checkpoint import Job
 from holdfast.summary.draft import draft
 from holdfast.summary.statements import StatementKind
 from holdfast.summary.tracing import Passages

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
-from holdfast.summary.sentences import Rarity, is_code, units
 from holdfast.summary.standing import (
     BEGUN,
     SAID_AFTER,
@@ -26,7 +25,15 @@ from holdfast.summary.standing import (
     is_under_way,
 )
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import Choice, Origin, Statement, StatementKind
+from holdfast.summary.statements import (
+    Choice,
+    Origin,
+    Rarity,
+    Statement,
+    StatementKind,
+    is_code,
+    units,
+)
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
@@ -36,7 +43,7 @@ from holdfast.transcript.toolkit import Toolkit
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-    from holdfast.summary.asking import Composed, Job
+    from holdfast.summary.checkpoint import Composed, Job
 
 __all__ = ["RecordDraft", "draft", "trim"]
 

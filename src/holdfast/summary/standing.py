@@ -30,9 +30,8 @@ from holdfast.summary.cues import (
     words_in,
 )
 from holdfast.summary.record import Record
-from holdfast.summary.sentences import clip_words, is_code, units
 from holdfast.summary.state import Files, failures, file_notes, state_lines
-from holdfast.summary.statements import Origin, Statement, StatementKind
+from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, is_code, units
 from holdfast.summary.story import USER, narrates
 from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
@@ -40,9 +39,9 @@ from holdfast.summary.turns import Remark
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.summary.asking import Job
+    from holdfast.summary.checkpoint import Job
     from holdfast.summary.cues import Wording
-    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Deed, Turn
 
 __all__ = [

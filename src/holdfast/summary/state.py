@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
-from holdfast.summary.sentences import clip_words
+from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 from holdfast.transcript.toolkit import fields_of
 

@@ -21,16 +21,23 @@ from holdfast.summary.cues import (
     is_value,
 )
 from holdfast.summary.provenance import UNVERIFIED
-from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import MORE, Statement, StatementKind
+from holdfast.summary.statements import (
+    MORE,
+    Statement,
+    StatementKind,
+    is_code,
+    is_dense,
+    led,
+    units,
+)
 from holdfast.summary.turns import Deed
 from holdfast.transcript.effects import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
 __all__ = ["PLACES", "USER", "entry_text", "narrates", "read_entry", "story_of"]
