@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore
+from holdfast.transcript import shape
 from holdfast.views.export import AGENT_FORMATS
 from tests.agent_files.agent_files import write_pi
 from tests.cli.running import run

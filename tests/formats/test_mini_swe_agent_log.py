@@ -19,6 +19,7 @@ from holdfast.formats.events import (
 )
 from holdfast.formats.mini_swe_agent import MINI_SWE_AGENT_LOG
 from holdfast.formats.source import SourceRecord, parse
+from holdfast.transcript import shape
 from tests.formats.conformance import records_of
 from tests.formats.samples import sample
 from tests.formats.surprises import breaks, surprised

@@ -6,6 +6,7 @@ from holdfast.formats import detect, read
 from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
 from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.source import SourceRecord
+from holdfast.transcript import shape
 from tests.formats.samples import sample
 
 

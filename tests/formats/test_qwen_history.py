@@ -7,6 +7,7 @@ from holdfast.formats.qwen import QWEN
 from holdfast.formats.reading import documents_from_events
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
+from holdfast.transcript import shape
 
 
 def record(own: str, parent: str | None, kind: str, **fields: object) -> dict[str, object]:

@@ -8,6 +8,7 @@ from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.events import Event, RewindEvent, StrandStarted
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
+from holdfast.transcript import shape
 
 
 def user(uuid: str, text: object, **more: object) -> Mapping[str, object]:

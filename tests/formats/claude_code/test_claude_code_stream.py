@@ -14,6 +14,7 @@ from holdfast.formats.events import (
 )
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
+from holdfast.transcript import shape
 
 INIT = {
     "type": "system",

@@ -18,6 +18,7 @@ from holdfast.formats.events import (
 from holdfast.formats.kimi.reader import KIMI
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
+from holdfast.transcript import shape
 from tests.formats.conformance import records_of
 from tests.formats.samples import sample
 from tests.formats.surprises import breaks, surprised

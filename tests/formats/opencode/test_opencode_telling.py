@@ -14,6 +14,7 @@ from holdfast.formats.events import (
 from holdfast.formats.opencode.session import StoredMessage, callers_first, session_events
 from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Usage
+from holdfast.transcript import shape
 from tests.formats.samples import sample
 
 EXPORT = json.loads(sample("opencode.json"))

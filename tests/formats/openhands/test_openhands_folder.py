@@ -10,6 +10,7 @@ from holdfast.formats.events import MAIN, About, CompactionEvent, Event, Message
 from holdfast.formats.openhands.reader import OPENHANDS_FOLDER
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
+from holdfast.transcript import shape
 from tests.formats.samples import sample
 
 STARTED = 1_746_093_600_000
