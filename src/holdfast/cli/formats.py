@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import Exit, examples
-from holdfast.cli.lines import Line, Styled, table
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.files import about
 from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
-from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.cli.store import opened_store
 from holdfast.compaction import CompactionPlan
 from holdfast.formats import FORMATS
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.views.inspection import Inspection

@@ -8,8 +8,7 @@ from holdfast.formats.catalog import FORMATS
 from holdfast.formats.document import Document, Guess, ReadOnlyFormat
 from holdfast.formats.events import Problem
 from holdfast.formats.reader import Format
-from holdfast.formats.reading import detect, read, read_all
-from holdfast.formats.writing import WRITABLE, write
+from holdfast.formats.reading import WRITABLE, detect, read, read_all, write
 
 __all__ = [
     "FORMATS",

@@ -1,4 +1,4 @@
-"""What the memory providers have in common: the words they take in, and how their failures are told."""
+"""What the memory providers have in common: words taken in, and failures told in one sentence."""
 
 from __future__ import annotations
 

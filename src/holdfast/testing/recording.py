@@ -1,4 +1,4 @@
-"""Stand-ins for tests: a clock moved by hand, scripted answers, and a real model's answers in a file.
+"""Stand-ins for tests: a clock moved by hand, scripted answers, a real model's answers in a file.
 
 The file holds answers under a hash of their prompts, never the prompts. A prompt names the current
 day, so a recording is made and replayed with a clock that stands still.

@@ -11,14 +11,14 @@ from holdfast.agent.events import Done, Stopped, ToolCallRequested, Warned, Wind
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.room import LeaveChat, memory_line, model_line
 from holdfast.cli.chat.turns import LineWrapper, play, readable
-from holdfast.cli.lines import Styled
+from holdfast.cli.screen import Styled
 from holdfast.errors import HoldfastError
 from holdfast.transcript import is_user_word
 from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
 
 __all__ = ["converse", "farewell", "greeting", "report_turns"]
 

@@ -19,7 +19,7 @@ from holdfast.agent.events import (
     Warned,
     WindowCompacted,
 )
-from holdfast.cli.lines import Styled
+from holdfast.cli.screen import Styled
 from holdfast.errors import HoldfastError
 from holdfast.views.words import cells, clean, crop
 
