@@ -1,7 +1,6 @@
 """Prompt caching: marking what is worth keeping, and the accountant that knows what it brings.
 
-Read in this order: `support`, `breakpoints`, `blocks`, `reader`, `cache_model`, `accountant`,
-`payoff`.
+Read in this order: `breakpoints`, `blocks`, `reader`, `cache_model`, `accountant`.
 """
 
 from holdfast.caching.accountant import (

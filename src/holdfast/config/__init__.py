@@ -1,7 +1,6 @@
 """Settings from file, environment and flags, each with where it came from.
 
-Read in this order: `settings`, `origin`, `keys`, `home`, `yaml_file`, `environment`, `loading`,
-`template`.
+Read in this order: `settings`, `kinds`, `table`, `home`, `loading`.
 """
 
 from holdfast.config.home import config_file, home

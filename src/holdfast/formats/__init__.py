@@ -1,7 +1,7 @@
 """Files with conversations: providers' documents in any container, and agents' session files.
 
 Read in this order: `document`, `events`, `source`, `json_access`, `content`, `reader`; then an
-agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`, `writing`.
+agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`.
 """
 
 from holdfast.formats.catalog import FORMATS

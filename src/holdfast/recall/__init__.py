@@ -1,8 +1,7 @@
 """Search as pure functions: how text is folded, how a query is read, ranked and shown.
 
-Read in this order: `folding`, `forms`, `query`, `values`, `term_index`, `term_postings`,
-`substring_expansion`, `ranking`, `ladder`, `snippets`. What is stored
-and how it is looked up belongs to the store.
+Read in this order: `folding`, `query`, `values`, `term_index`, `ranking`, `ladder`, `wording`. What
+is stored and how it is looked up belongs to the store.
 """
 
 from holdfast.recall.folding import fold, normal, plain, spellings

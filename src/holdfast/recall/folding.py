@@ -293,8 +293,8 @@ def _taken_apart(match: re.Match[str]) -> str:
     return _LIGATURES[match.group()]
 
 
-_SHORTEST, _LONGEST = 3, 64
-_SPELLING = re.compile(rf"[^\W_{IDEOGRAPHS}]{{{_SHORTEST},{_LONGEST}}}")
+_SHORTEST_SPELLING, _LONGEST_SPELLING = 3, 64
+_SPELLING = re.compile(rf"[^\W_{IDEOGRAPHS}]{{{_SHORTEST_SPELLING},{_LONGEST_SPELLING}}}")
 _UNLISTED = re.compile(rf"[\W_{IDEOGRAPHS}]")
 _ASCII = bytes(range(128))
 _BLANKED = bytes(
@@ -349,12 +349,15 @@ def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]
 def spellings_among(words: Iterable[bytes]) -> set[str]:
     """Return what of the words of some forms may be looked up by a part of it."""
     found = b" ".join(words).decode().split(" ")
-    if max(map(len, found), default=0) > _LONGEST:
-        found += _SPELLING.findall(" ".join([word for word in found if len(word) > _LONGEST]))
+    if max(map(len, found), default=0) > _LONGEST_SPELLING:
+        found += _SPELLING.findall(
+            " ".join([word for word in found if len(word) > _LONGEST_SPELLING])
+        )
     return {
         word
         for word in found
-        if _SHORTEST <= len(word) <= _LONGEST and (word.isalpha() or _is_memorable(word))
+        if _SHORTEST_SPELLING <= len(word) <= _LONGEST_SPELLING
+        and (word.isalpha() or _is_memorable(word))
     }
 
 

@@ -1,7 +1,6 @@
 """Sessions as values: the log, the views that make windows of it, and the tree of lineage.
 
-Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout`,
-`squeezing`, `packing`.
+Read in this order: `sessions`, `entries`, `titles`, `squeezing`, `packing`.
 """
 
 from holdfast.session.entries import (

@@ -296,7 +296,7 @@ _JSON = b"j"
 _PLAIN = _JSON + RAW
 _HASH = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(rb'"\$(?:text|base64)":"([0-9a-f]{64})"')
-_read, _write = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+_decode, _write = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
 _read_any = json.JSONDecoder().decode
 _write_any = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TEXT_REF, _BASE64_REF = "$text", "$base64"
@@ -365,7 +365,7 @@ def _written(fields: Mapping[str, object], foreign: Sequence[object]) -> bytes:
     so what it has written of others' values is read back.
     """
     try:
-        if not foreign or _read(_write(foreign)) == foreign:
+        if not foreign or _decode(_write(foreign)) == foreign:
             return _write(fields)
     except (TypeError, ValueError, RecursionError):
         pass  # among others half a pair of surrogates, which is not for it
@@ -427,7 +427,7 @@ def _fields(body: bytes) -> dict[str, object]:
     # Bytes are copied once: most messages are short, and reading a window reads thousands.
     content = body[2:] if body.startswith(_PLAIN) else unsqueeze(body[1:])
     try:
-        return cast("dict[str, object]", _read(content))
+        return cast("dict[str, object]", _decode(content))
     except ValueError:
         pass  # what `msgspec` has not written, it may not be able to read
     try:

@@ -1,10 +1,9 @@
 """Summaries: the record, how it is asked for, read, checked, cut to size, or made with no model.
 
-Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `asking`,
-`prompts`, `brief`, `tracing`, `cues`, `provenance` and `writing` (a record that a model writes);
-`reference` (a summary that is not known to be ours);
-`written`, `turns`, `sentences`, `actions`, `state`, `statements`, `story`, `standing` and `draft`
-(everything that turns can tell, and what fits); `audit` (the proof).
+Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `brief`,
+`tracing`, `cues`, `provenance` and `writing` (a record that a model writes); `reference` (a summary
+that is not known to be ours); `turns`, `statements`, `actions`, `state`, `story`, `standing` and
+`draft` (everything that turns can tell, and what fits); `audit` (the proof).
 """
 
 from holdfast.summary.audit import Audit, Stated, audit, compared

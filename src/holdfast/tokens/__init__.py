@@ -1,4 +1,4 @@
-"""Layer one: what text costs. Read in this order: `estimate`, `scale`, `budget`, `windows`."""
+"""Layer one: what text costs. Read in this order: `estimate`, `scale`."""
 
 from holdfast.tokens.estimate import Counter, Estimator, family_of
 from holdfast.tokens.scale import (

@@ -1,6 +1,6 @@
 """Transcripts as values: parts, messages, their structure, their validity, their shape.
 
-Read in this order: `parts`, `structure`, `validity`, `shape`.
+Read in this order: `parts`, `structure`.
 """
 
 from holdfast.transcript.parts import (
