@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, cast
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Found, Reading, examine, gather
+from holdfast.agent_files.opening import FoundFile, Reading, examine, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.catalog import SESSIONS
@@ -102,13 +102,13 @@ def _written(path: Path, agent: str, messages: int) -> Path:
     return path
 
 
-def _found(paths: Iterable[Path]) -> list[Found]:
+def _found(paths: Iterable[Path]) -> list[FoundFile]:
     files = find_files(map(str, paths)).files
     looks = [examine(file, Reading()) for file in files]
-    return [look for look in looks if isinstance(look, Found) and not look.is_spread]
+    return [look for look in looks if isinstance(look, FoundFile) and not look.is_spread]
 
 
-def _row(name: str, found: list[Found]) -> tuple[Cell, ...]:
+def _row(name: str, found: list[FoundFile]) -> tuple[Cell, ...]:
     size = sum(each.size for each in found) / MEGABYTE
     rounds = [_imported(found) for _ in range(ROUNDS)]
     messages = rounds[0][0]
@@ -163,7 +163,7 @@ def _strings(value: object) -> Iterator[str]:
 
 def _row_at_once(name: str, paths: Sequence[Path]) -> tuple[Cell, ...]:
     looks = gather(find_files(map(str, paths)).files, Reading())
-    size = sum(look.size for look in looks if isinstance(look, Found)) / MEGABYTE
+    size = sum(look.size for look in looks if isinstance(look, FoundFile)) / MEGABYTE
     messages, seconds = min((_imported_at_once(paths) for _ in range(ROUNDS)), key=itemgetter(1))
     return name, round(size, 1), messages, round(seconds, 2), size / seconds, ""
 
@@ -184,14 +184,14 @@ def _imported_at_once(paths: Sequence[Path]) -> tuple[int, float]:
                 job = ImportJob(store, settings)
                 pool.start(files)
                 looks = gather(files, Reading(), pool.examine)
-                found = [look for look in looks if isinstance(look, Found)]
+                found = [look for look in looks if isinstance(look, FoundFile)]
                 done = list(pool.take(found, job.take) or map(job.take, found))
                 job.join(done)
                 messages = sum(taken.tally.count.messages for taken in done)
                 return messages, time.perf_counter() - started
 
 
-def _imported(found: list[Found]) -> tuple[int, float, float]:
+def _imported(found: list[FoundFile]) -> tuple[int, float, float]:
     """Return how many messages were stored, and the seconds of that and of doing it again."""
     counter = Estimator()
     with (

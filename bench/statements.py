@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench.report import Result, Table, alone, stopwatch
 from bench.transcripts import SIZES, megabytes, transcript
-from holdfast.summary import Draft, Job, audit, draft, render
+from holdfast.summary import Job, RecordDraft, audit, draft, render
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS, Body
 
@@ -35,7 +35,7 @@ def _row(size: int, chat: list[Chat]) -> tuple[Cell, ...]:
     count, weight = Scale().text, megabytes(chat)
     messages = DIALECTS["openai"].decode(Body(list(chat)))
     job = Job(messages, None, BUDGET, 0, count, str, "")
-    told: Draft = draft(job)
+    told: RecordDraft = draft(job)
     window = render(told.record(BUDGET, count)[0])
     reading = stopwatch(lambda: draft(job), rounds=3)
     choosing = stopwatch(lambda: told.record(BUDGET, count), rounds=3)

@@ -15,7 +15,7 @@ from bench.report import Bar, Result, Table, alone
 from bench.sharegpt import TOKENS, trajectories, varied
 from bench.trajectory_runs import Options, fastest, measured
 from holdfast.providers.exact_counter import ExactCounter
-from holdfast.trajectories.executors import jobs_for
+from holdfast.trajectories.running import jobs_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

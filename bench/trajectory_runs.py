@@ -23,12 +23,10 @@ from typing import TYPE_CHECKING, TypeVar
 from bench.report import REPOSITORY
 from holdfast.trajectories import work as batch_work
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
-from holdfast.trajectories.counting import counter_for
-from holdfast.trajectories.executors import HereExecutor, PoolExecutor
+from holdfast.trajectories.compression import TrajectoryPolicy, counter_for
 from holdfast.trajectories.items import find_inputs
 from holdfast.trajectories.output import OutputFiles, RunOutput
-from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import RunProgress, run, run_identity
+from holdfast.trajectories.running import HereExecutor, PoolExecutor, RunProgress, run, run_identity
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.wiring.summarizers import summarizer_of
 

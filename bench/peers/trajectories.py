@@ -25,7 +25,7 @@ from bench.sharegpt import TOKENS, trajectories
 from bench.trajectories import MEGABYTE, NUMBER, written
 from bench.trajectory_runs import SUMMARY, Figures, Options, measured
 from holdfast.providers.exact_counter import ExactCounter
-from holdfast.trajectories.executors import jobs_for
+from holdfast.trajectories.running import jobs_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

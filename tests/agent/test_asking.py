@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.agent import Agent
 from holdfast.agent.asking import is_cut, scrubbed
-from holdfast.agent.events import Thought
+from holdfast.agent.events import ThinkingStreamed
 from holdfast.ports import model as port
 from holdfast.wiring import Conversation
 from tests.agent.scripted import ScriptedModel, completion
@@ -93,10 +93,10 @@ def test_thoughts_that_stream_are_scrubbed_too(chat: Conversation) -> None:
         ]
     )
     events = list(Agent(chat, model).turn("Hi"))
-    assert [each for each in events if isinstance(each, Thought)] == [
-        Thought("a"),
-        Thought("b"),
-        Thought(" "),
-        Thought("<"),
+    assert [each for each in events if isinstance(each, ThinkingStreamed)] == [
+        ThinkingStreamed("a"),
+        ThinkingStreamed("b"),
+        ThinkingStreamed(" "),
+        ThinkingStreamed("<"),
     ]
     assert "secret" not in str(chat.log)

@@ -37,7 +37,7 @@ def test_a_task_is_done_in_a_child_session_and_its_last_words_come_back(
         ]
     )
     events = list(Agent(chat, model, Toolbox([delegate(chat, model)])).turn("How many?"))
-    assert kinds(events) == ["Asked", "Answered", "Spoken", "Done"]
+    assert kinds(events) == ["ToolCallRequested", "Answered", "TextStreamed", "Done"]
     assert "There are 60." in str(events[1])
     (child,) = children(chat)
     session = child.session
@@ -91,5 +91,5 @@ def test_what_a_sub_agent_does_can_be_watched(chat: Conversation) -> None:
     model = ScriptedModel([words("Done.")])
     tool = Delegate(chat, model, lambda _: Toolbox(), on_event=watched.append)
     tool.run({"task": "Go"})
-    assert kinds(watched) == ["Spoken", "Done"]
+    assert kinds(watched) == ["TextStreamed", "Done"]
     assert len(chat.store.sessions(Listing())) >= 1

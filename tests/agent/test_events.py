@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.agent.events import Folded, Warned, Watch
+from holdfast.agent.events import Warned, Watch, WindowCompacted
 from holdfast.conversation.compactor import warnings_of
 from holdfast.wiring import Conversation
 from tests.conversation.moody import DOWN, MoodySession
@@ -16,7 +16,7 @@ def fill(chat: Conversation, turns: int = 12) -> None:
 
 
 def passes(watch: Watch) -> list[str]:
-    return [event.record.trigger for event in watch.news() if isinstance(event, Folded)]
+    return [event.record.trigger for event in watch.news() if isinstance(event, WindowCompacted)]
 
 
 def test_what_happened_before_is_no_news(chat: Conversation) -> None:
@@ -78,7 +78,7 @@ def test_a_pass_without_its_model_is_told_once_and_again_only_with_the_next(
     moody.recover()
     talk(chat, range(40, 52))
     chat.compress()
-    assert [type(each) for each in watch.news()] == [Folded]
+    assert [type(each) for each in watch.news()] == [WindowCompacted]
     chat.store.close()
 
 

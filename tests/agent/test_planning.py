@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.agent import Plan, ToolFailed
-from holdfast.transcript.families import Family, family
+from holdfast.transcript.effects import Family, family
 
 
 def test_a_plan_is_answered_with_how_far_it_is() -> None:

@@ -10,14 +10,14 @@ from holdfast.agent import Agent, Habits, Plan, Toolbox
 from holdfast.agent.drafts import CUT_OFF, STOPPED
 from holdfast.agent.events import (
     Answered,
-    Asked,
     Done,
-    Folded,
     Retrying,
-    Spoken,
     Stopped,
-    Thought,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolCallRequested,
     Warned,
+    WindowCompacted,
 )
 from holdfast.errors import ModelDenied, ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
@@ -43,9 +43,9 @@ def test_a_turn_streams_the_words_and_records_the_answer_with_its_usage(
     model = ScriptedModel([[port.Thought("hm"), *words("Good ", "day.")]])
     events = list(Agent(chat, model).turn("Hi"))
     assert events == [
-        Thought("hm"),
-        Spoken("Good "),
-        Spoken("day."),
+        ThinkingStreamed("hm"),
+        TextStreamed("Good "),
+        TextStreamed("day."),
         Done("Good day.", Usage(1, input_tokens=100, output_tokens=10)),
     ]
     assert told(chat) == [("user", "Hi"), ("assistant", "Good day.")]
@@ -57,12 +57,12 @@ def test_tools_run_between_two_requests_and_their_results_are_sent(chat: Convers
     model = ScriptedModel([calls(first, second, text="Look."), words("Done.")])
     events = list(Agent(chat, model, Toolbox([Echo()])).turn("Go"))
     assert events == [
-        Spoken("Look."),
-        Asked(first),
+        TextStreamed("Look."),
+        ToolCallRequested(first),
         Answered(first, "echo {'at': 1}"),
-        Asked(second),
+        ToolCallRequested(second),
         Answered(second, "echo {'at': 2}"),
-        Spoken("Done."),
+        TextStreamed("Done."),
         Done("Done.", Usage(2, input_tokens=200, output_tokens=20)),
     ]
     assert [message["role"] for message in model.prompts[1].body.messages] == [
@@ -78,7 +78,7 @@ def test_a_model_that_asks_for_tools_for_ever_is_stopped(chat: Conversation) -> 
     model = ScriptedModel([calls(call(f"c{index}", "echo")) for index in range(3)])
     agent = Agent(chat, model, Toolbox([Echo()]), habits=Habits(most_rounds=3))
     events = list(agent.turn("Go"))
-    assert kinds(events) == ["Asked", "Answered"] * 3 + ["Stopped"]
+    assert kinds(events) == ["ToolCallRequested", "Answered"] * 3 + ["Stopped"]
     assert "3 times in a row" in str(events[-1])
 
 
@@ -94,9 +94,9 @@ def test_what_fails_in_passing_is_tried_again_after_a_pause(chat: Conversation) 
     events = list(Agent(chat, model, habits=Habits(sleep=slept.append)).turn("Hi"))
     assert events[:-1] == [
         Retrying("busy", 2.5),
-        Spoken("Hal"),
+        TextStreamed("Hal"),
         Retrying("cut off", 4.0),
-        Spoken("Whole."),
+        TextStreamed("Whole."),
     ]
     assert slept == [2.5, 4.0]
     assert told(chat) == [("user", "Hi"), ("assistant", "Whole.")]
@@ -119,7 +119,7 @@ def test_what_does_not_pass_stops_the_turn_and_says_why(
     assert len(model.prompts) == requests
     assert told(chat) == [("user", "Hi")]
     model.answers = [words("Now.")]
-    assert kinds(list(agent.answer())) == ["Spoken", "Done"]
+    assert kinds(list(agent.answer())) == ["TextStreamed", "Done"]
     assert told(chat) == [("user", "Hi"), ("assistant", "Now.")]
 
 
@@ -141,9 +141,9 @@ def test_a_refusal_for_size_compacts_the_window_and_the_turn_goes_on(chat: Conve
     refusal = ModelOverflow("maximum context length is 4000 tokens")
     model = ScriptedModel([[refusal], words("Fits.")])
     events = list(Agent(chat, model).turn("The newest task"))
-    assert kinds(events)[:2] == ["Retrying", "Folded"]
-    assert kinds(events)[-2:] == ["Spoken", "Done"]
-    (folded,) = [event for event in events if isinstance(event, Folded)]
+    assert kinds(events)[:2] == ["Retrying", "WindowCompacted"]
+    assert kinds(events)[-2:] == ["TextStreamed", "Done"]
+    (folded,) = [event for event in events if isinstance(event, WindowCompacted)]
     assert folded.record.trigger == "recovery"
     first, second = (len(str(prompt.body.messages)) for prompt in model.prompts)
     assert second < first
@@ -165,7 +165,7 @@ def test_a_model_that_refuses_everything_for_its_size_is_asked_four_times(
 def test_closing_the_turn_stops_the_request_and_keeps_the_words(chat: Conversation) -> None:
     model = ScriptedModel([words("One ", "two ", "three.")])
     turn = Agent(chat, model).turn("Count")
-    assert [next(turn), next(turn)] == [Spoken("One "), Spoken("two ")]
+    assert [next(turn), next(turn)] == [TextStreamed("One "), TextStreamed("two ")]
     turn.close()
     assert model.closed == 1
     assert told(chat) == [("user", "Count"), ("assistant", f"One two \n{STOPPED}")]
@@ -199,7 +199,7 @@ def test_a_turn_stopped_at_any_moment_leaves_a_window_that_every_provider_takes(
             turn = Agent(chat, ScriptedModel(list(answers)), Toolbox([Echo()])).turn("Go")
             seen = [next(turn) for _ in range(index + 1)]
             turn.close()
-            spoken = "".join(event.text for event in seen if isinstance(event, Spoken))
+            spoken = "".join(event.text for event in seen if isinstance(event, TextStreamed))
             kept = "".join(text for role, text in told(chat) if role == Role.ASSISTANT)
             assert kept.replace(f"\n{STOPPED}", "") == spoken
             for dialect in ("openai", "anthropic"):
@@ -246,7 +246,7 @@ def test_a_model_that_repeats_its_memory_is_neither_heard_nor_recorded(
 ) -> None:
     model = ScriptedModel([words("I see <memory-", "context>secret</memory", "-context> you.")])
     events = list(Agent(chat, model).turn("Hi"))
-    spoken = "".join(event.text for event in events if isinstance(event, Spoken))
+    spoken = "".join(event.text for event in events if isinstance(event, TextStreamed))
     assert spoken == "I see  you."
     assert told(chat)[-1] == ("assistant", "I see  you.")
 
@@ -303,7 +303,7 @@ def test_what_a_killed_process_had_streamed_is_the_model_s_words(
     now: Callable[[], float] = lambda: float(next(moments))  # noqa: E731 - a clock that runs
     model = ScriptedModel([words("One ", "two ", "three.")])
     turn = Agent(chat, model, habits=Habits(now=now)).turn("Count")
-    assert [next(turn), next(turn)] == [Spoken("One "), Spoken("two ")]
+    assert [next(turn), next(turn)] == [TextStreamed("One "), TextStreamed("two ")]
     with Conversation.open(chat.id, store=tmp_path / "chat.db", active=False) as again:
         agent = Agent(again, ScriptedModel([words("Hm.")]))
         assert agent.resume_draft() == "One two "

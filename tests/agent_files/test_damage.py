@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine
+from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine
 from holdfast.formats.events import MessageEvent, Problem, StrandStarted
 from tests.agent_files.agent_files import file_at
 from tests.formats.samples import FORMAT_OF, SESSIONS
@@ -55,7 +55,7 @@ def test_a_damaged_file_is_told_as_far_as_it_goes(
     for _ in range(4):
         path.write_bytes(damage((SESSIONS / name).read_bytes(), chance))
         match examine(file_at(path), Reading()):
-            case Found() as found:
+            case FoundFile() as found:
                 strands: set[str] = set()
                 keys: set[str] = set()
                 for event in found.tell():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import find_files, find_in_places
-from holdfast.agent_files.opening import Found, Look, Passed, Reading, gather
+from holdfast.agent_files.opening import FoundFile, Look, Passed, Reading, gather
 from holdfast.agent_files.places import Place
 from holdfast.formats.events import MessageEvent, StrandStarted
 from tests.agent_files.agent_files import (
@@ -19,7 +19,7 @@ from tests.agent_files.agent_files import (
 
 
 def names(looks: tuple[Look, ...]) -> list[str]:
-    return [look.about.id for look in looks if isinstance(look, Found)]
+    return [look.about.id for look in looks if isinstance(look, FoundFile)]
 
 
 @pytest.mark.parametrize("order", list(permutations("abc")))
@@ -62,9 +62,9 @@ def test_files_of_a_spread_session_are_one_for_each_folder_that_was_named(tmp_pa
     for folder in ("one", "two"):
         write_opencode(tmp_path / folder, f"ses_{folder}", "hello", "again")
     looks = gather(find_files([str(tmp_path / "one"), str(tmp_path / "two")]).files, Reading())
-    assert [len(look.files) for look in looks if isinstance(look, Found)] == [5, 5]
+    assert [len(look.files) for look in looks if isinstance(look, FoundFile)] == [5, 5]
     for look, folder in zip(looks, ("one", "two"), strict=True):
-        assert isinstance(look, Found)
+        assert isinstance(look, FoundFile)
         events = list(look.tell())
         assert [each.about.id for each in events if isinstance(each, StrandStarted)] == [
             f"ses_{folder}"
@@ -77,7 +77,7 @@ def test_files_of_a_spread_session_that_were_named_one_by_one_are_one(tmp_path: 
     write_opencode(tmp_path, "ses_a", "hello")
     files = find_files([str(tmp_path / "**" / "*.json")]).files
     (look,) = gather(files, Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert [each.message.text for each in look.tell() if isinstance(each, MessageEvent)] == [
         "hello"
     ]
@@ -89,7 +89,7 @@ def test_a_broken_part_is_a_problem_with_its_file_and_the_rest_is_told(tmp_path:
     entry = json.loads(part.read_text("utf-8"))
     part.write_text(json.dumps(entry) + '{"half', "utf-8")
     (look,) = gather(find_files([str(tmp_path)]).files, Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     events = list(look.tell())
     assert [each.message.text for each in events if isinstance(each, MessageEvent)] == [
         "hello",
@@ -105,19 +105,19 @@ def test_messages_for_a_provider_among_an_agent_s_sessions_are_passed_over(tmp_p
     (tmp_path / "result").write_text('{"messages": [{"role": "user", "content": "hi"}]}', "utf-8")
     walk = find_in_places([Place("Pi", tmp_path, ("*.jsonl",))])
     session, request = gather(walk.files, Reading())
-    assert isinstance(session, Found)
+    assert isinstance(session, FoundFile)
     assert session.guess.format == "pi"
     assert isinstance(request, Passed)
     assert request.reason.endswith("name it to import it")
     (named,) = gather(find_files([str(tmp_path / "result")]).files, Reading())
-    assert isinstance(named, Found)
+    assert isinstance(named, FoundFile)
 
 
 def test_files_of_one_folder_are_one_only_where_they_belong_to_one_session(tmp_path: Path) -> None:
     one, other = write_droid(tmp_path, "one", "Hi"), write_droid(tmp_path, "other", "Ho")
     settings = write_droid_settings(tmp_path, "one")
     looks = gather(find_files([str(tmp_path)]).files, Reading())
-    found = [look for look in looks if isinstance(look, Found)]
+    found = [look for look in looks if isinstance(look, FoundFile)]
     assert sorted(sorted(file.path for file in each.files) for each in found) == [
         [one, settings],
         [other],

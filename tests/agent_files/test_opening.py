@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.files import Unreadable
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading, examine, tell_files
+from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine, tell_files
 from holdfast.formats import source
 from holdfast.formats.catalog import HEAD
 from holdfast.formats.events import Event, MessageEvent, Problem
@@ -35,7 +35,7 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
         path = tmp_path / f"session-{number}.bin"
         path.write_bytes(packed)
         look = examine(file_at(path), Reading())
-        assert isinstance(look, Found)
+        assert isinstance(look, FoundFile)
         assert look.guess.format == FORMAT_OF[name]
         assert any(isinstance(event, MessageEvent) for event in look.tell())
 
@@ -57,7 +57,7 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_read_no_further(
     line = json.dumps({"role": "user", "content": "hi"}).encode()
     path.write_bytes(gzip.compress(line + b"\n" * (200 << 20)))
     look = examine(file_at(path), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     (problem,) = problems(look.tell())
     assert "times its size, which no session does; unpack it yourself" in problem.reason
     assert texts(look.tell()) == ["hi"]
@@ -108,14 +108,14 @@ def test_a_database_of_nobody_is_passed_over_and_a_broken_one_is_closed(tmp_path
 
 def test_the_first_session_is_known_before_the_file_is_told(tmp_path: Path) -> None:
     look = examine(file_at(write_pi(tmp_path / "b", "b", "hi", parent="a")), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert (look.about.id, look.about.parent, look.about.cwd) == ("b", "a", "/srv")
 
 
 def test_a_file_is_told_anew_each_time(tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one")
     look = examine(file_at(path), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert texts(look.tell()) == ["one"]
     write_pi(path, "a", "one", "two")
     assert texts(look.tell()) == ["one", "two"]
@@ -124,7 +124,7 @@ def test_a_file_is_told_anew_each_time(tmp_path: Path) -> None:
 def test_more_lines_than_show_what_a_file_is_are_told(tmp_path: Path) -> None:
     said = [f"line {number}" for number in range(HEAD * 2)]
     look = examine(file_at(write_pi(tmp_path / "a", "a", *said)), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert texts(look.tell()) == said
 
 
@@ -133,7 +133,7 @@ def test_bad_lines_are_problems_with_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text(f'{header}\n{first}\n{{"cut\n17\n{second}\n{{"half": ', "utf-8")
     look = examine(file_at(path), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert texts(look.tell()) == ["one", "two"]
     found = problems(look.tell())
     assert [(each.line, each.file) for each in found] == [(n, str(path)) for n in (3, 4, 6)]
@@ -145,7 +145,7 @@ def test_half_a_line_at_the_end_of_a_live_file_is_no_problem(tmp_path: Path) -> 
     path = tmp_path / "a"
     path.write_text(f'{header}\n{{"cut\n{first}\n{second[:40]}', "utf-8")
     look = examine(file_at(path), Reading(live=True))
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert [each.line for each in problems(look.tell())] == [2]
     with path.open("a", encoding="utf-8") as stream:
         stream.write(second[40:])
@@ -158,7 +158,7 @@ def test_a_cut_packed_file_tells_what_came_before_the_cut(tmp_path: Path) -> Non
     path = tmp_path / "a"
     path.write_bytes(gzip.compress(lines) + gzip.compress(lines)[:20])
     look = examine(file_at(path), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert texts(look.tell()) == said
     assert problems(look.tell())[-1].reason.startswith("the file ends in the middle of its packed")
 
@@ -170,7 +170,7 @@ def test_a_provider_document_is_told_and_a_bad_one_among_many_is_a_problem(
     path = tmp_path / "chats"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in (CHAT, broken, CHAT)), "utf-8")
     look = examine(file_at(path), Reading())
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert look.guess.format == "openai"
     assert texts(look.tell()) == ["one", "two", "one", "two"]
     assert [each.line for each in problems(look.tell())] == [2]
@@ -180,7 +180,7 @@ def test_the_format_that_somebody_names_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "chat"
     path.write_text(json.dumps(CHAT), "utf-8")
     look = examine(file_at(path), Reading(format="anthropic"))
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert (look.guess.format, look.guess.reason) == ("anthropic", "--format says so")
     assert texts(look.tell()) == ["one", "two"]
     assert examine(file_at(path), Reading(format="langgraph")) == Passed(
@@ -192,7 +192,7 @@ def test_whoever_asks_hears_how_many_bytes_were_read(tmp_path: Path) -> None:
     seen: list[int] = []
     file = file_at(write_pi(tmp_path / "a", "a", "one"))
     look = examine(file, Reading(seen=seen.append))
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert seen == []
     assert texts(look.tell()) == ["one"]
     assert sum(seen) == file.size == look.size
@@ -217,7 +217,7 @@ def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path
     def named(end: str) -> list[int]:
         path.write_text(before + end, "utf-8")
         look = examine(file_at(path), Reading(live=True))
-        assert isinstance(look, Found)
+        assert isinstance(look, FoundFile)
         return [problem.line for problem in problems(look.tell())]
 
     assert named("garbage") == []
@@ -228,7 +228,7 @@ def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path
 def test_a_format_that_no_line_has_is_taken_without_confidence(tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a.jsonl", "a", "hello")
     look = examine(file_at(path), Reading(format="claude-code"))
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     assert (look.guess.confidence, look.guess.reason) == (
         0.0,
         "no line at its beginning is one of claude-code",

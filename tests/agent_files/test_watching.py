@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FileWatch, Found, Look, Passed, Reading
+from holdfast.agent_files.opening import FileWatch, FoundFile, Look, Passed, Reading
 from holdfast.formats.events import MessageEvent
 from tests.agent_files.agent_files import (
     file_at,
@@ -24,7 +24,7 @@ def told(looks: tuple[Look, ...]) -> list[list[str]]:
     return [
         [event.message.text for event in look.tell() if isinstance(event, MessageEvent)]
         for look in looks
-        if isinstance(look, Found)
+        if isinstance(look, FoundFile)
     ]
 
 
@@ -84,7 +84,7 @@ def test_a_file_that_comes_beside_a_session_is_told_with_it_and_no_other_is(tmp_
     assert told(watch.look()) == [["Hi"], ["Ho"]]
     write_droid_settings(tmp_path, "one")
     (found,) = watch.look()
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundFile)
     assert [file.path.name for file in found.files] == ["one.jsonl", "one.settings.json"]
     write_droid(tmp_path, "other", "Ho", "Hey")
     assert told(watch.look()) == [["Ho", "Hey"]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.caching import Accountant, Sent, Support, Terms, mark, weigh_block
-from holdfast.caching.support import Marked
+from holdfast.caching.cache_model import Marked
 from holdfast.cost import Price
 from holdfast.testing.cache_simulator import CacheSimulator
 from holdfast.tokens import Counter, Estimator

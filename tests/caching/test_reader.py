@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.caching import Accountant, BlockReader, Marker, Sent, Terms, mark
-from holdfast.caching.support import Automatic, Marked, Support
+from holdfast.caching.cache_model import Automatic, Marked, Support
 from holdfast.session import Usage
 from holdfast.wire import Body, SharedPrefix
 from tests.caching.requests import BASH, MODEL, READ, Letters, talk

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.caching import Automatic, Marked, Support, Uncached, caching_line, support_of
-from holdfast.caching.support import MINUTES
+from holdfast.caching.cache_model import MINUTES
 
 ROUTER = "https://openrouter.ai/api/v1"
 DEEPSEEK = Automatic(minimum=64, step=64, lifetime=60 * MINUTES)

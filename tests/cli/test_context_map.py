@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
-from holdfast.cli.lines import plain
+from holdfast.cli.screen import plain
 from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
 from holdfast.views.context_map import ContentKind, context_map

@@ -7,7 +7,7 @@ import pytest
 from holdfast.agent_files.finding import File
 from holdfast.agent_files.places import Place
 from holdfast.cli.import_report import offer_drawn, places_drawn
-from holdfast.cli.lines import plain
+from holdfast.cli.screen import plain
 from holdfast.views.words import cells
 
 LONG = Path("/home/ada") / ("folder" * 12) / "sessions"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import Styled, crop_middle, plain, table, wrapped
+from holdfast.cli.screen import Styled, crop_middle, plain, table, wrapped
 from holdfast.views.words import cells, clean, crop
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from holdfast.cli.compressing import Compressed, compressed_drawn
-from holdfast.cli.lines import plain
 from holdfast.cli.sample import sample_session
+from holdfast.cli.screen import plain
 from holdfast.compaction import Folded, Pruned
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings

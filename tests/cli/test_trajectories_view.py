@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.lines import plain
+from holdfast.cli.screen import plain
 from holdfast.cli.trajectories.view import drawn
 from holdfast.trajectories.metrics import Aggregate
 from holdfast.views.words import cells

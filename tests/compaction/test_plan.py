@@ -1,6 +1,6 @@
 """The decision as a value: bytes, images, late summaries, notes without secrets."""
 
-from holdfast.compaction import Enough, Nothing, PassContext, Plan, Policy, decide
+from holdfast.compaction import CompactionPlan, Enough, Nothing, PassContext, Policy, decide
 from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE, note_weight, without_summaries
 from holdfast.redaction import redact
@@ -47,14 +47,16 @@ def test_too_many_bytes_of_text_are_fitted_into_fewer_tokens() -> None:
     policy = Policy(context_length=10_000_000, max_bytes=100_000)
     transcript = (*talk(200), user("go on"))
     decision = decide(transcript, policy, MEANS)
-    assert isinstance(decision, Plan)
+    assert isinstance(decision, CompactionPlan)
     assert decision.shares.strict
     assert decision.shares.limit < 0.6 * Scale().total(transcript)
 
 
 def test_what_stands_before_a_late_summary_is_foldable() -> None:
     late = Message(Role.USER, (Summary("## Goal\n- g"), Text("now this")))
-    assert isinstance(decide((*talk(60), late), Policy(context_length=8_000), MEANS), Plan)
+    assert isinstance(
+        decide((*talk(60), late), Policy(context_length=8_000), MEANS), CompactionPlan
+    )
 
 
 def test_a_light_head_before_a_summary_is_what_an_earlier_pass_kept() -> None:
@@ -108,7 +110,7 @@ def test_the_head_keeps_its_first_exchange_whole() -> None:
         user("next"),
     )
     decision = decide(transcript, Policy(context_length=8_000), MEANS)
-    assert isinstance(decision, Plan)
+    assert isinstance(decision, CompactionPlan)
     assert decision.cut.head == 5
 
 
@@ -217,7 +219,7 @@ def test_pruning_that_makes_a_window_heavier_is_not_enough() -> None:
     steps = step("c", "读" * 100, "a" * 201)
     transcript = (system("s"), user("go"), *steps, user("now"), assistant("done"), user("more"))
     policy = Policy(context_length=4_000, protect_first_n=0, protect_last_n=1)
-    assert isinstance(decide(transcript, policy, MEANS, force=True), Plan)
+    assert isinstance(decide(transcript, policy, MEANS, force=True), CompactionPlan)
 
 
 def test_a_note_that_is_there_is_counted_once() -> None:
@@ -226,6 +228,6 @@ def test_a_note_that_is_there_is_counted_once() -> None:
     assert note_weight((with_note(system("s")),), Scale()) == 0
     first = decide((system("s"), *talk(60)), Policy(context_length=2_000), MEANS)
     again = decide((with_note(system("s")), *talk(60)), Policy(context_length=2_000), MEANS)
-    assert isinstance(first, Plan)
-    assert isinstance(again, Plan)
+    assert isinstance(first, CompactionPlan)
+    assert isinstance(again, CompactionPlan)
     assert abs(first.shares.tail - again.shares.tail) <= 1

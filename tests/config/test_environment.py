@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.config import Environment, Setting
-from holdfast.config.environment import read_environment
+from holdfast.config.loading import read_environment
 from holdfast.errors import ConfigError
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.compaction import Policy
 from holdfast.config import KEYS, Flag, checked, read_text
-from holdfast.config.keys import LATER, unknown
 from holdfast.config.settings import Settings, flatten
+from holdfast.config.table import LATER, unknown
 from holdfast.errors import ConfigError
 
 HERE = Flag("--here")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.config import FileOrigin, Setting
-from holdfast.config.yaml_file import read_file
+from holdfast.config.loading import read_file
 from holdfast.errors import ConfigError
 
 

@@ -394,11 +394,8 @@ def test_code_within_a_pass_may_call_the_conversation(
         "before_folding": {"before_folding": ask_all},
         "summarizer": {"summarizer": ask_all},
     }
-    chat = Conversation.open(
-        store=tmp_path / "store.db",
-        context_length=20_000,
-        **{"summarizer": None, "strategy": "rotation", **places[place]},
-    )
+    options: dict[str, Any] = {"summarizer": None, "strategy": "rotation", **places[place]}
+    chat = Conversation.open(store=tmp_path / "store.db", context_length=20_000, **options)
     talk(chat, range(75))
     match kind:
         case "blocking":

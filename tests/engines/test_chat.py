@@ -9,7 +9,7 @@ import pytest
 import holdfast
 from holdfast import Compressor
 from holdfast.errors import DecodeError
-from holdfast.testing.engine_talks import long_talk
+from holdfast.testing.check_engine import long_talk
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.recognition import recognized_dialect
 

@@ -8,7 +8,7 @@ import holdfast
 from holdfast import ContextEngine
 from holdfast.engines.contract import ATTRIBUTES, REQUIRED, missing_names
 from holdfast.engines.contract_adapter import ContractAdapter
-from holdfast.testing.engine_talks import SHORT, long_talk
+from holdfast.testing.check_engine import SHORT, long_talk
 from tests.engines.plugins import Tail
 
 BUILT_IN = ["compressor", "truncate"]

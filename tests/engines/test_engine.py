@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.compaction import Cause, Folded, LiveState, Policy, Request, Unchanged
+from holdfast.compaction import Folded, LiveState, Policy, Request, StallCause, Unchanged
 from holdfast.engines import ChatEngine, Compaction, Engine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerDenied
 from holdfast.testing import FixedClock, ScriptedSummarizer
@@ -132,7 +132,7 @@ def test_two_poor_passes_stop_automatic_compaction_and_a_manual_one_starts_it_ag
     it = engine()
     it.compress(DENSE)
     second = it.compress(DENSE)
-    assert it.gauges.progress.blocked is Cause.DENSE_SESSION
+    assert it.gauges.progress.blocked is StallCause.DENSE_SESSION
     assert any("Automatic compaction has stopped" in each for each in second.report.warnings)
     assert not it.should_compress(chat(60))
     blocked = it.compress(chat(60))

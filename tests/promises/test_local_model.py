@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent import Agent, Habits
-from holdfast.agent.events import Done, Event, Folded
+from holdfast.agent.events import Done, Event, WindowCompacted
 from holdfast.conversation import StoredConversation
 from holdfast.errors import SummarizerUnavailable
 from holdfast.ports import Summarizer
@@ -105,11 +105,11 @@ def test_sixty_turns_with_a_real_model_keep_every_fact_through_five_compactions(
             check_facts(chat)
             check_undo(chat)
     kinds = {type(event).__name__ for event in events}
-    assert kinds <= {"Spoken", "Folded", "Warned", "Done"}
+    assert kinds <= {"TextStreamed", "WindowCompacted", "Warned", "Done"}
     done = [event for event in events if isinstance(event, Done)]
     assert len(done) == len(TURNS)
     assert max(each.usage.prompt_tokens + each.usage.output_tokens for each in done) <= WINDOW
-    assert sum(isinstance(event, Folded) for event in events) >= 5
+    assert sum(isinstance(event, WindowCompacted) for event in events) >= 5
     assert any(answer.strip() for answer in writer.answers)
 
 

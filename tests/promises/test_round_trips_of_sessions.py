@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Found, Reading, gather
+from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
@@ -135,12 +135,12 @@ HOLDS = {
 """What a file of each agent holds besides the session itself."""
 
 
-def sessions_at(path: Path) -> list[Found]:
+def sessions_at(path: Path) -> list[FoundFile]:
     looks = gather(find_files([str(path)]).files, Reading())
-    return [look for look in looks if isinstance(look, Found)]
+    return [look for look in looks if isinstance(look, FoundFile)]
 
 
-def take_found(store: Store, found: Found) -> ImportTally:
+def take_found(store: Store, found: FoundFile) -> ImportTally:
     return importer(store).take(
         ImportOrigin(found.guess.format, str(found.files[0].path)), found.tell
     )

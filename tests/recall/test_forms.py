@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall import fold, plain, spellings
-from holdfast.recall.folding import WORD, is_paired
-from holdfast.recall.forms import index_forms, spellings_among, unknown_spellings
+from holdfast.recall.folding import WORD, index_forms, is_paired, spellings_among, unknown_spellings
 
 MIXED = st.text(
     st.one_of(

@@ -9,12 +9,12 @@ from holdfast.recall.shapes import (
     Neighborhood,
     OneMessage,
 )
-from holdfast.recall.told import Room, Told, cropped, told, when
+from holdfast.recall.told import ResultLimits, Told, cropped, told, when
 from holdfast.recall.values import MatchTier
 from holdfast.session import Entry, Kind, Session
 from holdfast.transcript import Message, Role, Text, ToolResult
 
-WIDE = Room(10_000, 10_000)
+WIDE = ResultLimits(10_000, 10_000)
 SESSION = Session(id="20261116_090000_abcdef", source="cli", started=0, title="Billing", touched=90)
 HEAD = {
     "session_id": "20261116_090000_abcdef",
@@ -71,11 +71,11 @@ def test_a_discovery_shows_goal_match_and_outcome() -> None:
 
 
 def test_less_reach_leaves_out_the_messages_farthest_from_the_match() -> None:
-    document = excerpt().document(Room(100, 100, 0.4))
+    document = excerpt().document(ResultLimits(100, 100, 0.4))
     assert document["opening"] == shown(1, 2)
     assert document["around"] == shown(13, 14, 15, 16, 17)
     assert document["closing"] == shown(98, 99)
-    bare = excerpt().document(Room(100, 100, 0.0))
+    bare = excerpt().document(ResultLimits(100, 100, 0.0))
     assert bare["around"] == shown(15)
     assert "opening" not in bare
 
@@ -102,7 +102,7 @@ def test_a_scroll_gives_the_ids_at_its_edges_until_there_is_nothing_more() -> No
         "earlier": 4,
         "later": None,
     }
-    nearer = around.document(Room(100, 100, 0.5))
+    nearer = around.document(ResultLimits(100, 100, 0.5))
     assert (nearer["messages"], nearer["later"]) == (shown(4, 5, 6), 6)
 
 
@@ -129,7 +129,7 @@ def test_a_long_conversation_states_its_gap_with_the_ids_beside_it() -> None:
     }
     assert document["messages"] == shown(*range(1, 21))
     assert document["ending"] == shown(*range(91, 101))
-    barest = read.document(Room(10, 10, 0.0))
+    barest = read.document(ResultLimits(10, 10, 0.0))
     assert barest["messages"] == shown(1)
     assert barest["ending"] == shown(100)
     gap = barest["gap"]
@@ -175,7 +175,7 @@ def test_a_cut_text_keeps_both_ends_and_says_how_much_is_missing() -> None:
 
 
 def test_the_message_that_was_asked_for_gets_twice_the_room() -> None:
-    room = Room(10, 20)
+    room = ResultLimits(10, 20)
     assert said(1, "x" * 50).document(room)["characters_cut"] == 30
     assert said(1, "x" * 50, is_focus=True).document(room)["characters_cut"] == 10
 

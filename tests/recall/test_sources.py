@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.recall.sources import agent_of, meant_sources
+from holdfast.recall.values import agent_of, meant_sources
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from contextlib import closing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.recall.stemming import stem
+from holdfast.recall.folding import stem
 
 ENDINGS = """
 s es ies ed eed ing ational tional enci anci izer logi bli alli entli eli ousli ization ation ator

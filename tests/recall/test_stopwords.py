@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.recall.stopwords import is_filler
+from holdfast.recall.query import is_filler
 
 
 @pytest.mark.parametrize("word", ["the", "The", "wann", "où", "cuándo", "когда"])

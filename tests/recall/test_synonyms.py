@@ -1,6 +1,6 @@
 """Words that stand for each other in a loose match."""
 
-from holdfast.recall.synonyms import synonyms_of
+from holdfast.recall.term_index import synonyms_of
 
 
 def test_irregular_forms_know_each_other() -> None:

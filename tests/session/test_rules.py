@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import Conflict, SessionEnded
 from holdfast.session import EndReason, Fork, Session
-from holdfast.session.rules import (
+from holdfast.session.sessions import (
     amended_metadata,
     check_adoption,
     check_generation,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from holdfast.summary.asking import Answer, Ask, Composed, Declined, Job, Written
-from holdfast.summary.checkpoint import Checkpoint
+from holdfast.summary.checkpoint import Answer, Ask, Checkpoint, Composed, Declined, Job, Written
 from holdfast.summary.record import HEADINGS, Record
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.actions import Told, is_check, key_line, told
-from holdfast.summary.statements import Kind
+from holdfast.summary.actions import ToldAction, is_check, key_line, told
+from holdfast.summary.statements import StatementKind
 from holdfast.summary.turns import Deed, read_turns
 from holdfast.transcript import Message
 from holdfast.transcript.toolkit import Toolkit
@@ -18,7 +18,7 @@ def deed_of(messages: list[Message]) -> Deed:
     return deed
 
 
-def line_of(messages: list[Message]) -> Told:
+def line_of(messages: list[Message]) -> ToldAction:
     line = told(deed_of(messages))
     assert line is not None
     return line
@@ -26,7 +26,7 @@ def line_of(messages: list[Message]) -> Told:
 
 def test_a_check_tells_how_it_ended_in_its_own_words() -> None:
     failed = line_of(exchange("bash", "Exit code 1\n2 failed, 9 passed", command="pytest -q"))
-    assert (failed.kind, failed.verb) == (Kind.RESULT, "RAN")
+    assert (failed.kind, failed.verb) == (StatementKind.RESULT, "RAN")
     assert failed.line == 'pytest -q - failed "2 failed, 9 passed"'
     passed = line_of(exchange("bash", "12 passed in 3s", command="pytest"))
     assert passed.line == 'pytest - passed "12 passed in 3s"'
@@ -50,7 +50,9 @@ def test_the_rulers_around_a_verdict_are_not_quoted() -> None:
 
 def test_a_command_that_failed_tells_its_code_and_its_error() -> None:
     line = line_of(exchange("bash", "Exit code 7\nerror: no key for prod", command="deploy prod"))
-    assert line == Told(Kind.RESULT, "RAN", 'deploy prod - exit 7: "error: no key for prod"')
+    assert line == ToldAction(
+        StatementKind.RESULT, "RAN", 'deploy prod - exit 7: "error: no key for prod"'
+    )
 
 
 def test_a_call_without_a_result_says_so() -> None:
@@ -69,23 +71,23 @@ def test_what_the_user_did_not_allow_is_told_as_tried() -> None:
 )
 def test_commands_that_change_something_are_changes(command: str) -> None:
     kind = line_of(exchange("bash", "ok", command=command)).kind
-    assert kind in {Kind.CHANGE, Kind.RESULT}
+    assert kind in {StatementKind.CHANGE, StatementKind.RESULT}
 
 
 @pytest.mark.parametrize("command", ["git push origin main", "gh pr create --fill"])
 def test_what_leaves_the_machine_is_a_result(command: str) -> None:
-    assert line_of(exchange("bash", "ok", command=command)).kind is Kind.RESULT
+    assert line_of(exchange("bash", "ok", command=command)).kind is StatementKind.RESULT
 
 
 @pytest.mark.parametrize("command", ["ls -la", "cat src/app.py", "git log --oneline", "grep -n x"])
 def test_commands_that_only_look_are_looks(command: str) -> None:
-    assert line_of(exchange("bash", "ok", command=command)).kind is Kind.LOOK
+    assert line_of(exchange("bash", "ok", command=command)).kind is StatementKind.LOOK
 
 
 def test_the_files_that_a_command_writes_are_named_once() -> None:
     line = line_of(exchange("bash", "", command="python gen.py > src/table.py"))
     assert (line.kind, line.line) == (
-        Kind.CHANGE,
+        StatementKind.CHANGE,
         "python gen.py > src/table.py",
     )
 
@@ -98,7 +100,7 @@ def test_a_commit_is_told_by_its_number_and_title() -> None:
 
 def test_reads_and_searches_name_their_target_and_scope() -> None:
     read = line_of(exchange("Read", "x", file_path="/h/me/app/src/core/main.py", offset=1, limit=9))
-    assert (read.kind, read.verb, read.line) == (Kind.LOOK, "READ", "src/core/main.py:1-9")
+    assert (read.kind, read.verb, read.line) == (StatementKind.LOOK, "READ", "src/core/main.py:1-9")
     missing = line_of(exchange("Read", "Error: no such file", file_path="c.py", failed=True))
     assert "no such file" in missing.line
     searched = line_of(exchange("Grep", "a\nb", pattern="def main", path="src"))
@@ -111,7 +113,7 @@ def test_an_edit_tells_what_it_put_there() -> None:
     line = line_of(
         exchange("Edit", "ok", file_path="a.py", old_string="retries = 1", new_string="retries = 3")
     )
-    assert (line.kind, line.verb, line.line) == (Kind.CHANGE, "EDITED", "a.py")
+    assert (line.kind, line.verb, line.line) == (StatementKind.CHANGE, "EDITED", "a.py")
     assert "retries = 3" in line.detail
 
 
@@ -127,7 +129,7 @@ def test_an_edit_that_failed_changed_nothing() -> None:
             "Edit", "Error: string not found in a.py", file_path="a.py", new_string="x", failed=True
         )
     )
-    assert line.kind is not Kind.CHANGE
+    assert line.kind is not StatementKind.CHANGE
     assert "string not found" in line.line
 
 
@@ -138,7 +140,7 @@ def test_a_plan_is_state_and_no_action() -> None:
 
 def test_calls_that_act_in_the_world_are_changes() -> None:
     sent = line_of(exchange("mcp__mail__send_mail", "sent", to="ada@example.org"))
-    assert (sent.kind, sent.verb) == (Kind.CHANGE, "CALLED")
+    assert (sent.kind, sent.verb) == (StatementKind.CHANGE, "CALLED")
     assert "ada@example.org" in sent.line
 
 
@@ -203,7 +205,9 @@ def test_any_deed_is_told_on_lines_of_bounded_length(
 
 def test_a_search_that_finds_nothing_did_not_fail() -> None:
     empty = "Process exited with code 1\nOutput:\n"
-    assert line_of(exchange("bash", empty, command="rg -n 'wat|old' src")).kind is Kind.LOOK
+    assert (
+        line_of(exchange("bash", empty, command="rg -n 'wat|old' src")).kind is StatementKind.LOOK
+    )
     assert deed_of(exchange("bash", empty, command="cd src && grep -c x y")).failed is False
     assert deed_of(exchange("bash", empty, command="grep x y && make all")).failed
     assert deed_of(exchange("bash", "Exit code 2\nno such file", command="grep x y")).failed
@@ -212,14 +216,17 @@ def test_a_search_that_finds_nothing_did_not_fail() -> None:
 def test_a_text_that_a_command_feeds_to_a_program_is_told_by_its_beginning() -> None:
     command = "cat <<'EOF' > src/turns.py\nimport mill\nprint(mill.turns)\nEOF\npython src/turns.py"
     line = line_of(exchange("bash", "", command=command))
-    assert (line.kind, line.line) == (Kind.CHANGE, "cat > src/turns.py python src/turns.py")
+    assert (line.kind, line.line) == (
+        StatementKind.CHANGE,
+        "cat > src/turns.py python src/turns.py",
+    )
     assert line.detail == "import mill print(mill.turns)"
 
 
 def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:
     plan = "# Plan: count the boats\n\n## Verification\n\nRun the mill by hand."
     agreed = line_of(exchange("ExitPlanMode", "User has approved your plan.", plan=plan))
-    assert (agreed.kind, agreed.verb) == (Kind.RESULT, "PLANNED")
+    assert (agreed.kind, agreed.verb) == (StatementKind.RESULT, "PLANNED")
     assert agreed.line == 'Plan: count the boats - "User has approved your plan."'
     waiting = line_of(exchange("ExitPlanMode", "Not approved yet. Wait.", plan=plan))
     assert waiting.line == 'Plan: count the boats - "Not approved yet."'

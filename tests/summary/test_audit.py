@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.summary.audit import Audit, Stated, audit, compared
-from holdfast.summary.statements import Kind, Statement
+from holdfast.summary.statements import Statement, StatementKind
 from tests.summary.material import assistant, exchange, user
 
 SAID = (
-    Statement(Kind.ASK, "Make the retry of the upload configurable."),
-    Statement(Kind.CONSTRAINT, "Never touch the schema of the ledger."),
-    Statement(Kind.CHANGE, "src/upload.py: retries = 3"),
-    Statement(Kind.LOOK, "src/other.py:1-80"),
+    Statement(StatementKind.ASK, "Make the retry of the upload configurable."),
+    Statement(StatementKind.CONSTRAINT, "Never touch the schema of the ledger."),
+    Statement(StatementKind.CHANGE, "src/upload.py: retries = 3"),
+    Statement(StatementKind.LOOK, "src/other.py:1-80"),
 )
 
 
@@ -28,7 +28,11 @@ def test_statements_are_counted_by_kind_in_the_record_and_in_the_window() -> Non
 
 
 def test_a_statement_that_a_model_reworded_counts_where_its_words_stand_together() -> None:
-    told = [Statement(Kind.RESULT, "The retry of the upload is configurable with 3 attempts now.")]
+    told = [
+        Statement(
+            StatementKind.RESULT, "The retry of the upload is configurable with 3 attempts now."
+        )
+    ]
     reworded = "The upload's retry was made configurable; 3 attempts is the default now."
     scattered = "upload\n" + "x y z " * 80 + "retry\n" + "x y z " * 80 + "3 attempts"
     assert audit(told, "", reworded).retained == 1
@@ -36,25 +40,30 @@ def test_a_statement_that_a_model_reworded_counts_where_its_words_stand_together
 
 
 def test_a_statement_with_another_number_is_not_the_statement() -> None:
-    told = [Statement(Kind.VALUE, "The port of the staging ledger is 8787.")]
+    told = [Statement(StatementKind.VALUE, "The port of the staging ledger is 8787.")]
     assert audit(told, "", "The port of the staging ledger is 8788.").retained == 0
     assert audit(told, "", "The port of the staging ledger is 8787.").retained == 1
 
 
 def test_how_something_was_found_out_is_not_asked_for() -> None:
-    noise = [Statement(kind, "x y z") for kind in (Kind.LOOK, Kind.REMARK, Kind.DETAIL)]
+    noise = [
+        Statement(kind, "x y z")
+        for kind in (StatementKind.LOOK, StatementKind.REMARK, StatementKind.DETAIL)
+    ]
     assert audit(noise, "", "") == Audit()
 
 
 def test_what_is_lost_is_listed_the_newest_first_and_not_without_end() -> None:
-    told = [Statement(Kind.ASK, f"Please do part number {at} of it") for at in range(500)]
+    told = [Statement(StatementKind.ASK, f"Please do part number {at} of it") for at in range(500)]
     lost = audit(told, "", "").lost
     assert lost[0].text == "Please do part number 499 of it"
     assert len(lost) == 200
 
 
 statements = st.lists(
-    st.builds(Statement, st.sampled_from(Kind), st.text(alphabet="ab1 语.\n", max_size=60)),
+    st.builds(
+        Statement, st.sampled_from(StatementKind), st.text(alphabet="ab1 语.\n", max_size=60)
+    ),
     max_size=12,
 )
 

@@ -9,15 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.redaction import redact
-from holdfast.summary.asking import Composed, Job
-from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
+from holdfast.summary.checkpoint import (
+    Checkpoint,
+    Composed,
+    Job,
+    read_checkpoint,
+    render_checkpoint,
+)
 from holdfast.summary.draft import draft, trim
 from holdfast.summary.reader import read
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render
 from holdfast.transcript import Message
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import PlanItem
-from holdfast.transcript.toolkit import Toolkit
+from holdfast.transcript.effects import Family
+from holdfast.transcript.toolkit import PlanItem, Toolkit
 from tests.summary.material import assistant, count, exchange, job, records, user
 
 FRAME = count(render(Record()))

@@ -1,7 +1,7 @@
-from holdfast.summary.prompts import Request, first_prompt, update_prompt
 from holdfast.summary.record import HEADINGS
+from holdfast.summary.writing import PromptRequest, first_prompt, update_prompt
 
-REQUEST = Request(2_500, "2026-09-01", "0a0b0c0d")
+REQUEST = PromptRequest(2_500, "2026-09-01", "0a0b0c0d")
 
 
 def test_a_first_prompt_has_what_a_summarizer_needs_to_know() -> None:
@@ -22,16 +22,16 @@ def test_an_update_gives_the_record_as_state() -> None:
 
 
 def test_a_focus_gets_most_of_the_room() -> None:
-    prompt = first_prompt(Request(2_500, "2026-09-01", "m", focus="database schema"), "t")
+    prompt = first_prompt(PromptRequest(2_500, "2026-09-01", "m", focus="database schema"), "t")
     assert "Focus: database schema\nGive 60 to 70 percent" in prompt
 
 
 def test_chunks_say_which_part_they_are() -> None:
-    prompt = first_prompt(Request(2_500, "2026-09-01", "m", step=2, steps=3), "t")
+    prompt = first_prompt(PromptRequest(2_500, "2026-09-01", "m", step=2, steps=3), "t")
     assert "This is part 2 of 3." in prompt
 
 
 def test_a_small_window_gets_short_instructions() -> None:
-    short = first_prompt(Request(300, "2026-09-01", "m", terse=True), "t")
-    assert len(short) < len(first_prompt(Request(300, "2026-09-01", "m"), "t")) / 2
+    short = first_prompt(PromptRequest(300, "2026-09-01", "m", terse=True), "t")
+    assert len(short) < len(first_prompt(PromptRequest(300, "2026-09-01", "m"), "t")) / 2
     assert all(f"## {heading}" in short for heading in HEADINGS.values())

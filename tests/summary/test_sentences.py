@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.sentences import Rarity, clip_words, led, units
+from holdfast.summary.statements import Rarity, clip_words, led, units
 
 WORDS = st.lists(st.from_regex(r"[A-Za-zäöüß0-9_./-]{1,30}", fullmatch=True), max_size=60)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.statements import Choice, Kind, Origin, Statement
+from holdfast.summary.statements import Choice, Origin, Statement, StatementKind
 from tests.summary.material import count
 
 SECTIONS = ("actions", "constraints", "decisions", "critical", "state")
@@ -19,7 +19,7 @@ def statements(draw: st.DrawFn) -> list[Statement]:
         has_head = draw(st.booleans())
         found += [
             Statement(
-                draw(st.sampled_from(Kind)),
+                draw(st.sampled_from(StatementKind)),
                 draw(st.text(alphabet="ab 语é\n", min_size=1, max_size=120)),
                 section,
                 entry,
@@ -123,10 +123,10 @@ def test_what_is_given_up_frees_tokens_and_leaves_no_answer_without_its_ask(
     }
 
 
-@pytest.mark.parametrize("kind", [Kind.OPEN, Kind.STATE])
-def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [StatementKind.OPEN, StatementKind.STATE])
+def test_what_holds_now_goes_before_what_was_told(kind: StatementKind) -> None:
     story = [
-        Statement(Kind.ASK, f"Then do part {at} of it", "actions", at, density=3.0)
+        Statement(StatementKind.ASK, f"Then do part {at} of it", "actions", at, density=3.0)
         for at in range(1, 60)
     ]
     now = Statement(kind, "Branch: fix/login", "state", -1)
@@ -135,12 +135,12 @@ def test_what_holds_now_goes_before_what_was_told(kind: Kind) -> None:
 
 
 def test_rules_and_values_outlast_narration_and_looking_around() -> None:
-    rule = Statement(Kind.CONSTRAINT, "Never touch the schema.", "constraints", -1)
-    value = Statement(Kind.VALUE, "My name is Marta Lindqvist.", "critical", -2)
+    rule = Statement(StatementKind.CONSTRAINT, "Never touch the schema.", "constraints", -1)
+    value = Statement(StatementKind.VALUE, "My name is Marta Lindqvist.", "critical", -2)
     noise = [
         Statement(kind, f"looked into src/part_{at}.py and saw nothing", "actions", at)
         for at in range(1, 200)
-        for kind in (Kind.LOOK, Kind.REMARK, Kind.DETAIL)
+        for kind in (StatementKind.LOOK, StatementKind.REMARK, StatementKind.DETAIL)
     ]
     texts = [each.text for each in choose([rule, value, *noise], 120)]
     assert {rule.text, value.text} <= set(texts)
@@ -148,7 +148,9 @@ def test_rules_and_values_outlast_narration_and_looking_around() -> None:
 
 def test_the_newer_of_two_alike_is_told_where_one_fits() -> None:
     told = [
-        Statement(Kind.CHANGE, f"src/part_{at}.py was changed for the retry", "actions", at)
+        Statement(
+            StatementKind.CHANGE, f"src/part_{at}.py was changed for the retry", "actions", at
+        )
         for at in range(1, 80)
     ]
     chosen = choose(told, 120)
@@ -158,11 +160,13 @@ def test_the_newer_of_two_alike_is_told_where_one_fits() -> None:
 
 def test_what_earlier_records_said_keeps_a_part_of_the_room() -> None:
     earlier = [
-        Statement(Kind.RESULT, f"Part {at} was shipped.", "actions", at, origin=Origin.EARLIER)
+        Statement(
+            StatementKind.RESULT, f"Part {at} was shipped.", "actions", at, origin=Origin.EARLIER
+        )
         for at in range(1, 60)
     ]
     turns = [
-        Statement(Kind.ASK, f"Now ship part {at} of it, please.", "actions", at)
+        Statement(StatementKind.ASK, f"Now ship part {at} of it, please.", "actions", at)
         for at in range(60, 200)
     ]
     chosen = choose([*earlier, *turns], 600)
@@ -173,13 +177,13 @@ def test_what_earlier_records_said_keeps_a_part_of_the_room() -> None:
 
 def test_what_a_model_wrote_goes_before_what_the_turns_tell() -> None:
     written = Statement(
-        Kind.DETAIL, "The cache was the cause.", "critical", -1, origin=Origin.MODEL
+        StatementKind.DETAIL, "The cache was the cause.", "critical", -1, origin=Origin.MODEL
     )
-    turns = [Statement(Kind.ASK, f"Do part {at}.", "actions", at) for at in range(1, 90)]
+    turns = [Statement(StatementKind.ASK, f"Do part {at}.", "actions", at) for at in range(1, 90)]
     assert written.text in [each.text for each in choose([written, *turns], 40)]
 
 
-@given(st.sampled_from(Kind), st.floats(0, 3), st.floats(0, 10**6))
-def test_worth_never_rises_with_age(kind: Kind, density: float, age: float) -> None:
+@given(st.sampled_from(StatementKind), st.floats(0, 3), st.floats(0, 10**6))
+def test_worth_never_rises_with_age(kind: StatementKind, density: float, age: float) -> None:
     statement = Statement(kind, "x", density=density)
     assert 0 <= statement.worth(age) <= statement.worth(0)

@@ -6,8 +6,7 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.sentences import Rarity, units
-from holdfast.summary.statements import Kind, Statement
+from holdfast.summary.statements import Rarity, Statement, StatementKind, units
 from holdfast.summary.story import entry_text, narrates, read_entry, story_of
 from holdfast.summary.turns import Turn, read_turns
 from holdfast.transcript import Message
@@ -68,15 +67,15 @@ def test_entries_are_numbered_on_from_what_went_before() -> None:
 def test_each_entry_of_work_has_its_ask_as_its_head() -> None:
     heads = [each for each in story(WORK) if each.is_head]
     assert [(each.entry, each.kind, each.order) for each in heads] == [
-        (1, Kind.ASK, 1),
-        (2, Kind.ASK, 1),
+        (1, StatementKind.ASK, 1),
+        (2, StatementKind.ASK, 1),
     ]
 
 
 def test_what_is_left_out_between_told_words_leaves_a_gap() -> None:
     told = [each for each in story(WORK) if each.entry == 1 and each.label == "Assistant"]
     assert entry_text(told).count(" … ") == 0
-    ends = [told[0], Statement(Kind.REPLY, "And more.", label="Assistant", order=99)]
+    ends = [told[0], Statement(StatementKind.REPLY, "And more.", label="Assistant", order=99)]
     assert " … And more." in entry_text(ends)
 
 
@@ -96,7 +95,7 @@ def test_a_decision_with_its_reason_stands_on_its_own() -> None:
             *exchange("bash", "ok", command="make install"),
         ]
     )
-    (decision,) = [each for each in told if each.kind is Kind.DECISION]
+    (decision,) = [each for each in told if each.kind is StatementKind.DECISION]
     assert decision.section == "decisions"
     assert decision.text == "We decided to use SQLite because it needs no server of its own."
 
@@ -162,11 +161,14 @@ def test_an_entry_that_was_written_reads_back_as_what_it_told(
 def test_what_was_done_reads_back_with_its_tool() -> None:
     parts = list(read_entry(entries(WORK)[0], "actions", Rarity(())))
     assert [(each.kind, each.label) for each in parts if "|" in each.label] == [
-        (Kind.LOOK, "READ|Read"),
-        (Kind.CHANGE, "EDITED|Edit"),
-        (Kind.CHANGE, "RAN|bash"),
+        (StatementKind.LOOK, "READ|Read"),
+        (StatementKind.CHANGE, "EDITED|Edit"),
+        (StatementKind.CHANGE, "RAN|bash"),
     ]
-    assert [each.kind for each in parts if each.label == "User"] == [Kind.ASK, Kind.ASK]
+    assert [each.kind for each in parts if each.label == "User"] == [
+        StatementKind.ASK,
+        StatementKind.ASK,
+    ]
 
 
 def test_what_a_change_contained_is_never_told_of_another_change() -> None:
@@ -177,8 +179,8 @@ def test_what_a_change_contained_is_never_told_of_another_change() -> None:
             *exchange("Edit", "ok", file_path="src/b.py", old_string="x", new_string="retries = 2"),
         ]
     )
-    changes = [each for each in told if each.kind is Kind.CHANGE]
-    details = [each for each in told if each.kind is Kind.DETAIL]
+    changes = [each for each in told if each.kind is StatementKind.CHANGE]
+    details = [each for each in told if each.kind is StatementKind.DETAIL]
     assert "src/b.py: retries = 2" in entry_text(told)
     assert "retries = 2" not in entry_text([changes[0], details[1]])
     assert "retries = 1" not in entry_text([details[0], changes[1]])
@@ -226,5 +228,5 @@ def test_a_conclusion_in_the_words_that_the_talk_is_about_is_told_too() -> None:
     reply = assistant("The change of the timeout is made now. The reader does open the cache.")
     told = story([*[about, assistant("It waits for it.")] * 12, *WORK[:-1], reply])
     plain = next(each for each in told if each.text == "The reader does open the cache.")
-    assert plain.kind is Kind.REPLY
+    assert plain.kind is StatementKind.REPLY
     assert plain.density >= 0.2

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
 from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, said_in
-from holdfast.transcript.effects import Effect
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Effect, Family
 from holdfast.transcript.toolkit import Action, Toolkit
 from tests.summary.material import assistant, exchange, user
 

@@ -5,19 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.asking import Ask, Composed, Declined, Failure
 from holdfast.summary.brief import SAFETY
-from holdfast.summary.checkpoint import Checkpoint
-from holdfast.summary.prompts import Request, first_prompt, update_prompt
-from holdfast.summary.reader import Reading, read, reading
+from holdfast.summary.checkpoint import Ask, Checkpoint, Composed, Declined, Failure
+from holdfast.summary.reader import RecordReading, read, reading
 from holdfast.summary.record import HEADINGS, Record, render
-from holdfast.summary.writing import merged, problem, problem_of, repair, write
+from holdfast.summary.writing import (
+    PromptRequest,
+    first_prompt,
+    merged,
+    problem,
+    problem_of,
+    repair,
+    update_prompt,
+    write,
+)
 from tests.summary.material import assistant, count, drive, exchange, job, user
 
 TURNS = [user("fix the parser"), *exchange("bash", "1 failed", command="make test")]
 GOOD = render(Record(task=("fix the parser",), actions=("1. RAN make test - 1 failed",)))
 
-REQUEST = Request(1_000, "2026-09-01", "0a0b0c0d")
+REQUEST = PromptRequest(1_000, "2026-09-01", "0a0b0c0d")
 
 ALL = frozenset(HEADINGS)
 BEFORE = Record(goal=("ship",), actions=("1. READ a.py", "2. RAN make test - exit 0"))
@@ -295,36 +302,36 @@ def test_an_answer_that_was_read_already_has_the_same_problem() -> None:
 
 
 def test_a_section_that_an_answer_left_out_keeps_what_it_held() -> None:
-    found = Reading(Record(blocked=("b",)), frozenset({"blocked"}))
+    found = RecordReading(Record(blocked=("b",)), frozenset({"blocked"}))
     assert merged(BEFORE, found) == Record(goal=("ship",), actions=BEFORE.actions, blocked=("b",))
 
 
 def test_a_section_that_an_answer_emptied_is_empty() -> None:
-    assert merged(BEFORE, Reading(Record(), ALL)) == Record(actions=BEFORE.actions)
+    assert merged(BEFORE, RecordReading(Record(), ALL)) == Record(actions=BEFORE.actions)
 
 
 def test_an_answer_that_carries_the_list_on_stands() -> None:
     actions = ("1. READ a.py fully", "2. RAN make test - exit 0", "3. EDITED b.py")
-    assert merged(BEFORE, Reading(Record(actions=actions), ALL)).actions == actions
+    assert merged(BEFORE, RecordReading(Record(actions=actions), ALL)).actions == actions
 
 
 def test_an_answer_that_lists_only_later_actions_adds_them() -> None:
-    found = Reading(Record(actions=("3. EDITED b.py",)), ALL)
+    found = RecordReading(Record(actions=("3. EDITED b.py",)), ALL)
     assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. EDITED b.py")
 
 
 def test_an_answer_that_starts_over_is_numbered_on() -> None:
-    found = Reading(Record(actions=("1. EDITED b.py", "2. PUSHED main")), ALL)
+    found = RecordReading(Record(actions=("1. EDITED b.py", "2. PUSHED main")), ALL)
     assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. EDITED b.py", "4. PUSHED main")
 
 
 def test_a_first_answer_is_taken_as_it_is() -> None:
-    found = Reading(Record(actions=("1. READ a",)), ALL)
+    found = RecordReading(Record(actions=("1. READ a",)), ALL)
     assert merged(Record(), found).actions == ("1. READ a",)
 
 
 def test_an_answer_that_repeats_some_words_elsewhere_adds_nothing_twice() -> None:
-    found = Reading(Record(actions=("1. PUSHED main", "2. READ a.py", "3. SENT mail")), ALL)
+    found = RecordReading(Record(actions=("1. PUSHED main", "2. READ a.py", "3. SENT mail")), ALL)
     assert merged(BEFORE, found).actions == (*BEFORE.actions, "3. PUSHED main", "4. SENT mail")
 
 

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from holdfast.summary.written import written_files
+from holdfast.summary.turns import written_files
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.system.processes import safe_path
-from holdfast.trajectories.executors import PoolExecutor
+from holdfast.trajectories.running import PoolExecutor
 from tests.trajectories.bulk import run_over, write_lines
 
 
@@ -17,7 +17,7 @@ def test_workers_run_nothing_that_lies_in_the_folder(
         (tmp_path / name).write_text("import pathlib\npathlib.Path('sprung').touch()\n", "utf-8")
     source = write_lines(tmp_path / "in.jsonl", 3)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("holdfast.trajectories.executors.can_fork", lambda: False)
+    monkeypatch.setattr("holdfast.trajectories.running.can_fork", lambda: False)
     with PoolExecutor(2) as pool:
         run_over(source, f"{tmp_path / 'out'}/", pool)
     assert (tmp_path / "out" / "part-00000.jsonl").exists()

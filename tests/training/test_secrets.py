@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.redaction import Redactor
 from holdfast.testing.builders import assistant, call, tool, user
-from holdfast.training.secrets import SecretMask
+from holdfast.training.shaping import SecretMask
 from holdfast.transcript import Media, Message, Recalled, Role, Summary, Text, Thinking
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx1234567890ABCDEFGH"

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from random import Random
 
-from holdfast.trajectories.executors import Executor
+from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.items import find_inputs
 from holdfast.trajectories.output import OutputFiles, RunOutput
-from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import RunProgress, run, run_identity
+from holdfast.trajectories.running import Executor, RunProgress, run, run_identity
 from holdfast.trajectories.work import Work
 
 WORK = Work(

@@ -10,8 +10,8 @@ from typing import cast
 from hypothesis import strategies as st
 
 from holdfast.tokens import IMAGE_TOKENS, Estimator
+from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.items import Item, TrajectoryBatch
-from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.work import FinishedTrajectory, Outcome, Work, process
 
 Turns = list[dict[str, object]]

@@ -16,12 +16,12 @@ from holdfast.trajectories.compression import (
     CompressedTrajectory,
     Pending,
     Rules,
+    TrajectoryPolicy,
     estimated,
     finish,
     prepare,
 )
 from holdfast.trajectories.metrics import TrajectoryMetrics
-from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.summaries import NOTICE, PREFIX
 from tests.trajectories.material import (
     SECRETS,

@@ -9,7 +9,7 @@ import splintr
 from holdfast.errors import ConfigError, MissingExtra
 from holdfast.providers import ExactCounter
 from holdfast.tokens import Estimator
-from holdfast.trajectories.counting import counter_for, tokenizer_named
+from holdfast.trajectories.compression import counter_for, tokenizer_named
 
 
 def without_splintr(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def without_splintr(monkeypatch: pytest.MonkeyPatch) -> None:
     def hidden(name: str) -> object:
         return None if name == "splintr" else found(name)
 
-    monkeypatch.setattr("holdfast.trajectories.counting.find_spec", hidden)
+    monkeypatch.setattr("holdfast.trajectories.compression.find_spec", hidden)
     monkeypatch.setattr("holdfast.providers.exact_counter.find_spec", hidden)
 
 

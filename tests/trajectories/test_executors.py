@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.trajectories.executors import DIED, HereExecutor, PoolExecutor, jobs_for
 from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
+from holdfast.trajectories.running import DIED, HereExecutor, PoolExecutor, jobs_for
 from holdfast.trajectories.work import Failed, Outcome
 from tests.trajectories.bulk import WORK, contents, run_over, write_lines
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
-from holdfast.trajectories.plan import Fits, Region, Stuck, TrajectoryPolicy, plan_region
+from holdfast.trajectories.compression import Fits, Region, Stuck, TrajectoryPolicy, plan_region
 from holdfast.transcript import Role
 from tests.trajectories.material import expected_region, stories
 

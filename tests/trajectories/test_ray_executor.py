@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError
-from holdfast.trajectories.executors import DIED, HereExecutor, PoolExecutor
 from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
 from holdfast.trajectories.ray_executor import RayExecutor, RayFailed
+from holdfast.trajectories.running import DIED, HereExecutor, PoolExecutor
 from holdfast.trajectories.work import Failed
 from tests.trajectories.bulk import WORK, contents, run_over, write_lines
 from tests.trajectories.test_executors import Deadly, DeadlyOnce, untimed

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redaction import Redactor
-from holdfast.trajectories.secrets import redact_json
+from holdfast.trajectories.turns import redact_json
 from tests.trajectories.material import SECRETS, made
 
 redact = Redactor().redact

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
 from holdfast.summary import Written
+from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
-from holdfast.trajectories.plan import TrajectoryPolicy
 from holdfast.trajectories.summaries import NOTICE
 from holdfast.trajectories.work import (
     Failed,

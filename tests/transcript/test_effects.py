@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript import Text, ToolResult
-from holdfast.transcript.effects import Effect, effect, effect_of_text, error_line
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Effect, Family, effect, effect_of_text, error_line
 
 
 @pytest.mark.parametrize(

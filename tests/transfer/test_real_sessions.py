@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Found, Reading, examine
+from holdfast.agent_files.opening import FoundFile, Reading, examine
 from holdfast.compaction.repair import repair
 from holdfast.ports import Store
 from holdfast.session import Session
@@ -23,7 +23,7 @@ AGENTS = ("claude_code", "codex", "pi", "openclaw", "hermes", "swe_agent", "open
 def test_a_real_file_is_taken_once_and_told_as_it_was_taken(shared: Path, agent: str) -> None:
     files = find_files([str(shared / "data" / "sessions" / agent)]).files
     looks = [examine(file, Reading()) for file in files]
-    found = [look for look in looks if isinstance(look, Found) and not look.is_spread]
+    found = [look for look in looks if isinstance(look, FoundFile) and not look.is_spread]
     assert found
     for each in found:
         origin = ImportOrigin(each.guess.format, str(each.files[0].path))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Found, Reading, gather
+from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
 from holdfast.stores.sqlite import SqliteStore
@@ -31,9 +31,9 @@ def job(store: SqliteStore) -> ImportJob:
     return ImportJob(store, Settings())
 
 
-def finds(*paths: Path) -> list[Found]:
+def finds(*paths: Path) -> list[FoundFile]:
     looks = gather(find_files(map(str, paths)).files, Reading())
-    return [look for look in looks if isinstance(look, Found)]
+    return [look for look in looks if isinstance(look, FoundFile)]
 
 
 def taken(job: ImportJob, *paths: Path) -> list[ImportResult]:
@@ -191,7 +191,7 @@ def test_a_file_in_which_nothing_is_said_is_empty(job: ImportJob, tmp_path: Path
     )
     other = Reading(format="claude-code")
     (look,) = gather(find_files([str(write_pi(tmp_path / "b", "b", "one"))]).files, other)
-    assert isinstance(look, Found)
+    assert isinstance(look, FoundFile)
     outcome = job.take(look)
     assert (outcome.status, outcome.reason) == (
         ImportStatus.EMPTY,

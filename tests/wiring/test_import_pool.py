@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent_files.finding import File, find_files
-from holdfast.agent_files.opening import Found, Reading, examine_all, gather
+from holdfast.agent_files.opening import FoundFile, Reading, examine_all, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing
@@ -38,13 +38,13 @@ def settings(place: Path) -> Settings:
     return Settings(store=StoreSettings(url=str(place)))
 
 
-def finds(folder: Path) -> list[Found]:
+def finds(folder: Path) -> list[FoundFile]:
     heard: list[int] = []
     looks = gather(find_files([str(folder)]).files, Reading(seen=heard.append))
-    return [look for look in looks if isinstance(look, Found)]
+    return [look for look in looks if isinstance(look, FoundFile)]
 
 
-def names(finds: list[list[Found]]) -> list[list[str]]:
+def names(finds: list[list[FoundFile]]) -> list[list[str]]:
     return [[found.files[0].path.name for found in family] for family in finds]
 
 
@@ -78,11 +78,11 @@ def test_a_find_goes_to_another_process_without_who_hears(tmp_path: Path) -> Non
     assert list(sent.tell()) == list(found.tell())
 
 
-def files_of(found: list[Found]) -> list[File]:
+def files_of(found: list[FoundFile]) -> list[File]:
     return [file for each in found for file in each.files]
 
 
-def take_all(pool: ImportPool, place: Path, found: list[Found]) -> list[ImportResult]:
+def take_all(pool: ImportPool, place: Path, found: list[FoundFile]) -> list[ImportResult]:
     """Take finds as the command does: the store is opened here after an early start."""
     with closing(SqliteStore(place)) as store, pool:
         pool.start(files_of(found))
@@ -97,7 +97,7 @@ def stored(place: Path) -> dict[str, tuple[int, str | None]]:
         return {each.id: (each.size, each.parent) for each in store.sessions(Listing())}
 
 
-def stored_by_one(place: Path, found: list[Found]) -> dict[str, tuple[int, str | None]]:
+def stored_by_one(place: Path, found: list[FoundFile]) -> dict[str, tuple[int, str | None]]:
     with closing(SqliteStore(place)) as store:
         job = ImportJob(store, Settings())
         for each in found:
@@ -159,7 +159,7 @@ def test_processes_find_out_what_one_would(place: Path, tmp_path: Path, *, is_ki
                 process.kill()
         looks = pool.examine(files, reading)
     assert looks == examine_all(files, reading)
-    found = [look for look in looks if isinstance(look, Found)]
+    found = [look for look in looks if isinstance(look, FoundFile)]
     assert len(found) == len(files) - 1
     for each in found:
         list(each.tell())
@@ -209,7 +209,7 @@ def test_whoever_stops_in_the_middle_ends_the_processes(place: Path, tmp_path: P
     assert stored(place)
 
 
-def take_one(pool: ImportPool, place: Path, found: list[Found]) -> None:
+def take_one(pool: ImportPool, place: Path, found: list[FoundFile]) -> None:
     """Stop when the first was taken, as whoever presses Ctrl-C."""
     with closing(SqliteStore(place)) as store, pool:
         pool.start(files_of(found))

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
-from holdfast.agent.events import Spoken, Thought
+from holdfast.agent.events import TextStreamed, ThinkingStreamed
 from holdfast.memory.scrubber import Scrubber
 from holdfast.ports import model as port
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Caching", "Saying", "ask", "is_cut", "scrubbed"]
 
 Answer: TypeAlias = Mapping[str, object]
-Saying: TypeAlias = "Generator[Spoken | Thought, None, Answer]"
+Saying: TypeAlias = "Generator[TextStreamed | ThinkingStreamed, None, Answer]"
 """Yields words as they come, and returns the answer."""
 
 _CUT = frozenset({"length", "max_tokens"})
@@ -61,20 +61,20 @@ def ask(model: ChatModel, prompt: Prompt, drafts: Drafts) -> Saying:
                 case port.Spoken(text):
                     if shown := words.push(text):
                         drafts.say(shown)
-                        yield Spoken(shown)
+                        yield TextStreamed(shown)
                 case port.Thought(text):
                     if shown := thoughts.push(text):
-                        yield Thought(shown)
+                        yield ThinkingStreamed(shown)
                 case port.Finished(whole):
                     answer = whole
     finally:
         # Whoever stops listening stops the request.
         stream.close()
     if rest := thoughts.finish():
-        yield Thought(rest)
+        yield ThinkingStreamed(rest)
     if rest := words.finish():
         drafts.say(rest)
-        yield Spoken(rest)
+        yield TextStreamed(rest)
     return scrubbed(answer)
 
 

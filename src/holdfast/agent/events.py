@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answered",
-    "Asked",
     "Done",
     "Event",
-    "Folded",
     "Retrying",
-    "Spoken",
     "Stopped",
-    "Thought",
+    "TextStreamed",
+    "ThinkingStreamed",
+    "ToolCallRequested",
     "Warned",
     "Watch",
+    "WindowCompacted",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TextStreamed:
     """Words for the user, as they come."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class ThinkingStreamed:
     """Words that the model says to itself."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolCallRequested:
     """The model wants a tool to run; it runs when the turn goes on."""
 
     call: ToolCall
@@ -60,7 +60,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class WindowCompacted:
     """The window was compacted, on the turn's path or in the background."""
 
     record: CompactionRecord
@@ -101,7 +101,17 @@ class Stopped:
     error: ModelError | None = None
 
 
-Event: TypeAlias = Spoken | Thought | Asked | Answered | Folded | Warned | Retrying | Done | Stopped
+Event: TypeAlias = (
+    TextStreamed
+    | ThinkingStreamed
+    | ToolCallRequested
+    | Answered
+    | WindowCompacted
+    | Warned
+    | Retrying
+    | Done
+    | Stopped
+)
 
 
 class Watch:
@@ -114,7 +124,7 @@ class Watch:
         self._seen = self._count()
         self._warned: frozenset[str] = frozenset()
 
-    def news(self) -> Iterator[Folded | Warned]:
+    def news(self) -> Iterator[WindowCompacted | Warned]:
         """Yield what has happened since the last look."""
         if self._chat.id != self._id:
             # A rotation: what the new session has seen, it has seen since.
@@ -122,7 +132,7 @@ class Watch:
         if self._count() > self._seen:
             fresh = self._chat.compactions()[self._seen :]
             self._seen += len(fresh)
-            yield from map(Folded, fresh)
+            yield from map(WindowCompacted, fresh)
         status = self._chat.status()
         warnings = dict.fromkeys(filter(None, (*status.troubles, status.pressure)))
         fresh = [each for each in warnings if each not in self._warned]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.agent.toolbox import ToolFailed
 from holdfast.recall.tool_schema import session_search_tool
-from holdfast.transcript.plans import plan_of
+from holdfast.transcript.toolkit import plan_of
 from holdfast.wire.tool_specs import ToolSpec
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from holdfast.agent.backoff import Backoff
 from holdfast.agent.drafts import CUT_OFF, STOPPED, Drafts, left_draft
 from holdfast.agent.events import (
     Answered,
-    Asked,
     Done,
     Event,
-    Folded,
     Retrying,
     Stopped,
+    ToolCallRequested,
     Warned,
     Watch,
+    WindowCompacted,
 )
 from holdfast.agent.toolbox import Toolbox
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
@@ -122,7 +122,7 @@ class Agent:
         """Let the model answer what was said last, as after a turn that failed."""
         yield from self._rounds(_unheard)
 
-    def news(self) -> Iterator[Folded | Warned]:
+    def news(self) -> Iterator[WindowCompacted | Warned]:
         """Yield what happened beside the turns since anybody was told, each thing once."""
         return self._watch.news()
 
@@ -215,7 +215,7 @@ class Agent:
         waiting = list(calls)
         try:
             while waiting:
-                yield Asked(waiting[0])
+                yield ToolCallRequested(waiting[0])
                 outcome = self.toolbox.answer(waiting[0])
                 call = waiting.pop(0)
                 self.chat.add_tool_result(

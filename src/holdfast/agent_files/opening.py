@@ -42,6 +42,7 @@ __all__ = [
     "Closed",
     "FileWatch",
     "Found",
+    "FoundFile",
     "Look",
     "Passed",
     "Reading",
@@ -79,7 +80,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundFile:
     """A file with conversations in a known format, or the files of one that is spread.
 
     It can be sent to another process.
@@ -139,7 +140,9 @@ class Closed:
     reason: str
 
 
-Look: TypeAlias = Found | Passed | Closed
+Found: TypeAlias = FoundFile
+"""The shorter name by which importers know it."""
+Look: TypeAlias = FoundFile | Passed | Closed
 
 
 def examine_all(files: Iterable[File], reading: Reading) -> list[Look]:
@@ -210,7 +213,7 @@ def _json(file: File, reading: Reading) -> Look:
             if isinstance(each, StrandStarted)
         )
         about = next(begun, about)
-    return Found(files=(file,), guess=guess, reading=reading, about=about)
+    return FoundFile(files=(file,), guess=guess, reading=reading, about=about)
 
 
 def _guess(records: tuple[SourceRecord, ...], reading: Reading) -> Guess:
@@ -236,7 +239,7 @@ def _database(file: File, reading: Reading) -> Look:
         return Closed(file, error.problem)
     if not guess.format:
         return Passed(file, guess.reason)
-    return Found(files=(file,), guess=guess, reading=reading)
+    return FoundFile(files=(file,), guess=guess, reading=reading)
 
 
 def _stream(file: File, reading: Reading) -> Iterator[SourceRecord | Problem]:
@@ -308,9 +311,9 @@ def gather(
         examine: Says what each of them is.
     """
     looks: list[Look] = []
-    spread: dict[tuple[str, str, str], list[Found]] = {}
+    spread: dict[tuple[str, str, str], list[FoundFile]] = {}
     for look in map(_own, examine(files, reading)):
-        if isinstance(look, Found) and look.is_spread:
+        if isinstance(look, FoundFile) and look.is_spread:
             unit = (look.guess.format, look.files[0].group, look.unit)
             spread.setdefault(unit, []).append(look)
         else:
@@ -321,13 +324,13 @@ def gather(
 
 def _own(look: Look) -> Look:
     """Pass over what lies among an agent's sessions and is of no agent: tools leave such files."""
-    if not isinstance(look, Found) or look.guess.format not in DIALECTS:
+    if not isinstance(look, FoundFile) or look.guess.format not in DIALECTS:
         return look
     (file,) = look.files
     return Passed(file, _REQUEST) if file.is_stray else look
 
 
-def _together(parts: Sequence[Found]) -> Found:
+def _together(parts: Sequence[FoundFile]) -> FoundFile:
     files = tuple(file for part in parts for file in part.files)
     return replace(max(parts, key=lambda part: part.guess.confidence), files=files)
 
@@ -337,12 +340,12 @@ def _parents_first(looks: Sequence[Look]) -> list[Look]:
     known = {
         (look.guess.format, look.about.id): look
         for look in reversed(looks)
-        if isinstance(look, Found) and look.about.id
+        if isinstance(look, FoundFile) and look.about.id
     }
     ordered: dict[int, Look] = {}
     for look in looks:
         line, seen = [look], {id(look)}
-        while isinstance(at := line[-1], Found) and at.about.parent:
+        while isinstance(at := line[-1], FoundFile) and at.about.parent:
             parent = known.get((at.guess.format, at.about.parent))
             if parent is None or id(parent) in ordered or id(parent) in seen:
                 break
@@ -400,11 +403,11 @@ class FileWatch:
         return looks
 
 
-def _spread_sessions(looks: Iterable[Look]) -> list[Found]:
-    return [look for look in looks if isinstance(look, Found) and look.is_spread]
+def _spread_sessions(looks: Iterable[Look]) -> list[FoundFile]:
+    return [look for look in looks if isinstance(look, FoundFile) and look.is_spread]
 
 
-def _unit(found: Found) -> _Unit:
+def _unit(found: FoundFile) -> _Unit:
     return found.guess.format, found.files[0].group, found.unit
 
 

@@ -1,7 +1,6 @@
 """Prompt caching: marking what is worth keeping, and the accountant that knows what it brings.
 
-Read in this order: `support`, `breakpoints`, `blocks`, `reader`, `cache_model`, `accountant`,
-`payoff`.
+Read in this order: `breakpoints`, `blocks`, `reader`, `cache_model`, `accountant`.
 """
 
 from holdfast.caching.accountant import (
@@ -20,16 +19,19 @@ from holdfast.caching.accountant import (
 )
 from holdfast.caching.blocks import CacheBlock, RequestBlocks, Sent, weigh_block
 from holdfast.caching.breakpoints import Marker, mark, unmarked
-from holdfast.caching.payoff import Payoff, Rates, Shrink, payoff
-from holdfast.caching.reader import BlockReader
-from holdfast.caching.support import (
+from holdfast.caching.cache_model import (
     Automatic,
     Marked,
+    Payoff,
+    Rates,
+    Shrink,
     Support,
     Uncached,
     caching_line,
+    payoff,
     support_of,
 )
+from holdfast.caching.reader import BlockReader
 
 __all__ = [
     "Accountant",

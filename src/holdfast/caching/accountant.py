@@ -13,18 +13,24 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.caching.blocks import BlockKind, CacheBlock, RequestBlocks, Sent
-from holdfast.caching.cache_model import CacheModel, Reports, Weights
-from holdfast.caching.payoff import Rates, payoff
+from holdfast.caching.cache_model import (
+    Automatic,
+    CacheModel,
+    Rates,
+    Reports,
+    Uncached,
+    Weights,
+    payoff,
+    support_of,
+)
 from holdfast.caching.reader import BlockReader
-from holdfast.caching.support import Automatic, Uncached, support_of
 from holdfast.cost import charge, uncached_charge
 from holdfast.session import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.caching.payoff import Payoff, Shrink
-    from holdfast.caching.support import Support
+    from holdfast.caching.cache_model import Payoff, Shrink, Support
     from holdfast.cost import Price, PriceBook, Ttl
     from holdfast.tokens import Counter
 

@@ -1,23 +1,264 @@
-"""A model of a provider's cache: what it holds of earlier requests by its published rules."""
+"""How a provider's cache behaves, what it holds of earlier requests, and what that is worth.
+
+The figures are what is written about the providers, not what was measured at them. Where a rule
+depends on the model, a new model counts as the family's usual one until it is listed here.
+
+A compaction is a billing event. The summarizer reads and writes; then the prefix behind the system
+prompt is new, and is written to the cache at many times the price of reading it. After that each
+request is shorter by what was folded, at the low price of cached tokens. So the price depends on
+whether the cache is warm: where it has run out, the prefix is written anew in any case.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+from urllib.parse import urlsplit
 
-from holdfast.caching.support import MINUTES, Automatic, Marked, Uncached
 from holdfast.tokens import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.caching.blocks import RequestBlocks
-    from holdfast.caching.support import Support
-    from holdfast.cost import Ttl
+    from holdfast.cost import Price, Ttl
 
-__all__ = ["CacheLookup", "CacheModel", "Reports", "Weights"]
+__all__ = [
+    "Automatic",
+    "CacheLookup",
+    "CacheModel",
+    "Marked",
+    "Payoff",
+    "Rates",
+    "Reports",
+    "Shrink",
+    "Support",
+    "Uncached",
+    "Weights",
+    "caching_line",
+    "payoff",
+    "support_of",
+]
+
+MINUTES = 60_000
+"""Milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """Prefixes are kept where the request marks them, as Anthropic does."""
+
+    minimum: int = 1_024
+    """A shorter prefix is not kept, marked or not, and nobody says so."""
+    lookback: int = 20
+    """At how many blocks, counted back from a marker and with its own, an entry is looked for."""
+    native: bool = True
+    """Whether the receiver reads a marker on a message too: Anthropic's own layout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Automatic:
+    """The provider keeps every prompt by itself, in steps of some tokens."""
+
+    minimum: int = 1_024
+    step: int = 128
+    lifetime: int | None = 5 * MINUTES
+    """Milliseconds after the last use; None where it is kept as long as the server runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncached:
+    """Nothing is kept, as far as anybody knows."""
+
+    reason: str
+
+
+Support: TypeAlias = Marked | Automatic | Uncached
+
+_MINIMUMS = (
+    (r"opus-4[-.][567]|haiku-4[-.]5|mythos-preview", 4_096),
+    (r"3[-.]5-haiku|3-haiku|haiku-3", 2_048),
+    (r"(?:opus|fable|mythos)-5", 512),
+)
+"""The shortest prefix that Claude models keep, where it is not 1,024 tokens."""
+_HOSTS: tuple[tuple[str, Automatic], ...] = (
+    ("openai.com", Automatic()),
+    ("azure.com", Automatic()),
+    ("deepseek.com", Automatic(minimum=64, step=64, lifetime=60 * MINUTES)),
+    ("x.ai", Automatic(minimum=1, step=1)),
+    ("googleapis.com", Automatic(minimum=1_024, step=1)),
+)
+_LOCAL = Automatic(minimum=1, step=1, lifetime=None)
+_IN_PROCESS = "local"
+"""The endpoint of a model that this process serves: its port changes from run to run."""
+_FORWARDING = ("openrouter.ai",)
+"""Hosts that hand markers in OpenAI's layout on to Claude."""
+
+
+@lru_cache(maxsize=64)
+def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
+    """Return how prompts to a model are cached.
+
+    Args:
+        model: Its name as requests have it.
+        dialect: How its requests are written.
+        endpoint: Where it is reached; empty for the provider's own address, `local` for a model
+            inside this process.
+    """
+    if endpoint == _IN_PROCESS:
+        return _LOCAL
+    host = (urlsplit(endpoint).hostname or "").lower() if endpoint else ""
+    is_claude = "claude" in model.lower()
+    if dialect == "anthropic":
+        if is_claude or not host or _is_at(host, "anthropic.com"):
+            return Marked(minimum=_minimum(model))
+        return Uncached(f"{host} speaks Anthropic's dialect, but {model} is not known to cache")
+    if is_claude:
+        if any(_is_at(host, each) for each in _FORWARDING):
+            return Marked(minimum=_minimum(model), native=False)
+        return Uncached(f"{host or 'this address'} is not known to hand markers on to Claude")
+    if host in ("localhost", "::1", "0.0.0.0") or host.startswith("127."):
+        return _LOCAL
+    if not host:
+        return Automatic(step=1) if dialect == "gemini" else Automatic()
+    for known, automatic in _HOSTS:
+        if _is_at(host, known):
+            return automatic
+    return Uncached(f"{host} is not known to cache prompts")
+
+
+def caching_line(support: Support, *, ttl: Ttl = "5m") -> str:
+    """Return one sentence that says at the start how prompts are cached."""
+    match support:
+        case Marked(minimum=minimum):
+            kept = "an hour" if ttl == "1h" else "5 minutes"
+            return (
+                f"Prompt caching is on: four markers, kept {kept} after each use, "
+                f"from {minimum:,} tokens."
+            )
+        case Automatic(minimum=minimum) if minimum > 1:
+            return f"Prompt caching is automatic at this provider, from {minimum:,} tokens."
+        case Automatic():
+            return "Prompt caching is automatic at this server."
+        case Uncached(reason=reason):
+            return f"Prompt caching is off: {reason}."
+        case _:
+            assert_never(support)
+
+
+def _minimum(model: str) -> int:
+    name = model.lower()
+    return next((tokens for pattern, tokens in _MINIMUMS if re.search(pattern, name)), 1_024)
+
+
+def _is_at(host: str, domain: str) -> bool:
+    return host == domain or host.endswith(f".{domain}")
+
+
+_MILLION = 1_000_000
+_GRAIN = 1e-9
+"""What floating point may add to a quotient that is a whole number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shrink:
+    """A compaction in tokens."""
+
+    before: int
+    """What a request weighs without it, tools and system prompt included."""
+    after: int
+    """What it weighs with it."""
+    kept: int = 0
+    """The tokens at the start that stay as they are, and so stay cached."""
+    brief: int = 0
+    """What the summarizer reads; nothing where no model is asked."""
+    summary: int = 0
+    """What it writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """The prices that meet in a compaction: some depend on how long a request is."""
+
+    before: Price
+    after: Price
+    summarizer: Price
+    ttl: Ttl = "5m"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payoff:
+    """A compaction in US dollars."""
+
+    summarizing: float
+    """What the summarizer takes."""
+    rewriting: float
+    """What the next request costs more than if the shorter prefix were cached already."""
+    saving: float
+    """What each request after the next one costs less; below zero where it costs more."""
+    ahead: float
+    """What has been paid more after the next request, the summarizer included."""
+
+    @property
+    def cost(self) -> float:
+        """Return the price of the compaction: summarizer and cache."""
+        return self.summarizing + self.rewriting
+
+    @property
+    def break_even(self) -> int | None:
+        """Return with which request after the compaction it has paid for itself; None for never."""
+        if self.ahead <= 0:
+            return 1
+        if self.saving <= 0:
+            return None
+        return 1 + math.ceil(self.ahead / self.saving - _GRAIN)
+
+    def break_even_turn(self, requests_per_turn: float) -> int | None:
+        """Return in which turn after the compaction that is; None for never."""
+        request = self.break_even
+        if request is None:
+            return None
+        return math.ceil(request / max(requests_per_turn, 1.0) - _GRAIN)
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        if not self.cost and not self.saving:
+            return "A compaction costs nothing here."
+        price = f"A compaction costs about ${self.cost:.4f}"
+        if self.break_even is None:
+            return f"{price} and never pays for itself."
+        requests = "the next request" if self.break_even == 1 else f"{self.break_even} requests"
+        return f"{price} and has paid for itself after {requests}."
+
+
+def payoff(shrink: Shrink, rates: Rates, *, warm: bool = True) -> Payoff:
+    """Return what a compaction costs and saves.
+
+    Args:
+        shrink: The compaction in tokens.
+        rates: The prices of the requests before and after it, and of the summarizer. At a
+            provider without a cache, those of `Price.without_cache`.
+        warm: Whether the prefix is cached at this moment.
+    """
+    short, long = rates.after, rates.before
+    written, again = short.cache_write(rates.ttl), long.cache_write(rates.ttl)
+    kept = min(shrink.kept, shrink.after) if warm else 0
+    summarizing = shrink.brief * rates.summarizer.input + shrink.summary * rates.summarizer.output
+    with_it = kept * short.cache_read + (shrink.after - kept) * written
+    without = shrink.before * (long.cache_read if warm else again)
+    # Without warmth the prefix is written in any case, and rewriting it is no cost of this.
+    rewriting = (shrink.after - kept) * (written - short.cache_read) if warm else 0.0
+    return Payoff(
+        summarizing=summarizing / _MILLION,
+        rewriting=rewriting / _MILLION,
+        saving=(shrink.before * long.cache_read - shrink.after * short.cache_read) / _MILLION,
+        ahead=(summarizing + with_it - without) / _MILLION,
+    )
+
 
 _MEASURED = 256
 """How many prefixes are remembered with the weight that the provider reported."""

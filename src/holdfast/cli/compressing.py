@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Styled
+from holdfast.cli.screen import Styled
 from holdfast.compaction import Abandoned, Request, Unchanged
 from holdfast.compaction.repair import repair
 from holdfast.errors import InvalidTranscript
@@ -16,8 +16,8 @@ from holdfast.wire import DIALECTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.cli.lines import Line
     from holdfast.cli.reading import OpenedInput
+    from holdfast.cli.screen import Line
     from holdfast.compaction import CompactionReport
     from holdfast.engines import Engine
     from holdfast.formats import Document

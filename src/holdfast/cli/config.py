@@ -8,8 +8,7 @@ import os
 import click
 
 from holdfast.cli.commands import examples
-from holdfast.cli.lines import Line, Styled, table
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.cli.lines import Line, Styled
+from holdfast.cli.screen import Line, Styled
 from holdfast.views.context_map import ContentKind, ContextMap
 from holdfast.views.words import cells
 

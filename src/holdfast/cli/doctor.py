@@ -11,8 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.lines import Line, Styled
-from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.screen import Line, Styled, screen, show_json, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 

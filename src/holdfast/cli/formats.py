@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import Exit, examples
-from holdfast.cli.lines import Line, Styled, table
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """
     if files:
         # Imported only here: the list needs no file.
-        from holdfast.agent_files.opening import Closed, Found, Reading, examine
+        from holdfast.agent_files.opening import Closed, FoundFile, Reading, examine
         from holdfast.cli.reading import named_files
 
         with named_files(files) as find:
@@ -51,7 +50,9 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
             screen().show([_line(each) for each in entries])
         if walk.refused or any(isinstance(look, Closed) for look in looks):
             return Exit.FAILED
-        return Exit.DONE if any(isinstance(look, Found) for look in looks) else Exit.NOTHING_TO_DO
+        return (
+            Exit.DONE if any(isinstance(look, FoundFile) for look in looks) else Exit.NOTHING_TO_DO
+        )
     if as_json:
         show_json(
             [
@@ -76,9 +77,9 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
 
 
 def _fields(look: Look) -> dict[str, object]:
-    from holdfast.agent_files.opening import Found
+    from holdfast.agent_files.opening import FoundFile
 
-    if not isinstance(look, Found):
+    if not isinstance(look, FoundFile):
         return _unreadable(look.file.shown, look.reason)
     return {
         "file": look.files[0].shown,

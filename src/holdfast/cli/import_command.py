@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.agent_files.finding import find_in_places
-from holdfast.agent_files.opening import AUTO, Closed, FileWatch, Found, Passed, Reading, gather
+from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
 from holdfast.cli.flags import agreed, configuration, now_ms, profile_flag, yes_flag
@@ -232,7 +232,7 @@ def _is_unknown(_: File) -> bool:
 class ImportPlan:
     """How the import is to run."""
 
-    take: Callable[[Found], ImportResult]
+    take: Callable[[FoundFile], ImportResult]
     """Takes what was found."""
     join: Callable[[Iterable[ImportResult]], None]
     """Brings together what several processes took."""
@@ -323,7 +323,7 @@ def _show_troubles(done: Sequence[ImportResult]) -> None:
 class ImportRun:
     """An import while it goes on; whenever it is stopped, what was taken is known."""
 
-    def __init__(self, take: Callable[[Found], ImportResult], meter: ProgressMeter) -> None:
+    def __init__(self, take: Callable[[FoundFile], ImportResult], meter: ProgressMeter) -> None:
         """Take who takes a find, and who shows how far it is."""
         self._take = take
         self._meter = meter
@@ -339,8 +339,8 @@ class ImportRun:
             looks: What files are.
             pool: Takes many at once, where that is faster.
         """
-        finds = [look for look in looks if isinstance(look, Found)]
-        self._others |= {look.file.path: look for look in looks if not isinstance(look, Found)}
+        finds = [look for look in looks if isinstance(look, FoundFile)]
+        self._others |= {look.file.path: look for look in looks if not isinstance(look, FoundFile)}
         self._meter.begin(sum(found.size for found in finds))
         together = None if pool is None else pool.take(finds, self._take)
         done = list(map(self._one, finds) if together is None else self._all(finds, together))
@@ -369,7 +369,7 @@ class ImportRun:
         )
 
     def _all(
-        self, finds: Sequence[Found], together: Iterator[ImportResult]
+        self, finds: Sequence[FoundFile], together: Iterator[ImportResult]
     ) -> Iterator[ImportResult]:
         """Keep what is done in any order, and return it in the order of the finds."""
         done: dict[Path, ImportResult] = {}
@@ -378,11 +378,11 @@ class ImportRun:
             done[taken.found.files[0].path] = taken
         return (self._kept(done[found.files[0].path]) for found in finds)
 
-    def _one(self, found: Found) -> ImportResult:
+    def _one(self, found: FoundFile) -> ImportResult:
         self._show(found)
         return self._kept(self._take(found))
 
-    def _show(self, found: Found) -> None:
+    def _show(self, found: FoundFile) -> None:
         self._meter.next(clean(Path(found.files[0].shown).name), found.size)
 
     def _kept(self, taken: ImportResult) -> ImportResult:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import place_of
 from holdfast.cli.commands import Exit
-from holdfast.cli.lines import Styled, table
 from holdfast.cli.progress import megabytes
+from holdfast.cli.screen import Styled, table
 from holdfast.transfer import ImportTally
 from holdfast.views.words import ago, cells, clean, counted, crop
 from holdfast.wiring.import_job import ImportStatus
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Refused
     from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
     from holdfast.wiring.import_job import ImportResult
 
 __all__ = ["ImportReport", "offer_drawn", "places_drawn", "problems_drawn", "report_drawn"]

@@ -11,11 +11,10 @@ from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.files import about
 from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
-from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.cli.store import opened_store
-from holdfast.compaction import Plan
+from holdfast.compaction import CompactionPlan
 from holdfast.formats import FORMATS
 from holdfast.redaction import Redactor
 from holdfast.transcript import one_line
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.views.inspection import Inspection
@@ -181,7 +179,7 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
         Styled(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
     )
     yield conversation_strip(found.usage, frame)
-    if isinstance(found.decision, Plan):
+    if isinstance(found.decision, CompactionPlan):
         yield fold_strip(found.usage, found.folded, frame)
         yield (Styled("  = stays   - would be folded", "dim"),)
 

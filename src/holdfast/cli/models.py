@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import examples
-from holdfast.cli.lines import Line, Styled, table
-from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.screen import Line, Styled, screen, show_json, table, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:

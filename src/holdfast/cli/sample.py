@@ -15,8 +15,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import figures
 from holdfast.cli.context_map import Frame, legend, window_bar
-from holdfast.cli.lines import Styled, wrapped
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Styled, screen, show_json, wrapped
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
 from holdfast.formats import read
@@ -31,8 +30,7 @@ from holdfast.wiring import engine_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.compaction import CompactionReport, Policy
     from holdfast.transcript import Transcript
 

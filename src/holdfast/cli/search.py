@@ -9,11 +9,10 @@ import click
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
-from holdfast.cli.lines import Styled
-from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.transcript import Role
 from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.cli.store import OpenStore
     from holdfast.config import Setting
     from holdfast.recall.shapes import Excerpts

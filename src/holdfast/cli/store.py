@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Concatenate
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.config import Settings
     from holdfast.ports import Store
     from holdfast.session import Session

@@ -12,9 +12,8 @@ from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import window_of
 from holdfast.cli.files import about
 from holdfast.cli.flags import conversation_flag
-from holdfast.cli.lines import Styled, table
 from holdfast.cli.reading import open_input
-from holdfast.cli.screen import screen, show_json
+from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.documents.container import find_conversation
 from holdfast.transcript import Violation
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
     from holdfast.cli.reading import OpenedInput
+    from holdfast.cli.screen import Line
     from holdfast.formats import Document
 
 __all__ = ["command"]

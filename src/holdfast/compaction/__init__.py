@@ -1,15 +1,15 @@
 """Compaction: a transcript goes in, a smaller valid one comes out, and nothing is left unsaid.
 
-Read in this order: `policy` (the knobs and their arithmetic), `request` (what a pass is given),
-`report` (the outcomes), `prune`, `cut`, `plan` (the decision as a value), `live` and
-`checkpointing` (what the summary says), `repair`, `fold` (the window), `flow` (the algorithm on one
-page), then `triggers` (when it begins and stops) and `truncation` (the same with no summary).
+Read in this order: `policy` (the knobs, their arithmetic, and what a pass is given), `report` (the
+outcomes), `prune`, `cut`, `plan` (the decision as a value), `live` and `checkpointing` (what the
+summary says), `repair`, `fold` (the window, and the algorithm on one page), then `triggers` (when
+it begins and stops) and `truncation` (the same with no summary).
 """
 
-from holdfast.compaction.flow import Flow, compaction
+from holdfast.compaction.fold import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
-from holdfast.compaction.plan import Decision, Enough, Impossible, Nothing, Plan, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
+from holdfast.compaction.plan import CompactionPlan, Decision, Enough, Impossible, Nothing, decide
+from holdfast.compaction.policy import SMALLEST_WINDOW, PassContext, Policy, Request
 from holdfast.compaction.report import (
     Abandoned,
     CompactionReport,
@@ -21,12 +21,11 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
-    Cause,
     Preflight,
     Pressure,
     Progress,
+    StallCause,
     advice,
     due,
     hygiene_due,
@@ -35,7 +34,7 @@ from holdfast.compaction.triggers import (
 __all__ = [
     "SMALLEST_WINDOW",
     "Abandoned",
-    "Cause",
+    "CompactionPlan",
     "CompactionReport",
     "Decision",
     "Enough",
@@ -46,7 +45,6 @@ __all__ = [
     "Nothing",
     "Outcome",
     "PassContext",
-    "Plan",
     "PlanItem",
     "Policy",
     "Preflight",
@@ -56,6 +54,7 @@ __all__ = [
     "PrunedCounts",
     "Report",
     "Request",
+    "StallCause",
     "SummaryReport",
     "Unchanged",
     "advice",

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
-from holdfast.summary.statements import Kind
+from holdfast.summary.statements import StatementKind
 from holdfast.transcript import said_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from holdfast.compaction.plan import Plan
-    from holdfast.compaction.policy import Shares
-    from holdfast.compaction.request import PassContext
-    from holdfast.summary import Draft, Statement
+    from holdfast.compaction.plan import CompactionPlan
+    from holdfast.compaction.policy import PassContext, Shares
+    from holdfast.summary import RecordDraft, Statement
 
-__all__ = ["LEAST", "Summarized", "Told", "compose", "observed", "record_room"]
+__all__ = ["LEAST", "Summarized", "SummarySource", "compose", "observed", "record_room"]
 
 LEAST = 320
 """Tokens of the smallest summary that says something."""
@@ -43,17 +42,17 @@ class Summarized:
     record: str = ""
 
 
-def observed(plan: Plan, means: PassContext) -> LiveState:
+def observed(plan: CompactionPlan, means: PassContext) -> LiveState:
     """Return the live state after all events, with what the host reports."""
     before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
     return means.host.over(observe(plan.bare.transcript, means.toolkit, before))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SummarySource:
     """What a summary is made from."""
 
-    draft: Draft
+    draft: RecordDraft
     live: LiveState
     count: Callable[[str], int]
     """Weighs words, each once: a window may be built several times."""
@@ -65,7 +64,13 @@ def record_room(shares: Shares) -> int:
 
 
 def compose(
-    plan: Plan, told: Told, means: PassContext, *, shown: Container[int], around: str, budget: int
+    plan: CompactionPlan,
+    told: SummarySource,
+    means: PassContext,
+    *,
+    shown: Container[int],
+    around: str,
+    budget: int,
 ) -> Summarized:
     """Return the summary within a budget, redacted; nothing where there is room for nothing.
 
@@ -110,11 +115,12 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
     return [
         each
         for each in told
-        if id(each) not in known and not (each.section == "files" and each.kind is Kind.LOOK)
+        if id(each) not in known
+        and not (each.section == "files" and each.kind is StatementKind.LOOK)
     ]
 
 
-def _note(plan: Plan, means: PassContext, draft: Draft) -> str:
+def _note(plan: CompactionPlan, means: PassContext, draft: RecordDraft) -> str:
     """Return what the model is told of the summary itself: who wrote it, where the rest is."""
     folded = len(plan.cut.folded())
     by = f" by {draft.writer}" if draft.writer else " without a model"
@@ -126,7 +132,7 @@ def _note(plan: Plan, means: PassContext, draft: Draft) -> str:
 
 
 def _said(
-    plan: Plan, means: PassContext, written: str, outdated: Sequence[str], budget: int
+    plan: CompactionPlan, means: PassContext, written: str, outdated: Sequence[str], budget: int
 ) -> tuple[str, ...]:
     """Return the newest words of users that the record does not tell whole, word for word.
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import ToolCall, ToolResult
-from holdfast.transcript.plans import PlanItem, fields_of, planned
-from holdfast.transcript.toolkit import Family, Toolkit, flat
+from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

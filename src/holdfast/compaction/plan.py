@@ -39,19 +39,18 @@ from holdfast.wire.markers import BLANK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.compaction.policy import Policy, Shares
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext, Policy, Shares
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
 __all__ = [
     "SYSTEM_NOTE",
     "Bare",
+    "CompactionPlan",
     "Decision",
     "Enough",
     "Impossible",
     "Nothing",
-    "Plan",
     "answer_to_fit",
     "decide",
     "grow",
@@ -139,7 +138,7 @@ def _previous(
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """What will be done."""
 
     source: Transcript
@@ -182,7 +181,7 @@ class Impossible:
     reason: str
 
 
-Decision: TypeAlias = Plan | Enough | Nothing | Impossible
+Decision: TypeAlias = CompactionPlan | Enough | Nothing | Impossible
 
 
 def decide(
@@ -216,7 +215,7 @@ def decide(
     )
     chosen = cut(it, head, shares)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
-    plan = Plan(transcript, before, bare, it, chosen, shares, unpruned)
+    plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, means, reason)
@@ -284,7 +283,7 @@ def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough |
     return None
 
 
-def _nothing_to_fold(plan: Plan, policy: Policy) -> str:
+def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     """Return why nothing can be folded, or nothing if something can.
 
     What came after the last summary is left alone while it fits the tail, also a tail that a
@@ -324,7 +323,7 @@ def _cropped(
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
-def grow(plan: Plan, spare: int, means: PassContext) -> Plan:
+def grow(plan: CompactionPlan, spare: int, means: PassContext) -> CompactionPlan:
     """Return the plan with tokens that were left over given to the tail."""
     tail = plan.shares.tail + spare
     grown = replace(plan.shares, tail=tail, ceiling=tail)
@@ -333,7 +332,7 @@ def grow(plan: Plan, spare: int, means: PassContext) -> Plan:
     return replace(wider, window=_window(wider, means, protected=chosen.tail))
 
 
-def _pruned(plan: Plan, policy: Policy, means: PassContext) -> Plan | Enough:
+def _pruned(plan: CompactionPlan, policy: Policy, means: PassContext) -> CompactionPlan | Enough:
     """Prune, and say whether that is enough.
 
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
@@ -354,13 +353,13 @@ def _pruned(plan: Plan, policy: Policy, means: PassContext) -> Plan | Enough:
     return replace(plan, window=_window(plan, means, protected=protected))
 
 
-def _shortened(plan: Plan, means: PassContext, protected: int) -> PrunedTranscript:
+def _shortened(plan: CompactionPlan, means: PassContext, protected: int) -> PrunedTranscript:
     pruned = prune(plan.bare.transcript, means.describe, protected=protected)
     return replace(pruned, transcript=repair(pruned.transcript))
 
 
 def _least_shortened(
-    plan: Plan, window: PrunedTranscript, policy: Policy, means: PassContext
+    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, means: PassContext
 ) -> PrunedTranscript:
     """Return the window with only as much old output shortened as a fit of that size needs."""
     it = plan.measured
@@ -385,7 +384,7 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
     return left >= 0
 
 
-def _window(plan: Plan, means: PassContext, *, protected: int) -> PrunedTranscript:
+def _window(plan: CompactionPlan, means: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept = frozenset(plan.cut.kept)
     return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from holdfast.compaction.report import Outcome
     from holdfast.tokens import Load
 
-__all__ = ["WARN_AT", "Cause", "Preflight", "Pressure", "Progress", "advice", "due", "hygiene_due"]
+__all__ = [
+    "WARN_AT",
+    "Preflight",
+    "Pressure",
+    "Progress",
+    "StallCause",
+    "advice",
+    "due",
+    "hygiene_due",
+]
 
 WARN_AT = 0.85
 """The share of the threshold from which on the user is warned."""
@@ -81,7 +90,7 @@ class Preflight:
         return self.real + (rough - self.rough)
 
 
-class Cause(StrEnum):
+class StallCause(StrEnum):
     """Why passes gain nothing."""
 
     DENSE_SESSION = "dense session"
@@ -94,7 +103,7 @@ class Cause(StrEnum):
 class Progress:
     """The passes in a row that saved less than a tenth, and why."""
 
-    poor: tuple[Cause, ...] = ()
+    poor: tuple[StallCause, ...] = ()
     tokens: int = 0
     """What was left after the newest of them."""
 
@@ -106,11 +115,11 @@ class Progress:
             return Progress()
         written = report.summary.tokens if report.summary else 0
         heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
-        cause = Cause.POOR_SUMMARY if heavy else Cause.DENSE_SESSION
+        cause = StallCause.POOR_SUMMARY if heavy else StallCause.DENSE_SESSION
         return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after)
 
     @property
-    def blocked(self) -> Cause | None:
+    def blocked(self) -> StallCause | None:
         """Return why automatic compaction has stopped; None while it goes on."""
         return self.poor[-1] if len(self.poor) >= _TRIES else None
 
@@ -124,16 +133,16 @@ class Progress:
         return Progress() if grown else self
 
 
-def advice(cause: Cause) -> str:
+def advice(cause: StallCause) -> str:
     """Return what a user can do about it, as one sentence."""
     return f"Automatic compaction has stopped: two passes saved less than 10 %, {_ADVICE[cause]}"
 
 
 _ADVICE = {
-    Cause.DENSE_SESSION: (
+    StallCause.DENSE_SESSION: (
         "because little is left to fold. Start fresh, branch, or compress with a focus."
     ),
-    Cause.POOR_SUMMARY: (
+    StallCause.POOR_SUMMARY: (
         "because the summary is as large as what it replaced. Choose a better summary model."
     ),
 }

@@ -1,15 +1,20 @@
 """Settings from file, environment and flags, each with where it came from.
 
-Read in this order: `settings`, `origin`, `keys`, `home`, `yaml_file`, `environment`, `loading`,
-`template`.
+Read in this order: `settings`, `kinds`, `table`, `home`, `loading`.
 """
 
 from holdfast.config.home import config_file, home
-from holdfast.config.keys import KEYS, Key, checked, read_text
 from holdfast.config.loading import Configuration, load
-from holdfast.config.origin import Default, Environment, FileOrigin, Flag, Origin, Setting
-from holdfast.config.settings import Settings
-from holdfast.config.template import template, write_template
+from holdfast.config.settings import (
+    Default,
+    Environment,
+    FileOrigin,
+    Flag,
+    Origin,
+    Setting,
+    Settings,
+)
+from holdfast.config.table import KEYS, Key, checked, read_text, template, write_template
 
 __all__ = [
     "KEYS",

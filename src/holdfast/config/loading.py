@@ -2,23 +2,165 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from holdfast.config.environment import read_environment
 from holdfast.config.home import config_file
-from holdfast.config.keys import KEYS
-from holdfast.config.origin import Default, Setting
-from holdfast.config.settings import Settings, assemble
-from holdfast.config.yaml_file import read_file
+from holdfast.config.settings import Default, Environment, FileOrigin, Setting, Settings, assemble
+from holdfast.config.table import FORMER, KEYS, LATER, checked, read_text, unknown
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Configuration", "load"]
+    from yaml import Node, SafeLoader, ScalarNode
+
+__all__ = ["Configuration", "load", "read_environment", "read_file"]
+
+_PREFIX = "HOLDFAST_"
+_NEAR = 0.75
+"""Stricter than elsewhere, since all names share their beginning."""
+_OTHERS = frozenset(
+    {
+        "HOLDFAST_API_KEY",
+        "HOLDFAST_HOME",
+        "HOLDFAST_DEBUG",
+        "HOLDFAST_SESSION_ID",
+        "HOLDFAST_SHARED",
+        "HOLDFAST_SUMMARY_KEY",
+    }
+)
+"""Variables of ours that are no settings: `HOLDFAST_SHARED` names the material of the tests."""
+_VARIABLES = {key.variable: key for key in KEYS.values()}
+
+
+def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
+    """Return the settings that the environment makes; an empty variable sets nothing.
+
+    A variable with our prefix that is no setting is an error, as it would be in the file.
+    """
+    found: list[Setting] = []
+    for variable in sorted(environ):
+        if not variable.startswith(_PREFIX) or variable in _OTHERS:
+            continue
+        if not environ[variable].strip():
+            continue
+        origin = Environment(variable)
+        key = _VARIABLES.get(variable)
+        if key is None:
+            raise _unknown(variable, origin)
+        found.append(Setting(key.path, read_text(key, environ[variable], origin), origin))
+    return tuple(found)
+
+
+def _unknown(variable: str, origin: Environment) -> ConfigError:
+    later = {f"{_PREFIX}{path.upper().replace('.', '_')}": path for path in LATER}
+    for start, path in later.items():
+        if variable == start or variable.startswith(f"{start}_"):
+            return unknown(path, origin, spelled=path)
+    former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
+    if variable in former:
+        return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")
+    close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
+    return ConfigError(f"there is no setting behind the {origin}; {hint}")
+
+
+def read_file(path: Path) -> tuple[Setting, ...]:
+    """Return the settings of the file; a file that does not exist has none.
+
+    Raises:
+        ConfigError: when the file cannot be read, is not YAML, or says something not allowed.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return ()
+    except NotADirectoryError:
+        raise ConfigError(f"the home directory {path.parent} is not a folder") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+    return _parsed(text, path)
+
+
+def _parsed(text: str, path: Path) -> tuple[Setting, ...]:
+    # Imported here because most commands find no file, and YAML costs more than they do.
+    import yaml
+
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        return () if root is None else tuple(_section(root, "", _Reading(loader, path)))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{path}, line {line}: not valid YAML: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {_first_line(error)}") from None
+
+
+class _Reading:
+    """A file while it is read."""
+
+    def __init__(self, loader: SafeLoader, path: Path) -> None:
+        self._loader = loader
+        self._path = path
+
+    def origin(self, node: Node) -> FileOrigin:
+        return FileOrigin(self._path, node.start_mark.line + 1)
+
+    def value(self, node: Node) -> object:
+        construct = cast("Callable[..., object]", self._loader.construct_object)
+        return construct(node, deep=True)
+
+
+def _section(node: Node, above: str, reading: _Reading) -> Iterator[Setting]:
+    seen: set[str] = set()
+    for name_node, value_node in _entries(node, above, reading):
+        path = f"{above}{name_node.value}"
+        origin = reading.origin(name_node)
+        if path in seen:
+            raise ConfigError(f"{path} is set twice ({origin}); keep one of them")
+        seen.add(path)
+        key = KEYS.get(path)
+        if key is not None:
+            yield Setting(path, checked(key, reading.value(value_node), origin), origin)
+        elif any(known.startswith(f"{path}.") for known in KEYS):
+            yield from _section(value_node, f"{path}.", reading)
+        else:
+            raise unknown(path, origin)
+
+
+def _entries(node: Node, above: str, reading: _Reading) -> list[tuple[ScalarNode, Node]]:
+    """Return the names and values of a section; a section left empty has none."""
+    from yaml import MappingNode, ScalarNode
+
+    if isinstance(node, ScalarNode) and reading.value(node) is None:
+        return []
+    named = above.removesuffix(".") or "the file"
+    if not isinstance(node, MappingNode):
+        names = dict.fromkeys(path[len(above) :].partition(".")[0] for path in _below(above))
+        raise ConfigError(
+            f"{named} ({reading.origin(node)}) holds no keys; allowed: {', '.join(names)}"
+        )
+    found: list[tuple[ScalarNode, Node]] = []
+    for name, value in cast("list[tuple[Node, Node]]", node.value):
+        if not isinstance(name, ScalarNode):
+            raise ConfigError(f"{named} ({reading.origin(name)}) has a key that is not a name")
+        found.append((name, value))
+    return found
+
+
+def _below(above: str) -> Iterator[str]:
+    return (path for path in KEYS if path.startswith(above))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 @dataclass(frozen=True, slots=True)

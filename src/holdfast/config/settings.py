@@ -1,4 +1,4 @@
-"""The settings of this version, as frozen values with their defaults.
+"""The settings of this version, as frozen values, and where each came from.
 
 Only keys that do something are here: a key that is read and ignored would be a lie.
 """
@@ -7,21 +7,87 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import cast
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "Auxiliary",
     "CompressionSettings",
     "ContextSettings",
+    "Default",
+    "Environment",
+    "FileOrigin",
+    "Flag",
     "MemorySettings",
     "ModelSettings",
+    "Origin",
     "RedactionSettings",
+    "Setting",
     "Settings",
     "StoreSettings",
     "SummaryModel",
     "assemble",
     "flatten",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """Nobody set it."""
+
+    kind = "default"
+
+    def __str__(self) -> str:
+        return "default"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigin:
+    """The configuration file says so."""
+
+    path: Path
+    line: int
+    kind = "file"
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An environment variable says so."""
+
+    variable: str
+    kind = "environment"
+
+    def __str__(self) -> str:
+        return f"environment variable {self.variable}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The command line says so."""
+
+    name: str
+    kind = "flag"
+
+    def __str__(self) -> str:
+        return f"flag {self.name}"
+
+
+Origin: TypeAlias = Default | FileOrigin | Environment | Flag
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value for a key, and who gave it."""
+
+    path: str
+    """The key with its sections, such as `compression.threshold`."""
+    value: object
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,17 +5,35 @@ The file, the environment, the flags, `config init` and `config show` all go by 
 
 from __future__ import annotations
 
+import difflib
+import json
+import os
+import textwrap
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from holdfast.config.kinds import Test, is_profile, is_url, within
+from holdfast.config.kinds import Test, converted, is_profile, is_url, parsed, shown, within
 from holdfast.config.settings import Settings, flatten
+from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
-__all__ = ["FORMER", "KEYS", "LATER", "Key"]
+    from holdfast.config.settings import Origin
+
+__all__ = [
+    "FORMER",
+    "KEYS",
+    "LATER",
+    "Key",
+    "checked",
+    "read_text",
+    "template",
+    "unknown",
+    "write_template",
+]
 
 PROVIDERS = ("auto", "openai", "anthropic")
 STRATEGIES = ("in_place", "rotation")
@@ -266,3 +284,118 @@ LATER: Mapping[str, str] = MappingProxyType(
     }
 )
 """Keys of parts that are not there yet, so that a message can say so."""
+
+
+def checked(key: Key, value: object, origin: Origin) -> object:
+    """Return the value in the key's own type.
+
+    Raises:
+        ConfigError: when the value is not allowed; the message says where it stands.
+    """
+    if value is None and key.optional:
+        return None
+    found = converted(key.kind, value)
+    if found is None or not key.holds(found):
+        raise ConfigError(f"{key.path} is {shown(value)} ({origin}); allowed: {key.allowed}")
+    return found
+
+
+def read_text(key: Key, text: str, origin: Origin) -> object:
+    """Return the value that a flag or an environment variable spells out."""
+    return checked(key, parsed(key.kind, text), origin)
+
+
+def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
+    """Return the error for a key that this version does not have.
+
+    Args:
+        path: The key with its sections.
+        origin: Where it stands.
+        spelled: How the origin spells it, when that is not the path.
+    """
+    named = spelled or path
+    for later, part in LATER.items():
+        if path == later or path.startswith(f"{later}."):
+            return ConfigError(
+                f"{named} ({origin}) belongs to {part}, which this version does not have; remove it"
+            )
+    if path in FORMER:
+        return ConfigError(f"{named} ({origin}) is now called {FORMER[path]}; rename it")
+    nearest = _nearest(path)
+    hint = f"did you mean {nearest}?" if nearest else f"known keys: {', '.join(KEYS)}"
+    return ConfigError(f"there is no setting {named} ({origin}); {hint}")
+
+
+def _nearest(path: str) -> str:
+    # A key in the wrong section shares its last name with the right one.
+    leaves = {known.rpartition(".")[2]: known for known in KEYS}
+    leaf = path.rpartition(".")[2]
+    close = (
+        *difflib.get_close_matches(path, KEYS, 1, 0.85),
+        *(leaves[each] for each in difflib.get_close_matches(leaf, leaves, 1, 0.75)),
+        *difflib.get_close_matches(path, KEYS, 1, 0.6),
+    )
+    return close[0] if close else ""
+
+
+_OPENING = """\
+# The configuration of holdfast.
+# Each value below is the default: remove the "# " before a key to change it.
+# An environment variable wins over this file, and a flag over both; the variable of
+# compression.threshold is HOLDFAST_COMPRESSION_THRESHOLD, and so on.
+"""
+_WIDTH = 92
+_OWNER_ONLY = 0o600
+
+
+def template() -> str:
+    """Return the commented file."""
+    lines = [_OPENING.rstrip()]
+    section: tuple[str, ...] = ()
+    for path, key in KEYS.items():
+        *names, leaf = path.split(".")
+        lines += _headings(section, tuple(names))
+        section = tuple(names)
+        lines += _entry(key, leaf, "  " * len(names))
+    return "\n".join(lines) + "\n"
+
+
+def write_template(path: Path, *, force: bool = False) -> None:
+    """Write the commented file, readable by its owner only: addresses may hold credentials.
+
+    Raises:
+        ConfigError: when the file exists and `force` is not set, or its folder is a file.
+        OSError: when it cannot be written; an existing file is then as it was.
+    """
+    if path.exists() and not force:
+        raise ConfigError(f"{path} exists; --force replaces it")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"the home directory {path.parent} is not a folder") from None
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w"
+        ) as file:
+            file.write(template())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _headings(before: tuple[str, ...], names: tuple[str, ...]) -> Iterator[str]:
+    for depth, name in enumerate(names):
+        if before[: depth + 1] != names[: depth + 1]:
+            if depth == 0:
+                yield ""
+            yield f"{'  ' * depth}{name}:"
+
+
+def _entry(key: Key, leaf: str, indent: str) -> Iterator[str]:
+    about = f"{key.about} Allowed: {key.allowed}."
+    width = _WIDTH - len(indent) - 2
+    for line in textwrap.wrap(about, width, break_long_words=False, break_on_hyphens=False):
+        yield f"{indent}# {line}"
+    yield f"{indent}# {leaf}: {json.dumps(key.default)}"

@@ -1,15 +1,14 @@
 """Files with conversations: providers' documents in any container, and agents' session files.
 
 Read in this order: `document`, `events`, `source`, `json_access`, `content`, `reader`; then an
-agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`, `writing`.
+agent, such as `droid` or `codex`; `documents`, `catalog`, `reading`.
 """
 
 from holdfast.formats.catalog import FORMATS
 from holdfast.formats.document import Document, Guess, ReadOnlyFormat
 from holdfast.formats.events import Problem
 from holdfast.formats.reader import Format
-from holdfast.formats.reading import detect, read, read_all
-from holdfast.formats.writing import WRITABLE, write
+from holdfast.formats.reading import WRITABLE, detect, read, read_all, write
 
 __all__ = [
     "FORMATS",

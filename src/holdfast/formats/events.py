@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.session import Usage
 from holdfast.transcript import NO_EXTRAS, Message
-from holdfast.transcript.quickly import quickly_made
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject

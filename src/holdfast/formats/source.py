@@ -18,7 +18,7 @@ from holdfast.errors import DecodeError
 from holdfast.formats.document import Style
 from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, is_object
-from holdfast.transcript.quickly import quickly_made
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -17,9 +17,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.errors import ConfigError, MissingExtra
-from holdfast.memory_providers.memory_services import Service
 from holdfast.memory_providers.memory_words import (
     RecalledMemory,
+    Service,
     Unsent,
     as_answer,
     as_lines,

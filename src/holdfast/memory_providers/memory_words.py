@@ -1,4 +1,4 @@
-"""What the memory providers have in common: the words they take in, and how they give them back."""
+"""What the memory providers have in common: words taken in, and failures told in one sentence."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from holdfast.errors import MemoryUnavailable
 from holdfast.memory import own_words
+from holdfast.redaction import redact
 from holdfast.transcript import Role
 from holdfast.wire.json_text import encodable
 from holdfast.wire.tool_specs import ToolSpec
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RecalledMemory",
+    "Service",
     "Unsent",
     "Utterance",
     "as_answer",
@@ -33,6 +36,72 @@ __all__ = [
     "search_tool",
     "shortened",
 ]
+
+_LONGEST = 300
+_DENIED = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service by its name, and the environment variable that holds its credential."""
+
+    name: str
+    variable: str
+    key: str | None = None
+    """The credential itself, so that it never stands in a message."""
+
+    def rejected(self, status: int, body: object, after: float | None = None) -> MemoryUnavailable:
+        """Return the error for an answer with this HTTP status."""
+        words = self._safe(_sentence(body))
+        http = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+        if status in _DENIED:
+            return MemoryUnavailable(
+                f"{self.name} refused the credential; check {self.variable} ({http})"
+            )
+        if status == 429:
+            wish = f" in {after:g} s" if after is not None else " later"
+            return MemoryUnavailable(
+                f"{self.name} has had too many requests; it can be asked again{wish} ({http})",
+                retry_after=after,
+            )
+        return MemoryUnavailable(f"{self.name} did not do it ({http})", retry_after=after)
+
+    def silent(self, seconds: float) -> MemoryUnavailable:
+        """Return the error for an answer that did not come in time."""
+        return MemoryUnavailable(f"{self.name} gave no answer within {seconds:g} s")
+
+    def unreachable(self, error: Exception | str) -> MemoryUnavailable:
+        """Return the error for a connection that failed."""
+        return MemoryUnavailable(f"{self.name} cannot be reached: {self._safe(str(error))}")
+
+    def misread(self, error: Exception | str) -> MemoryUnavailable:
+        """Return the error for an answer that is not what the service answers."""
+        return MemoryUnavailable(
+            f"{self.name} answered what cannot be read: {self._safe(str(error))}"
+        )
+
+    def _safe(self, text: str) -> str:
+        if self.key:
+            text = text.replace(self.key, "***")
+        words = " ".join(redact(text).split())
+        return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
+def _sentence(body: object) -> str:
+    """Return what an error body says: its `detail` or `message`, else all of it."""
+    if isinstance(body, str):
+        try:
+            body = json.loads(body)
+        except ValueError:
+            return str(body)
+    if isinstance(body, dict):
+        fields = cast("Mapping[str, object]", body)
+        for name in ("detail", "message", "error"):
+            if fields.get(name):
+                return _sentence(fields[name])
+        return json.dumps(fields)
+    return "" if body is None else str(body)
+
 
 _LONGEST_WORDS = 20_000
 """Characters of one message that are taken in: a pasted log is not worth remembering whole."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast
 
 from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scope, Scroll, Wrong
 from holdfast.recall.moments import MOMENTS
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:

@@ -1,35 +1,187 @@
 """The form in which text enters the word index, and in which a query asks for it.
 
+The index stems inside SQLite. Marking a match in a text and counting words for the ranking happen
+outside it, and must agree with what matched. The rules are those of M. F. Porter, "An algorithm
+for suffix stripping" (1980).
+
+SQLite goes by the bytes of a word: a letter outside ASCII is several consonants to it. An ending
+that is the whole word is none.
+
 The index splits text at everything that is not a letter or a digit, folds case and accents, and
 stems English. Two things it cannot do are done here. Chinese, Japanese and Korean have no spaces,
 so that a run of their characters would be one word: it becomes overlapping pairs, and its last
 character stands alone, so that each character begins exactly one word. Two characters are then
 one word, one character is a prefix, and three or more are a phrase. And `C#` would be the word
 `c`: a letter with such a sign gets a word of its own.
+
+Most of what agents write is ASCII, and most of the rest is ASCII between arrows, dashes and boxes.
+A character beyond ASCII is looked at once for each text that holds it, not wherever it stands, as
+long as its form does not depend on what is beside it. The words are those of `fold`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from holdfast.recall.stemming import stem
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
 __all__ = [
     "IDEOGRAPHS",
+    "NO_FORMS",
     "WORD",
+    "Forms",
     "cjk_bigrams",
     "fold",
     "has_pairs",
+    "index_forms",
     "is_paired",
     "normal",
     "pairs",
     "plain",
     "query_words",
     "root_of",
+    "spellings",
+    "spellings_among",
+    "stem",
+    "unknown_spellings",
     "with_signs",
 ]
+
+_VOWELS = frozenset("aeiou")
+_SHORTEST = 3
+_LONGEST = 64
+"""Both in bytes."""
+
+_STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",
+    "logi": "log", "bli": "ble", "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous",
+    "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al", "iveness": "ive",
+    "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+}  # fmt: skip
+_STEP_3 = {
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+_STEP_4 = (
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
+)  # fmt: skip
+
+
+def stem(word: str) -> str:
+    """Return the stem of a word in lower case; words of one or two letters are their own."""
+    if not word.isascii():
+        return _stem_of_bytes(word)
+    return _stripped(word) if _SHORTEST <= len(word) <= _LONGEST else word
+
+
+def _stem_of_bytes(word: str) -> str:
+    """Return the stem of a word with other letters, each of its bytes taken for a letter."""
+    letters = word.encode("utf-8", "surrogatepass").decode("latin-1")
+    if not _SHORTEST <= len(letters) <= _LONGEST:
+        return word
+    # A doubled last byte may be halved: what is left of the letter stays distinct.
+    return _stripped(letters).encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _stripped(word: str) -> str:
+    word = _without_inflection(_without_plural(word))
+    if word.endswith("y") and _has_vowel(word[:-1]):
+        word = f"{word[:-1]}i"
+    word = _replaced(word, _STEP_2)
+    word = _replaced(word, _STEP_3)
+    return _tidy(_without_ending(word))
+
+
+def _without_plural(word: str) -> str:
+    if word[1:].endswith(("sses", "ies")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
+
+
+def _without_inflection(word: str) -> str:
+    if word[1:].endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    for ending in ("ed", "ing"):
+        if word.endswith(ending):
+            rest = word[: -len(ending)]
+            return _mended(rest) if _has_vowel(rest) else word
+    return word
+
+
+def _mended(rest: str) -> str:
+    if rest.endswith(("at", "bl", "iz")):
+        return f"{rest}e"
+    if _is_doubled(rest) and rest[-1] not in "lsz":
+        return rest[:-1]
+    return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
+
+
+def _replaced(word: str, endings: dict[str, str]) -> str:
+    for length in range(min(7, len(word)), 1, -1):
+        ending = word[-length:]
+        if ending in endings:
+            rest = word[:-length]
+            return rest + endings[ending] if _measure(rest) > 0 else word
+    return word
+
+
+def _without_ending(word: str) -> str:
+    for length in range(min(5, len(word)), 1, -1):
+        ending = word[-length:]
+        if ending in _STEP_4:
+            rest = word[:-length]
+            fits = _measure(rest) > 1 and (ending != "ion" or rest.endswith(("s", "t")))
+            return rest if fits else word
+    return word
+
+
+def _tidy(word: str) -> str:
+    if word.endswith("e"):
+        rest = word[:-1]
+        length = _measure(rest)
+        if length > 1 or (length == 1 and not _is_short(rest)):
+            word = rest
+    if word.endswith("ll") and _measure(word[:-1]) > 1:
+        return word[:-1]
+    return word
+
+
+def _is_vowel(word: str, at: int) -> bool:
+    if word[at] in _VOWELS:
+        return True
+    return word[at] == "y" and at > 0 and not _is_vowel(word, at - 1)
+
+
+def _has_vowel(word: str) -> bool:
+    return any(_is_vowel(word, at) for at in range(len(word)))
+
+
+def _measure(word: str) -> int:
+    """Count the places where a consonant follows a vowel."""
+    kinds = [_is_vowel(word, at) for at in range(len(word))]
+    return sum(before and not after for before, after in pairwise(kinds))
+
+
+def _is_doubled(word: str) -> bool:
+    return len(word) > 1 and word[-1] == word[-2] and word[-1] not in _VOWELS
+
+
+def _is_short(word: str) -> bool:
+    """Say whether a word ends in consonant, vowel, consonant, and not in w, x or y."""
+    if len(word) < _SHORTEST or word[-1] in "wxy":
+        return False
+    last = len(word) - 1
+    return not _is_vowel(word, last) and _is_vowel(word, last - 1) and not _is_vowel(word, last - 2)
+
 
 IDEOGRAPHS = (
     "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096\u309d-\u309f"
@@ -139,3 +291,151 @@ def _paired(match: re.Match[str]) -> str:
 
 def _taken_apart(match: re.Match[str]) -> str:
     return _LIGATURES[match.group()]
+
+
+_SHORTEST_SPELLING, _LONGEST_SPELLING = 3, 64
+_SPELLING = re.compile(rf"[^\W_{IDEOGRAPHS}]{{{_SHORTEST_SPELLING},{_LONGEST_SPELLING}}}")
+_UNLISTED = re.compile(rf"[\W_{IDEOGRAPHS}]")
+_ASCII = bytes(range(128))
+_BLANKED = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else 32
+    for code in range(256)
+)
+"""Turns ASCII into words in lower case between blanks: a third of the time of an expression."""
+_MOST_REPLACED = 100
+"""Characters that are replaced one after another; with more, lines are read one by one."""
+_MOST_DIGITS = 4
+"""Words with more digits are hashes and times: nobody remembers the middle of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What texts become in the index, made before anybody must wait for it."""
+
+    folded: Sequence[str]
+    """Each text with the words that `fold` gives; the index does not mind capitals of ASCII."""
+    words: frozenset[bytes] | set[bytes]
+    """What stands between blanks in them, in UTF-8: most is known, and never made a string."""
+
+
+NO_FORMS = Forms((), frozenset())
+"""Of nothing said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """A character beyond ASCII that becomes the same wherever it stands."""
+
+    written: str
+    plain: str
+    listed: str
+    """The plain form with a blank for all that is in no listed word."""
+    has_pairs: bool
+
+
+def spellings(text: str) -> set[str]:
+    """Return the distinct words of a text in which a part of a word may be looked up.
+
+    Words of three letters have no part worth asking for.
+    """
+    return unknown_spellings([text], frozenset())
+
+
+def unknown_spellings(texts: Sequence[str], known: AbstractSet[str]) -> set[str]:
+    """Return the spellings of all the texts but those that are known."""
+    return spellings_among(index_forms(texts).words) - known
+
+
+def spellings_among(words: Iterable[bytes]) -> set[str]:
+    """Return what of the words of some forms may be looked up by a part of it."""
+    found = b" ".join(words).decode().split(" ")
+    if max(map(len, found), default=0) > _LONGEST_SPELLING:
+        found += _SPELLING.findall(
+            " ".join([word for word in found if len(word) > _LONGEST_SPELLING])
+        )
+    return {
+        word
+        for word in found
+        if _SHORTEST_SPELLING <= len(word) <= _LONGEST_SPELLING
+        and (word.isalpha() or _is_memorable(word))
+    }
+
+
+def index_forms(texts: Iterable[str]) -> Forms:
+    """Return what texts become in the index; an empty one stays empty."""
+    folded: list[str] = []
+    words: set[bytes] = set()
+    for text in texts:
+        form, listed = with_signs(text), text
+        if not text.isascii():
+            wide = _wide(text)
+            form, listed = _folded(form, wide), _listed(text, wide)
+        folded.append(form)
+        # One text at a time: the words of many would not stay in the nearest memory.
+        words.update(listed.encode().translate(_BLANKED).split())
+    return Forms(folded, words)
+
+
+def _wide(text: str) -> list[_Wide] | None:
+    """Return the distinct characters beyond ASCII, or None if one must be read in its place.
+
+    To delete ASCII takes no longer than to copy it, and little is left of most texts.
+    """
+    left = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    found = [_alone(each) for each in set(left.decode("utf-8", "surrogatepass"))]
+    wide = [each for each in found if each is not None]
+    return wide if len(wide) == len(found) else None
+
+
+def _folded(text: str, wide: list[_Wide] | None) -> str:
+    changed = [each for each in wide or () if each.plain != each.written]
+    if wide is None or len(changed) > _MOST_REPLACED:
+        lines = text.split("\n")
+        return "\n".join([line if line.isascii() else cjk_bigrams(plain(line)) for line in lines])
+    for each in changed:
+        text = text.replace(each.written, each.plain)
+    return cjk_bigrams(text) if any([each.has_pairs for each in wide]) else text
+
+
+def _listed(text: str, wide: list[_Wide] | None) -> str:
+    """Return a text with all of its spellings, each between characters of ASCII."""
+    if wide is not None and all([each.listed.isspace() for each in wide]):
+        return text.encode("ascii", "replace").decode()
+    changed = [each for each in wide or () if each.listed != each.written]
+    if wide is None or len(changed) > _MOST_REPLACED:
+        lines = text.split("\n")
+        return "\n".join([line if line.isascii() else _spelled(plain(line)) for line in lines])
+    for each in changed:
+        text = text.replace(each.written, each.listed)
+    return text
+
+
+@lru_cache(maxsize=1 << 14)
+def _alone(character: str) -> _Wide | None:
+    """Return what becomes of a character, or None if that depends on what stands beside it."""
+    apart = unicodedata.normalize("NFKD", character)
+    bare = plain(character)
+    if _is_joined(apart[0]) or "\u03a3" in apart or not bare or plain(bare) != bare:
+        return None  # sigma is another letter at the end of a word
+    return _Wide(character, bare, _UNLISTED.sub(" ", bare), has_pairs(bare))
+
+
+def _is_joined(character: str) -> bool:
+    """Say whether a character may become one with the letter before it.
+
+    Marks do, but the one that asks for a picture, and letters of Korean and of a few scripts
+    beyond the first plane.
+    """
+    return (
+        (unicodedata.category(character) in ("Mn", "Mc") and character != "\ufe0f")
+        or "\u1160" <= character <= "\u11ff"
+        or (character > "\uffff" and character.isalnum())
+    )
+
+
+def _spelled(text: str) -> str:
+    return " ".join(_SPELLING.findall(text))
+
+
+def _is_memorable(word: str) -> bool:
+    return sum(map(str.isdigit, word)) <= _MOST_DIGITS

@@ -21,9 +21,7 @@ from holdfast.recall.ranking import (
     prior,
     weigh,
 )
-from holdfast.recall.substring_expansion import expanded
-from holdfast.recall.term_index import either, phrase
-from holdfast.recall.term_postings import postings_of
+from holdfast.recall.term_index import either, expanded, phrase, postings_of
 from holdfast.recall.values import Hit, MatchTier
 from holdfast.transcript import Role
 

@@ -11,7 +11,7 @@ from holdfast.recall.values import MatchTier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.recall.told import Room, Told
+    from holdfast.recall.told import ResultLimits, Told
     from holdfast.session import Session
 
 __all__ = [
@@ -54,7 +54,7 @@ class Excerpt:
         """Return how many messages it holds."""
         return 1 + sum(map(len, (self.before, self.after, self.opening, self.closing)))
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the excerpt as plain values."""
         around = [
             *nearest(self.before, room.reach, at_end=True),
@@ -98,7 +98,7 @@ class Excerpts:
         """Return how many results it holds."""
         return len(self.excerpts)
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the result as plain values."""
         shown = self.excerpts[: room.results]
         found: dict[str, object] = {
@@ -129,7 +129,7 @@ class Neighborhood:
         """Return how many messages it holds."""
         return 1 + len(self.before) + len(self.after)
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the result as plain values, with the ids to go on from."""
         before = nearest(self.before, room.reach, at_end=True)
         after = nearest(self.after, room.reach, at_end=False)
@@ -166,7 +166,7 @@ class Beginning:
         """Return how many messages it holds."""
         return len(self.first) + len(self.last)
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the result as plain values, with the gap and the ids at its sides."""
         first = nearest(self.first, room.reach, at_end=False, least=1)
         last = nearest(self.last, room.reach, at_end=True, least=1)
@@ -220,7 +220,7 @@ class ConversationList:
         """Return how many conversations it holds."""
         return len(self.lines)
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the result as plain values."""
         shown = [line.document() for line in self.lines[: room.results]]
         found: dict[str, object] = {"shape": "browse", "conversations": shown}
@@ -257,5 +257,5 @@ class OneMessage:
 Result: TypeAlias = Excerpts | Neighborhood | Beginning | ConversationList | OneMessage
 
 
-def _documents(messages: Sequence[Told], room: Room) -> list[dict[str, object]]:
+def _documents(messages: Sequence[Told], room: ResultLimits) -> list[dict[str, object]]:
     return [each.document(room) for each in messages]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Session
     from holdfast.transcript import Message, Role
 
-__all__ = ["Room", "Told", "about", "cropped", "nearest", "told", "when"]
+__all__ = ["ResultLimits", "Told", "about", "cropped", "nearest", "told", "when"]
 
 _FRONT = 0.7
 _SMALLEST_ENDING = 200
@@ -24,7 +24,7 @@ _LONGEST_TITLE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ResultLimits:
     """How much of a result is shown."""
 
     output: int
@@ -50,7 +50,7 @@ class Told:
     is_output: bool = False
     is_focus: bool = False
 
-    def document(self, room: Room) -> dict[str, object]:
+    def document(self, room: ResultLimits) -> dict[str, object]:
         """Return the message as plain values, cut to the room."""
         size = room.output if self.is_output else room.words
         text, left_out = cropped(self.text, size * 2 if self.is_focus else size)

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recall.shapes import OneMessage
-from holdfast.recall.told import Room
+from holdfast.recall.told import ResultLimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,13 +24,16 @@ BUDGET = 4_000
 """Tokens that a result may take unless the caller says otherwise."""
 
 _LADDER = (
-    *(Room(output, 8_000) for output in (4_000, 2_000, 1_200, 800, 500, 300, 200, 140)),
-    *(Room(120, words) for words in (4_000, 2_500, 1_600, 1_100, 800, 600, 450, 330, 240, 180)),
-    *(Room(100, 140, reach) for reach in (1.0, 0.8, 0.6, 0.4, 0.2)),
-    Room(100, 120, 0.0),
-    Room(60, 60, 0.0),
-    *(Room(60, 60, 0.0, results) for results in (15, 10, 7, 5, 4, 3, 2, 1)),
-    Room(20, 20, 0.0, 1),
+    *(ResultLimits(output, 8_000) for output in (4_000, 2_000, 1_200, 800, 500, 300, 200, 140)),
+    *(
+        ResultLimits(120, words)
+        for words in (4_000, 2_500, 1_600, 1_100, 800, 600, 450, 330, 240, 180)
+    ),
+    *(ResultLimits(100, 140, reach) for reach in (1.0, 0.8, 0.6, 0.4, 0.2)),
+    ResultLimits(100, 120, 0.0),
+    ResultLimits(60, 60, 0.0),
+    *(ResultLimits(60, 60, 0.0, results) for results in (15, 10, 7, 5, 4, 3, 2, 1)),
+    ResultLimits(20, 20, 0.0, 1),
 )
 _HOW = "around_message_id shows a message with its neighbors, with window=0 one message in full"
 
@@ -56,7 +59,7 @@ def written(document: Mapping[str, object]) -> str:
 
 
 def _with_cuts(
-    result: Excerpts | Neighborhood | Beginning | ConversationList, room: Room
+    result: Excerpts | Neighborhood | Beginning | ConversationList, room: ResultLimits
 ) -> dict[str, object]:
     document = result.document(room)
     shown = list(_messages(document))

@@ -1,4 +1,4 @@
-"""A stored message as words for a reader, and whether it is itself the result of a search.
+"""A stored message as words for a reader, and the few of them that show why it was found.
 
 What a search returned must not be found by the next one: it repeats the words that were asked
 for, and would stand above the messages that said them first.
@@ -6,10 +6,12 @@ for, and would stand above the messages that said them first.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from holdfast.recall.snippets import matches
+from holdfast.recall.folding import WORD, is_paired, normal, pairs, plain, root_of
 from holdfast.session import searchable
 from holdfast.transcript import (
     Media,
@@ -26,12 +28,250 @@ from holdfast.transcript import (
 from holdfast.transcript.blocks import words_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.recall.query import Query
+    from holdfast.recall.query import Query, Term
     from holdfast.transcript import Message, Part
 
-__all__ = ["TOOL_NAME", "is_echo", "is_output", "is_said_by", "tool_of", "words_of"]
+__all__ = [
+    "DEFAULT_MARKS",
+    "TOOL_NAME",
+    "is_echo",
+    "is_output",
+    "is_said_by",
+    "matches",
+    "snippet",
+    "tool_of",
+    "words_of",
+]
+
+DEFAULT_MARKS = (">>>", "<<<")
+_LONGEST_READ = 100_000
+"""Characters of a message in which matches are looked for."""
+_MOST_SPOTS = 400
+_SPACE = re.compile(r"\s+")
+_LEAN = 4
+"""A snippet begins up to a quarter of its width before the first match that it shows."""
+
+
+class _Spot(NamedTuple):
+    """A stretch of the text that matched, and the number of the term that it is."""
+
+    start: int
+    end: int
+    term: int
+
+
+class _Words:
+    """The words of a text by their places, and the places by first letters."""
+
+    def __init__(self, text: str) -> None:
+        if text.isascii():
+            self._found = list(WORD.finditer(text.lower()))
+            self.bare = [each.group() for each in self._found]
+        else:
+            self._found = list(WORD.finditer(text))
+            self.bare = [plain(each.group()) for each in self._found]
+        self._places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.bare):
+            self._places.setdefault(word[:1], []).append(place)
+
+    def starting(self, letter: str) -> Sequence[int]:
+        """Return the places of the words that begin with a letter."""
+        return self._places.get(letter, ())
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the words from one place to another stand in the text."""
+        return self._found[first].start(), self._found[last].end()
+
+    def is_as_long(self, place: int) -> bool:
+        """Say whether each character of a word is one of the text."""
+        start, end = self._found[place].span()
+        return len(self.bare[place]) == end - start
+
+
+def snippet(
+    text: str, query: Query, *, width: int = 160, marks: tuple[str, str] = DEFAULT_MARKS
+) -> str:
+    """Return the part of a text that holds most of what was asked for, on one line.
+
+    Words are not cut, an ellipsis stands for what is left out, and each match stands between the
+    marks. A text without a match, which a neighbor can bring into the results, is shown from its
+    beginning.
+
+    Args:
+        text: The searchable text of a message.
+        query: The query that found it.
+        width: Characters to show at most, without marks and ellipses.
+        marks: What to put before and after each match.
+    """
+    text = _readable(text, query)
+    spots = _spots(text, query)
+    start, end = _frame(text, spots, max(1, width))
+    pieces = ["…" if text[:start].strip() else ""]
+    at = start
+    for spot in _joined(spots):
+        if at <= spot.start and spot.end <= end:
+            pieces += [text[at : spot.start], marks[0], text[spot.start : spot.end], marks[1]]
+            at = spot.end
+    pieces += [text[at:end].rstrip(), "…" if text[end:].strip() else ""]
+    return _SPACE.sub(" ", "".join(pieces)).strip()
+
+
+def _readable(text: str, query: Query) -> str:
+    """Return the part of a very long text in which the first match is looked for."""
+    if len(text) <= _LONGEST_READ:
+        return text
+    lowered = text.lower()
+    words = (word for term in query.terms for word in term.words)
+    found = [place for place in map(lowered.find, words) if place >= 0]
+    begin = max(min(found, default=0) - _LONGEST_READ // 2, 0)
+    return text[begin : begin + _LONGEST_READ]
+
+
+def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
+    """Return where the words of a query stand in a text, in order, none inside another."""
+    return tuple((spot.start, spot.end) for spot in _joined(_spots(text, query)))
+
+
+def _spots(text: str, query: Query) -> list[_Spot]:
+    words = _Words(text[:_LONGEST_READ])
+    found = [
+        _Spot(start, end, number)
+        for number, term in enumerate(query.telling)
+        for start, end in islice(_places(words, term), _MOST_SPOTS)
+    ]
+    return sorted(found)
+
+
+def _places(words: _Words, term: Term) -> Iterable[tuple[int, int]]:
+    """Return where a term stands: as the index finds it, else as a part of longer words."""
+    wanted = WORD.findall(plain(term.text))
+    if len(wanted) == 1 and is_paired(wanted[0]):
+        found = list(_within(words, wanted[0]))
+        loose = () if found or term.is_quoted else pairs(wanted[0])
+        return [*found, *(place for pair in loose for place in _within(words, pair))]
+    exact = list(_stretches(words, wanted, is_prefix=term.is_prefix))
+    if exact or term.is_quoted:
+        return exact
+    if len(wanted) == 1:
+        return list(_within(words, wanted[0])) or list(_related(words, wanted[0]))
+    return list(_open_stretches(words, wanted))
+
+
+def _stretches(
+    words: _Words, wanted: Sequence[str], *, is_prefix: bool
+) -> Iterator[tuple[int, int]]:
+    """Find words that follow each other, in any of their forms."""
+    *before, last = [normal(each) for each in wanted]
+    # Forms of a word begin alike, and finding the stem of every word of a text takes long.
+    for place in words.starting(last[:1]):
+        first, bare = place - len(before), words.bare[place]
+        if first < 0:
+            continue
+        is_last = normal(bare) == last or (is_prefix and bare.startswith(wanted[-1]))
+        if is_last and [normal(each) for each in words.bare[first:place]] == before:
+            yield words.span(first, place)
+
+
+def _open_stretches(words: _Words, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Find words that follow each other, the first within the end of one, the last a beginning."""
+    for place in words.starting(wanted[-1][:1]):
+        first = place - len(wanted) + 1
+        if first < 0:
+            continue
+        if (
+            words.bare[first].endswith(wanted[0])
+            and words.bare[place].startswith(wanted[-1])
+            and words.bare[first + 1 : place] == list(wanted[1:-1])
+        ):
+            start, after_first = words.span(first, first)
+            before_last, end = words.span(place, place)
+            if words.is_as_long(first):
+                start = after_first - len(wanted[0])
+            if words.is_as_long(place):
+                end = before_last + len(wanted[-1])
+            yield start, end
+
+
+def _within(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
+    """Find a text inside words; a word whose spelling was folded to another length, as a whole."""
+    for place, bare in enumerate(words.bare):
+        at = bare.find(wanted)
+        while at >= 0:
+            start, end = words.span(place, place)
+            if words.is_as_long(place):
+                yield start + at, start + at + len(wanted)
+            else:
+                yield start, end
+            at = bare.find(wanted, at + len(wanted))
+
+
+def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
+    """Find other forms of a word in languages that are not stemmed."""
+    if root := root_of(wanted):
+        for place in words.starting(root[:1]):
+            if words.bare[place].startswith(root):
+                yield words.span(place, place)
+
+
+def _frame(text: str, spots: Sequence[_Spot], width: int) -> tuple[int, int]:
+    """Return the stretch of a text to show: the one with the most different terms."""
+    if len(text) <= width:
+        return 0, len(text)
+    best = max(
+        range(len(spots)),
+        key=lambda index: (_terms_from(spots, index, width - width // _LEAN), -index),
+        default=None,
+    )
+    first = spots[best].start if best is not None else 0
+    start = min(max(0, first - width // _LEAN), len(text) - width)
+    end = start + width
+    if start > 0:
+        start = _next_gap(text, start, first)
+    if end < len(text):
+        last = spots[best].end if best is not None else start + 1
+        end = _gap_before(text, end, last)
+    return start, end
+
+
+def _terms_from(spots: Sequence[_Spot], index: int, reach: int) -> int:
+    limit = spots[index].start + reach
+    terms: set[int] = set()
+    for spot in spots[index:]:
+        if spot.end > limit:
+            break
+        terms.add(spot.term)
+    return len(terms)
+
+
+def _next_gap(text: str, start: int, first: int) -> int:
+    """Return the start of the next word, unless that is past the match."""
+    if text[start - 1].isspace():
+        return start
+    gap = _SPACE.search(text, start, first)
+    return gap.end() if gap else start
+
+
+def _gap_before(text: str, end: int, last: int) -> int:
+    """Return the end of the word before, unless that is before the end of the match."""
+    at = end
+    while at > last and not text[at].isspace():
+        at -= 1
+    return at if at > last else end
+
+
+def _joined(spots: Iterable[_Spot]) -> list[_Spot]:
+    """Merge matches that overlap or touch."""
+    joined: list[_Spot] = []
+    for spot in spots:
+        last = joined[-1] if joined else None
+        if last is None or spot.start > last.end:
+            joined.append(spot)
+        elif spot.end > last.end:
+            joined[-1] = _Spot(last.start, spot.end, last.term)
+    return joined
+
 
 TOOL_NAME = "session_search"
 """The name under which models call the search."""

@@ -1,28 +1,33 @@
 """Sessions as values: the log, the views that make windows of it, and the tree of lineage.
 
-Read in this order: `sessions`, `entries`, `views`, `lineage`, `titles`, `layout`,
-`squeezing`, `packing`.
+Read in this order: `sessions`, `entries`, `titles`, `squeezing`, `packing`.
 """
 
 from holdfast.session.entries import (
     MESSAGE_ID_MARK,
+    Addition,
+    Cause,
+    Change,
+    CompactionRecord,
     Draft,
     Entry,
     Head,
     Kind,
+    Piece,
     Refreshed,
     SessionState,
+    Span,
+    Spawn,
+    View,
     Window,
+    fork_view,
+    line_to,
+    merge_spans,
     names_itself,
+    redo_target,
+    undo_target,
+    with_originals,
     with_own_id,
-)
-from holdfast.session.lineage import (
-    children_of,
-    latest_leaf,
-    next_title,
-    path_to,
-    places_of,
-    siblings_of,
 )
 from holdfast.session.packing import (
     Packer,
@@ -38,27 +43,17 @@ from holdfast.session.sessions import (
     Fork,
     Session,
     Usage,
+    children_of,
     is_among,
+    latest_leaf,
+    next_title,
+    path_to,
+    places_of,
     session_id,
+    siblings_of,
 )
 from holdfast.session.squeezing import squeeze, unsqueeze
 from holdfast.session.titles import title_from
-from holdfast.session.views import (
-    Addition,
-    Cause,
-    Change,
-    CompactionRecord,
-    Piece,
-    Span,
-    Spawn,
-    View,
-    fork_view,
-    line_to,
-    merge_spans,
-    redo_target,
-    undo_target,
-    with_originals,
-)
 
 __all__ = [
     "CLOSABLE",

@@ -12,17 +12,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnknownSession
-from holdfast.session.entries import Kind
-from holdfast.session.lineage import path_to
-from holdfast.session.sessions import Fork
-from holdfast.session.views import fork_view
+from holdfast.session.entries import Kind, fork_view
+from holdfast.session.sessions import Fork, path_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.session.entries import Entry, Head, Window
+    from holdfast.session.entries import Entry, Head, View, Window
     from holdfast.session.sessions import Session
-    from holdfast.session.views import View
 
 __all__ = [
     "LogSegment",

@@ -1,17 +1,26 @@
 """Summaries: the record, how it is asked for, read, checked, cut to size, or made with no model.
 
-Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `asking`,
-`prompts`, `brief`, `tracing`, `cues`, `provenance` and `writing` (a record that a model writes);
-`reference` (a summary that is not known to be ours);
-`written`, `turns`, `sentences`, `actions`, `state`, `statements`, `story`, `standing` and `draft`
-(everything that turns can tell, and what fits); `audit` (the proof).
+Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `brief`,
+`tracing`, `cues`, `provenance` and `writing` (a record that a model writes); `reference` (a summary
+that is not known to be ours); `turns`, `statements`, `actions`, `state`, `story`, `standing` and
+`draft` (everything that turns can tell, and what fits); `audit` (the proof).
 """
 
-from holdfast.summary.asking import Answer, Ask, Composed, Declined, Failure, Job, Written
 from holdfast.summary.audit import Audit, Stated, audit, compared
 from holdfast.summary.brief import derive_focus, user_words
-from holdfast.summary.checkpoint import Checkpoint, read_checkpoint, render_checkpoint
-from holdfast.summary.draft import Draft, draft
+from holdfast.summary.checkpoint import (
+    Answer,
+    Ask,
+    Checkpoint,
+    Composed,
+    Declined,
+    Failure,
+    Job,
+    Written,
+    read_checkpoint,
+    render_checkpoint,
+)
+from holdfast.summary.draft import RecordDraft, draft
 from holdfast.summary.provenance import Heard
 from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
@@ -26,11 +35,11 @@ __all__ = [
     "Checkpoint",
     "Composed",
     "Declined",
-    "Draft",
     "Failure",
     "Heard",
     "Job",
     "Record",
+    "RecordDraft",
     "Stated",
     "Statement",
     "Written",

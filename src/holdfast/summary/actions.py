@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.summary.sentences import clip_words, units
-from holdfast.summary.statements import Kind
-from holdfast.summary.written import document_in, unquoted, without_documents
-from holdfast.transcript.effects import error_line
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of
+from holdfast.summary.statements import StatementKind, clip_words, units
+from holdfast.summary.turns import document_in, unquoted, without_documents
+from holdfast.transcript.effects import Family, error_line
+from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
 
-__all__ = ["COMMIT", "Told", "is_check", "key_line", "short_path", "told", "verdict"]
+__all__ = ["COMMIT", "ToldAction", "is_check", "key_line", "short_path", "told", "verdict"]
 
 _COMMAND = 150
 _OUTCOME = 140
@@ -96,10 +94,10 @@ _DEFINITION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldAction:
     """A deed as it is told."""
 
-    kind: Kind
+    kind: StatementKind
     verb: str
     line: str
     """What was worked on, and how it went."""
@@ -107,11 +105,11 @@ class Told:
     """What a change put there, or what an answer said."""
 
 
-def told(deed: Deed) -> Told | None:
+def told(deed: Deed) -> ToldAction | None:
     """Return a deed in words; nothing for steps of a plan, which are state."""
     if deed.rejected:
         named = clip_words(_NOISE.sub(" ", deed.action.target) or deed.action.tool, _COMMAND)
-        return Told(Kind.RESULT, "TRIED", f"{named} - rejected by the user")
+        return ToldAction(StatementKind.RESULT, "TRIED", f"{named} - rejected by the user")
     match deed.action.family:
         case Family.PLAN:
             return _plan(deed)
@@ -122,20 +120,26 @@ def told(deed: Deed) -> Told | None:
         case Family.READ:
             lines = f":{deed.action.scope}" if deed.action.scope else ""
             failure = f" - {_failure(deed)}" if deed.failed else ""
-            return Told(Kind.LOOK, "READ", f"{short_path(deed.action.target)}{lines}{failure}")
+            return ToldAction(
+                StatementKind.LOOK, "READ", f"{short_path(deed.action.target)}{lines}{failure}"
+            )
         case Family.SEARCH:
             where = f" in {short_path(deed.action.scope)}" if deed.action.scope else ""
-            return Told(Kind.LOOK, "SEARCHED", f"{clip_words(deed.action.target, 80)}{where}")
+            return ToldAction(
+                StatementKind.LOOK, "SEARCHED", f"{clip_words(deed.action.target, 80)}{where}"
+            )
         case Family.WEB:
-            return Told(Kind.LOOK, "FETCHED", clip_words(deed.action.target, _COMMAND))
+            return ToldAction(
+                StatementKind.LOOK, "FETCHED", clip_words(deed.action.target, _COMMAND)
+            )
         case Family.DELEGATE:
             line = clip_words(deed.action.target, _COMMAND)
-            return Told(Kind.CHANGE, "DELEGATED", line, _answer(deed))
+            return ToldAction(StatementKind.CHANGE, "DELEGATED", line, _answer(deed))
         case Family.OTHER:
             return _call(deed)
 
 
-def _plan(deed: Deed) -> Told | None:
+def _plan(deed: Deed) -> ToldAction | None:
     """Return a plan that was written as a text, with the words in which it was answered.
 
     Whether a user agreed is for the reader to see: a tool's words are quoted, not interpreted.
@@ -145,7 +149,7 @@ def _plan(deed: Deed) -> Told | None:
         return None
     answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
     answer = f" - {_quoted(clip_words(answers[0], _OUTCOME))}" if answers else ""
-    return Told(Kind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
+    return ToldAction(StatementKind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
 
 
 def short_path(path: str) -> str:
@@ -204,20 +208,20 @@ def key_line(text: str) -> str:
     return clip_words(end[start:].partition("\n")[0], _OUTCOME)
 
 
-def _edit(deed: Deed) -> Told | None:
+def _edit(deed: Deed) -> ToldAction | None:
     action = deed.action
     target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
     if not target:
         return None
     if deed.failed:
-        return Told(Kind.RESULT, "EDITED", f"{target} - {_failure(deed)}")
+        return ToldAction(StatementKind.RESULT, "EDITED", f"{target} - {_failure(deed)}")
     fields = fields_of(deed.arguments)
     old = next((text for key in _OLD if isinstance(text := fields.get(key), str)), "")
     made = not old and not action.content.startswith(("---", "***", "@@", "diff "))
     names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if made else {}
     defines = f" - defines {', '.join(list(names)[:6])}" if names else ""
     verb = "WROTE" if made else "EDITED"
-    return Told(Kind.CHANGE, verb, target + defines, _new_lines(action.content, old))
+    return ToldAction(StatementKind.CHANGE, verb, target + defines, _new_lines(action.content, old))
 
 
 def _new_lines(content: str, old: str) -> str:
@@ -238,23 +242,27 @@ def _new_lines(content: str, old: str) -> str:
     return f"removed: {clip_words(words, _EXCERPT // 2)}" if words else ""
 
 
-def _command(deed: Deed) -> Told:
+def _command(deed: Deed) -> ToldAction:
     command = deed.action.target
     document = document_in(command)
     bare = without_documents(command) if document else command
     shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
     ended = deed.ended
     if ended is None:
-        return Told(Kind.CHANGE, "RAN", f"{shown} - no result")
+        return ToldAction(StatementKind.CHANGE, "RAN", f"{shown} - no result")
     if not ended.failed and "commit" in command and (made := COMMIT.findall(ended.text[:4_000])):
         branch, commit, title = made[-1]
-        return Told(Kind.RESULT, "COMMITTED", f"{commit} {title.strip()} (on {branch})")
+        return ToldAction(
+            StatementKind.RESULT, "COMMITTED", f"{commit} {title.strip()} (on {branch})"
+        )
     if is_check(deed):
         failed, line = verdict(deed)
         said = f" {_quoted(line)}" if line else ""
-        return Told(Kind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}")
+        return ToldAction(
+            StatementKind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}"
+        )
     if deed.failed:
-        return Told(Kind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
+        return ToldAction(StatementKind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
     files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
     changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
@@ -265,18 +273,23 @@ def _command(deed: Deed) -> Told:
         detail = _new_lines(document, "")
     if changed:
         # What leaves the machine is how work ends, like a commit.
-        kind = Kind.RESULT if _LEAVES.search(command[:2_000]) else Kind.CHANGE
-        return Told(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
-    return Told(Kind.LOOK, "RAN", f"{shown}{' - ' * bool(detail)}{detail}")
+        kind = StatementKind.RESULT if _LEAVES.search(command[:2_000]) else StatementKind.CHANGE
+        return ToldAction(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
+    return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{' - ' * bool(detail)}{detail}")
 
 
-def _call(deed: Deed) -> Told:
+def _call(deed: Deed) -> ToldAction:
     action = deed.action
     name = action.tool.rpartition("__")[2]
     shown = f"{name}({clip_words(action.target, _COMMAND)})"
     if deed.failed:
-        return Told(Kind.RESULT, "CALLED", f"{shown} - {_failure(deed)}")
-    return Told(Kind.CHANGE if _ACTS.search(name) else Kind.REMARK, "CALLED", shown, _answer(deed))
+        return ToldAction(StatementKind.RESULT, "CALLED", f"{shown} - {_failure(deed)}")
+    return ToldAction(
+        StatementKind.CHANGE if _ACTS.search(name) else StatementKind.REMARK,
+        "CALLED",
+        shown,
+        _answer(deed),
+    )
 
 
 def _answer(deed: Deed) -> str:

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.summary.asking import Job
+from holdfast.summary.checkpoint import Job
 from holdfast.summary.draft import draft
-from holdfast.summary.statements import Kind
+from holdfast.summary.statements import StatementKind
 from holdfast.summary.tracing import Passages
 
 if TYPE_CHECKING:
@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Stated", "audit", "compared"]
 
 _ASKED_FOR = (
-    *(Kind.ASK, Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION, Kind.RESULT, Kind.CHANGE),
-    *(Kind.OPEN, Kind.STATE),
+    *(
+        StatementKind.ASK,
+        StatementKind.CONSTRAINT,
+        StatementKind.VALUE,
+        StatementKind.DECISION,
+        StatementKind.RESULT,
+        StatementKind.CHANGE,
+    ),
+    *(StatementKind.OPEN, StatementKind.STATE),
 )
 """The kinds that a reader needs; how something was found out is not among them."""
 _LISTED = 200
@@ -79,7 +86,9 @@ def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
         retained_by_summary=len(parted_by(kept, record)[0]),
         retained=len(kept),
         kinds=tuple(
-            (kind.value, looked_for[kind], found[kind]) for kind in Kind if looked_for[kind]
+            (kind.value, looked_for[kind], found[kind])
+            for kind in StatementKind
+            if looked_for[kind]
         ),
         lost=tuple(map(_stated, reversed(lost[-_LISTED:]))),
     )

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
-from holdfast.summary.sentences import Rarity, is_code, units
 from holdfast.summary.standing import (
     BEGUN,
     SAID_AFTER,
@@ -26,20 +25,27 @@ from holdfast.summary.standing import (
     is_under_way,
 )
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import Choice, Kind, Origin, Statement
+from holdfast.summary.statements import (
+    Choice,
+    Origin,
+    Rarity,
+    Statement,
+    StatementKind,
+    is_code,
+    units,
+)
 from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
 from holdfast.summary.tracing import Said, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
-from holdfast.transcript.effects import Effect
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Effect, Family
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-    from holdfast.summary.asking import Composed, Job
+    from holdfast.summary.checkpoint import Composed, Job
 
-__all__ = ["Draft", "draft", "trim"]
+__all__ = ["RecordDraft", "draft", "trim"]
 
 _CLOSELY = (120, 600)
 _TOKENS_A_DEED = 30
@@ -72,7 +78,7 @@ class Whole(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RecordDraft:
     """Everything that a record could say, oldest first."""
 
     statements: tuple[Statement, ...] = ()
@@ -140,7 +146,7 @@ def _place(item: tuple[tuple[str, int], list[Statement]]) -> tuple[int, int]:
     return (0, -entry) if entry <= 0 else (1, entry)
 
 
-def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = None) -> Draft:
+def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = None) -> RecordDraft:
     """Return what a record of the job could say.
 
     Where a model wrote an answer of the same turns, what the turns show is put beside it.
@@ -215,7 +221,7 @@ class _Drafting:
         self._wholes: dict[tuple[str, int], Whole] = {}
         self._rarity = Rarity(self._units())
 
-    def draft(self) -> Draft:
+    def draft(self) -> RecordDraft:
         now = Standing(self._job, self._turns, self._rarity, self._ids)
         before = self._previous if self._answer is None else self._answer
         history = list(self._history()) if self._answer is None else []
@@ -249,7 +255,7 @@ class _Drafting:
             for number, turn in enumerate(self._turns, first)
             if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
         ]
-        return Draft(tuple(told), self._wholes, tuple(questions), outdated)
+        return RecordDraft(tuple(told), self._wholes, tuple(questions), outdated)
 
     def _units(self) -> Iterator[str]:
         for turn in self._turns:
@@ -267,9 +273,9 @@ class _Drafting:
                 yield each
                 continue
             if is_standing_rule(each.text):
-                moved = Kind.CONSTRAINT, "constraints"
+                moved = StatementKind.CONSTRAINT, "constraints"
             elif is_value(each.text):
-                moved = Kind.VALUE, "critical"
+                moved = StatementKind.VALUE, "critical"
             else:
                 yield each
                 continue
@@ -316,7 +322,12 @@ class _Drafting:
         for entry in record.blocked:
             if not any(work in entry for work in settled):
                 yield Statement(
-                    Kind.OPEN, entry, "blocked", next(self._ids), density=0.3, origin=Origin.EARLIER
+                    StatementKind.OPEN,
+                    entry,
+                    "blocked",
+                    next(self._ids),
+                    density=0.3,
+                    origin=Origin.EARLIER,
                 )
         for entry in record.files:
             if not _is_note(entry):
@@ -331,7 +342,11 @@ class _Drafting:
             for line in checkpoint.evidence.split("\n"):
                 if line.startswith("- "):
                     yield Statement(
-                        Kind.LOOK, line[2:], "evidence", next(self._ids), origin=Origin.EARLIER
+                        StatementKind.LOOK,
+                        line[2:],
+                        "evidence",
+                        next(self._ids),
+                        origin=Origin.EARLIER,
                     )
 
     def _written(self, answer: Record) -> Iterator[Statement]:
@@ -374,7 +389,7 @@ def parted(entry: str, section: str, rarity: Rarity, ids: Iterator[int]) -> list
     found = list(read_entry(words_of(entry) if number else entry, section, rarity))
     return [
         replace(each, section=section, entry=key, order=order, origin=Origin.EARLIER)
-        for order, each in enumerate(found or [Statement(Kind.DETAIL, entry)])
+        for order, each in enumerate(found or [Statement(StatementKind.DETAIL, entry)])
     ]
 
 
@@ -395,7 +410,7 @@ def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
             found = parted(entry, section, rarity, ids)
             wholes[section, found[0].entry] = Whole(entry, len(found))
             statements += [replace(each, origin=Origin.MODEL) for each in found]
-    return Draft(tuple(statements), wholes).record(budget, count)[0]
+    return RecordDraft(tuple(statements), wholes).record(budget, count)[0]
 
 
 def _uncovered(statements: Sequence[Statement], answer: Said) -> Iterator[Statement]:
@@ -417,7 +432,7 @@ def _fewer_rules(statements: Sequence[Statement]) -> list[Statement]:
     found: list[Statement] = []
     rules = 0
     for each in reversed(statements):
-        if each.kind is Kind.CONSTRAINT and each.origin is not Origin.MODEL:
+        if each.kind is StatementKind.CONSTRAINT and each.origin is not Origin.MODEL:
             rules += 1
             each = replace(each, density=each.density / (1 + rules / _RULES))
         found.append(each)

@@ -17,7 +17,7 @@ from holdfast.summary.record import HEADINGS, Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Reading", "adopt", "read", "reading"]
+__all__ = ["RecordReading", "adopt", "read", "reading"]
 
 ENOUGH = 3
 """How many sections make a text a record."""
@@ -28,7 +28,7 @@ _BULLETS = ("- ", "* ", "• ", "+ ")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RecordReading:
     """A record as it was found."""
 
     record: Record
@@ -53,7 +53,7 @@ def read(text: str) -> Record | None:
     return None if found is None else found.record
 
 
-def reading(text: str) -> Reading | None:
+def reading(text: str) -> RecordReading | None:
     """Read a record and say which of its sections were there.
 
     With at least three of our headings, or eight in order when a model translated them, an answer
@@ -66,7 +66,7 @@ def reading(text: str) -> Reading | None:
         blocks = _by_position(blocks) or _loosely(spoken)
     record = _filled(blocks)
     present = frozenset(block.section for block in blocks) - {""}
-    return Reading(record, present) if present or record else None
+    return RecordReading(record, present) if present or record else None
 
 
 def adopt(text: str, origin: str) -> Record:
@@ -104,7 +104,7 @@ def _is_tag(line: str) -> bool:
 
 
 def blocks_of(
-    text: str, name: Callable[[str], str], heading: Callable[[str], Heading | None]
+    text: str, name: Callable[[str], str], heading: Callable[[str], HeadingLine | None]
 ) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 
@@ -115,7 +115,7 @@ def blocks_of(
     if not any(headings):
         headings = [_bare_heading(line) for line in lines]
     blocks: list[Block] = []
-    title = Heading("", 0)
+    title = HeadingLine("", 0)
     start = 0
     for index, found in enumerate(headings):
         if found is None or not (name(found.words) or 0 < found.level <= 2):
@@ -125,10 +125,10 @@ def blocks_of(
     return [*blocks, Block(name(title.words), title.words, title.level, lines[start:])]
 
 
-def _bare_heading(line: Line) -> Heading | None:
+def _bare_heading(line: Line) -> HeadingLine | None:
     """Take a line without marks for a heading when it is one of ours to the letter."""
     words = line.text.rstrip().removesuffix(":")
-    return Heading(words, 2) if line.free and words in HEADINGS.values() else None
+    return HeadingLine(words, 2) if line.free and words in HEADINGS.values() else None
 
 
 def _spoken(text: str) -> str:
@@ -185,7 +185,7 @@ def _dotted(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class HeadingLine:
     """A line that stands above others."""
 
     words: str
@@ -256,7 +256,7 @@ _OURS = _table(_VARIANTS) | {_plain(words): name for name, words in HEADINGS.ite
 _THEIRS = _table(_FOREIGN) | _OURS
 
 
-def heading_in(line: str) -> Heading | None:
+def heading_in(line: str) -> HeadingLine | None:
     """Return the heading that a line is: marked with `#`, or wholly in bold type."""
     if line[:2] == "  " or len(line) > 200:
         return None
@@ -264,18 +264,18 @@ def heading_in(line: str) -> Heading | None:
     level = len(text) - len(text.lstrip("#"))
     if level:
         words = text[level:].strip().strip("#*_: ")
-        return Heading(words, level) if level <= 6 and words and text[level] in " \t" else None
+        return HeadingLine(words, level) if level <= 6 and words and text[level] in " \t" else None
     bold = text.rstrip(":")
     if len(bold) > 4 and bold.startswith("**") and bold.endswith("**"):
         words = bold.strip("*").strip().rstrip(":")
-        return Heading(words, 0) if words and "**" not in words else None
+        return HeadingLine(words, 0) if words and "**" not in words else None
     return None
 
 
 _LOOSE = re.compile(r"\s{0,3}(?:\d{1,2}[.)]\s+)?([^.!?\n]{3,60}?)\s*[:\uff1a]?\s*")
 
 
-def loose_heading(line: str) -> Heading | None:
+def loose_heading(line: str) -> HeadingLine | None:
     """Return the heading that a line is, also without marks, where its words mean a section."""
     if found := heading_in(line):
         return found
@@ -283,7 +283,9 @@ def loose_heading(line: str) -> Heading | None:
     is_announced = plain is not None and (
         line.rstrip().endswith((":", "\uff1a")) or line[:1].isdigit()
     )
-    return Heading(plain[1], 2) if plain and is_announced and foreign_section(plain[1]) else None
+    return (
+        HeadingLine(plain[1], 2) if plain and is_announced and foreign_section(plain[1]) else None
+    )
 
 
 def section_named(words: str) -> str:

@@ -30,9 +30,8 @@ from holdfast.summary.cues import (
     words_in,
 )
 from holdfast.summary.record import Record
-from holdfast.summary.sentences import clip_words, is_code, units
 from holdfast.summary.state import Files, failures, file_notes, state_lines
-from holdfast.summary.statements import Kind, Origin, Statement
+from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, is_code, units
 from holdfast.summary.story import USER, narrates
 from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
@@ -40,15 +39,15 @@ from holdfast.summary.turns import Remark
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from holdfast.summary.asking import Job
+    from holdfast.summary.checkpoint import Job
     from holdfast.summary.cues import Wording
-    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Deed, Turn
 
 __all__ = [
     "BEGUN",
     "SAID_AFTER",
-    "Asked",
+    "OpenAsk",
     "Standing",
     "current",
     "is_concluded",
@@ -69,7 +68,7 @@ _WAS_UNDER_WAY = "The newest request is being worked on"
 _SAME = 0.75
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
-_STANDING = (Kind.CONSTRAINT, Kind.VALUE, Kind.DECISION)
+_STANDING = (StatementKind.CONSTRAINT, StatementKind.VALUE, StatementKind.DECISION)
 SAID_AFTER = "(said after"
 """How a note begins that says what a short input was said to; it is nobody's task."""
 _STATES = (
@@ -115,7 +114,7 @@ class Standing:
         return [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
 
     def _alone(
-        self, kind: Kind, text: str, section: str, density: float = 1.0, message: int = -1
+        self, kind: StatementKind, text: str, section: str, density: float = 1.0, message: int = -1
     ) -> Statement:
         """Return a statement that is an entry of its own.
 
@@ -129,7 +128,7 @@ class Standing:
         turn = self._newest
         if turn is None:
             for entry in self._previous.task:
-                yield self._alone(Kind.OPEN, entry, "task")
+                yield self._alone(StatementKind.OPEN, entry, "task")
             return
         if is_concluded(turn):
             return
@@ -138,10 +137,10 @@ class Standing:
         width = min(_TASK, max(_SHORTEST_TASK, int(self._job.budget * _TASK_OF_BUDGET)))
         if len(words) > width:
             yield self._alone(
-                Kind.OPEN, f"{clip_words(words, width // 2)} (and more, below)", "task"
+                StatementKind.OPEN, f"{clip_words(words, width // 2)} (and more, below)", "task"
             )
         else:
-            yield self._alone(Kind.OPEN, words, "task")
+            yield self._alone(StatementKind.OPEN, words, "task")
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None
         # Bytes rather than characters: forty characters of Chinese are a whole request.
@@ -149,14 +148,14 @@ class Standing:
             return
         if before.reply is not None and (said := units(before.reply.text)):
             note = f"{SAID_AFTER} the assistant wrote: {clip_words(said[-1], 300)})"
-            yield replace(self._alone(Kind.OPEN, note, "task"), message=before.reply.place)
+            yield replace(self._alone(StatementKind.OPEN, note, "task"), message=before.reply.place)
 
     def goal(self) -> Iterator[Statement]:
         """Yield the goal that a user named last, or that was known, or what was asked first."""
         named = [unit for unit in _asked_in(self._fresh) if _has(GOAL, unit)]
         named = [unit for unit in named if not is_question(unit)]
         if named:
-            yield self._alone(Kind.STATE, named[-1], "goal")
+            yield self._alone(StatementKind.STATE, named[-1], "goal")
             return
         dropped = [unit for unit in _asked_in(self._turns) if _has(DROPS, unit)]
         known = [
@@ -166,12 +165,12 @@ class Standing:
         ]
         parts = [part for entry in known for part in units(entry)]
         for part in parts[:2]:
-            yield self._alone(Kind.STATE, part, "goal")
+            yield self._alone(StatementKind.STATE, part, "goal")
         for part in parts[2:]:
-            stated = self._alone(Kind.ASK, part, "goal", self._rarity.density(part))
+            stated = self._alone(StatementKind.ASK, part, "goal", self._rarity.density(part))
             yield replace(stated, origin=Origin.EARLIER)
         if not known and (opening := self._opening()):
-            yield self._alone(Kind.STATE, clip_words(opening, 300), "goal")
+            yield self._alone(StatementKind.STATE, clip_words(opening, 300), "goal")
 
     def _opening(self) -> str:
         """Return what was asked first; rules and values are no goal, a word or two hardly."""
@@ -190,7 +189,7 @@ class Standing:
         known = {name: value for name, _, value in parts}
         for name, value in state_lines(self._deeds, known).items():
             if value:
-                yield self._alone(Kind.STATE, f"{name}: {value}", "state")
+                yield self._alone(StatementKind.STATE, f"{name}: {value}", "state")
 
     def files(self) -> Iterator[Statement]:
         """Yield a note on each file, the newest last and worth most."""
@@ -204,7 +203,7 @@ class Standing:
                 notes = {path: (line, note.startswith(("changed", "created"))), **notes}
         for place, (note, changed) in enumerate(notes.values()):
             newer = len(notes) - place - 1
-            kind, density = (Kind.CHANGE, 0.9) if changed else (Kind.LOOK, 0.6)
+            kind, density = (StatementKind.CHANGE, 0.9) if changed else (StatementKind.LOOK, 0.6)
             yield self._alone(kind, note, "files", density / (1 + newer / _NEWEST_FILES))
 
     def open(self) -> Iterator[Statement]:
@@ -219,7 +218,7 @@ class Standing:
         found = failures(self._deeds)
         for at, (line, place) in enumerate(found):
             density = 0.4 if len(found) - at <= _NEWEST_FAILURES else 0.2
-            yield self._alone(Kind.OPEN, line, "blocked", density, place)
+            yield self._alone(StatementKind.OPEN, line, "blocked", density, place)
 
     def _under_way(self) -> Iterator[Statement]:
         turn = self._newest
@@ -232,13 +231,13 @@ class Standing:
                     unit for unit in units(step.text) if not narrates(unit) and not is_code(unit)
                 ]
                 last += [f'"{clip_words(said[-1], 160)}"'] if said else []
-            elif (line := told(step)) is not None and line.kind is not Kind.LOOK:
+            elif (line := told(step)) is not None and line.kind is not StatementKind.LOOK:
                 last.append(f"{line.verb} {clip_words(line.line, 120)}")
             if len(last) >= _LAST_STEPS:
                 break
         if last:
             text = f"{UNDER_WAY}; last: {'; '.join(reversed(last))}"
-            yield self._alone(Kind.OPEN, text, "in_progress", 0.3)
+            yield self._alone(StatementKind.OPEN, text, "in_progress", 0.3)
 
     def _asked(self) -> Iterator[Statement]:
         """Yield asks that nobody answered and nobody took back, but for the task."""
@@ -250,7 +249,7 @@ class Standing:
             if each is newest_ask or (each.section == "remaining" and self._job.plan):
                 continue
             text = f"{BEGUN}{each.text}" if each.section == "in_progress" else each.text
-            stated = self._alone(Kind.OPEN, text, each.section, 0.4, each.message)
+            stated = self._alone(StatementKind.OPEN, text, each.section, 0.4, each.message)
             yield stated if each.message >= 0 else replace(stated, origin=Origin.EARLIER)
 
     def _planned(self) -> Iterator[Statement]:
@@ -258,7 +257,7 @@ class Standing:
         left = sum(not item.is_done for item in plan)
         if left:
             text = f"{left} of {len(plan)} plan items are not done: see the Live State"
-            yield self._alone(Kind.OPEN, text, "remaining")
+            yield self._alone(StatementKind.OPEN, text, "remaining")
 
 
 def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
@@ -270,7 +269,10 @@ def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
     gone: set[int] = set()
     standing: list[int] = []
     for at, each in enumerate(statements):
-        is_users = each.label == USER or each.kind in (Kind.CONSTRAINT, Kind.VALUE)
+        is_users = each.label == USER or each.kind in (
+            StatementKind.CONSTRAINT,
+            StatementKind.VALUE,
+        )
         if is_users and each.origin is Origin.TURNS and not 0 <= each.message < fresh:
             cue, value = _lifting(each.text), given_value(each.text)
             if cue is not None or value is not None:
@@ -318,7 +320,7 @@ def _same(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenAsk:
     """An ask that is open, and the section of the record that tells of it."""
 
     text: str
@@ -327,13 +329,13 @@ class Asked:
     """The message it stands in; -1 where an earlier record told of it."""
 
 
-def open_asks(turns: Sequence[Turn], before: Record) -> list[Asked]:
+def open_asks(turns: Sequence[Turn], before: Record) -> list[OpenAsk]:
     """Return what is open after the turns, oldest first, the newest ask of all included."""
-    found: list[Asked] = [
-        *(Asked(entry, "remaining") for entry in before.remaining),
-        *(Asked(entry, "pending") for entry in before.pending),
+    found: list[OpenAsk] = [
+        *(OpenAsk(entry, "remaining") for entry in before.remaining),
+        *(OpenAsk(entry, "pending") for entry in before.pending),
         *(
-            Asked(entry.removeprefix(BEGUN), "in_progress")
+            OpenAsk(entry.removeprefix(BEGUN), "in_progress")
             for entry in before.in_progress
             if entry.startswith(BEGUN)
         ),
@@ -351,17 +353,17 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[Asked]:
     return found
 
 
-def _asked(words: str, place: int) -> Asked:
+def _asked(words: str, place: int) -> OpenAsk:
     # Bytes rather than characters: a request in Chinese takes a third of them.
     width = _SHOWN * len(words) // len(words.encode("utf-8", "surrogatepass"))
-    return Asked(f'"{clip_words(words, width)}"', "in_progress", place)
+    return OpenAsk(f'"{clip_words(words, width)}"', "in_progress", place)
 
 
-def _replied(turn: Turn, found: list[Asked]) -> list[Asked]:
+def _replied(turn: Turn, found: list[OpenAsk]) -> list[OpenAsk]:
     """Return what is still open after the words that concluded a turn."""
     if turn.reply is None or turn.interrupted:
         return found
-    left: list[Asked] = []
+    left: list[OpenAsk] = []
     said = units(turn.reply.text)
     for unit in said:
         # What an earlier record left as work is in its words, which are the assistant's own.
@@ -382,7 +384,7 @@ def _replied(turn: Turn, found: list[Asked]) -> list[Asked]:
     return [replace(each, section="pending") if each in left else each for each in found]
 
 
-def _named(unit: str, cue: Wording, found: Sequence[Asked]) -> list[Asked]:
+def _named(unit: str, cue: Wording, found: Sequence[OpenAsk]) -> list[OpenAsk]:
     """Return the asks that a sentence is about: those that have most of what tells it apart."""
     told = marks(unit)
     about = stems(cue.pattern.sub(" ", unit.partition(":")[0].partition("\uff1a")[0]))

@@ -7,10 +7,9 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
-from holdfast.summary.sentences import clip_words
-from holdfast.transcript.effects import error_line
-from holdfast.transcript.families import Family
-from holdfast.transcript.plans import fields_of
+from holdfast.summary.statements import clip_words
+from holdfast.transcript.effects import Family, error_line
+from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,16 +21,23 @@ from holdfast.summary.cues import (
     is_value,
 )
 from holdfast.summary.provenance import UNVERIFIED
-from holdfast.summary.sentences import is_code, is_dense, led, units
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import MORE, Kind, Statement
+from holdfast.summary.statements import (
+    MORE,
+    Statement,
+    StatementKind,
+    is_code,
+    is_dense,
+    led,
+    units,
+)
 from holdfast.summary.turns import Deed
-from holdfast.transcript.families import Family
+from holdfast.transcript.effects import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.summary.sentences import Rarity
+    from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
 __all__ = ["PLACES", "USER", "entry_text", "narrates", "read_entry", "story_of"]
@@ -87,7 +94,7 @@ class _Telling:
         yield from self._asks()
         turn = self._turn
         if turn.older:
-            yield self._one(Kind.LOOK, f"{turn.older} earlier calls", label=NOTED)
+            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", label=NOTED)
         reply = turn.reply
         repeated = _repeated(turn)
         for at, step in enumerate(turn.steps):
@@ -100,11 +107,11 @@ class _Telling:
             short = after is not None and bool(after.asks) and len(after.asks[0].encode()) < 40
             yield from self._reply(reply, answered=short)
         elif turn.interrupted:
-            yield self._one(Kind.REMARK, "interrupted by the user", label=NOTED)
+            yield self._one(StatementKind.REMARK, "interrupted by the user", label=NOTED)
 
     def _one(
         self,
-        kind: Kind,
+        kind: StatementKind,
         text: str,
         density: float = 1.0,
         label: str = "",
@@ -140,7 +147,7 @@ class _Telling:
                     # Of a long message its beginning and its end say what is wanted.
                     density *= 0.6 * _LONG / (_LONG + before)
                 before += len(unit)
-                yield self._one(Kind.ASK, unit, density, USER, self._turn.place, head=head)
+                yield self._one(StatementKind.ASK, unit, density, USER, self._turn.place, head=head)
 
     def _talk(self, parts: Sequence[str], label: str, message: int) -> Iterator[Statement]:
         """Yield what was told where nothing was done: small talk and questions tell little."""
@@ -153,7 +160,7 @@ class _Telling:
                 density *= 0.1
             elif is_question(unit):
                 density *= 0.3
-            yield self._one(Kind.TOLD, unit, density, label, message)
+            yield self._one(StatementKind.TOLD, unit, density, label, message)
 
     def _deed(self, deed: Deed) -> Iterator[Statement]:
         line = told(deed)
@@ -167,10 +174,10 @@ class _Telling:
         yield self._one(line.kind, line.line, density, label, deed.place)
         if deed.action.family is Family.PLAN:
             for unit in units(deed.action.content.strip().partition("\n")[2]):
-                yield self._one(Kind.REPLY, unit, self._concluding(unit), PLAN, deed.place)
+                yield self._one(StatementKind.REPLY, unit, self._concluding(unit), PLAN, deed.place)
         if line.detail:
             density = min(self._rarity.density(line.detail), density)
-            yield self._one(Kind.DETAIL, line.detail, density, MORE, deed.place)
+            yield self._one(StatementKind.DETAIL, line.detail, density, MORE, deed.place)
 
     def _remark(self, remark: Remark) -> Iterator[Statement]:
         for unit in units(remark.text):
@@ -179,10 +186,10 @@ class _Telling:
                 yield self._decision(unit, density, remark.place)
             else:
                 density *= 0.25 if narrates(unit) else 1.0
-                yield self._one(Kind.REMARK, unit, density, NOTED, remark.place)
+                yield self._one(StatementKind.REMARK, unit, density, NOTED, remark.place)
 
     def _decision(self, unit: str, density: float, message: int) -> Statement:
-        stated = self._one(Kind.DECISION, unit, density, "", message)
+        stated = self._one(StatementKind.DECISION, unit, density, "", message)
         return replace(stated, section="decisions", entry=self._number * PLACES + self._order)
 
     def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
@@ -193,14 +200,14 @@ class _Telling:
         first = next((at for at, unit in enumerate(parts) if not is_code(unit)), 0)
         for place, unit in enumerate(parts):
             density = self._concluding(unit)
-            kind = Kind.REPLY
+            kind = StatementKind.REPLY
             if place == first:
-                kind, density = Kind.RESULT, max(density, 0.8)
+                kind, density = StatementKind.RESULT, max(density, 0.8)
             elif density > _DECISIVE and _decides(unit):
                 yield self._decision(unit, density, reply.place)
                 continue
             if answered and place == len(parts) - 1 and is_question(unit):
-                kind, density = Kind.RESULT, 1.0
+                kind, density = StatementKind.RESULT, 1.0
             yield self._one(kind, unit, density, ASSISTANT, reply.place)
 
     def _concluding(self, unit: str) -> float:
@@ -273,16 +280,16 @@ def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
 
 
 _KINDS = {
-    "task": Kind.OPEN,
-    "goal": Kind.ASK,
-    "constraints": Kind.CONSTRAINT,
-    "decisions": Kind.DECISION,
-    "state": Kind.STATE,
-    "in_progress": Kind.OPEN,
-    "blocked": Kind.OPEN,
-    "pending": Kind.OPEN,
-    "remaining": Kind.OPEN,
-    "files": Kind.CHANGE,
+    "task": StatementKind.OPEN,
+    "goal": StatementKind.ASK,
+    "constraints": StatementKind.CONSTRAINT,
+    "decisions": StatementKind.DECISION,
+    "state": StatementKind.STATE,
+    "in_progress": StatementKind.OPEN,
+    "blocked": StatementKind.OPEN,
+    "pending": StatementKind.OPEN,
+    "remaining": StatementKind.OPEN,
+    "files": StatementKind.CHANGE,
 }
 """What the entries of each section are; those of others are told by their words."""
 
@@ -293,7 +300,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         text = line.strip()
         if done := _TOOL.match(text):
             verb, words, tool = done.groups()
-            kind = Kind.LOOK if verb in _LOOKS else Kind.CHANGE
+            kind = StatementKind.LOOK if verb in _LOOKS else StatementKind.CHANGE
             yield Statement(kind, words, label=f"{verb}|{tool}", density=0.7)
             continue
         label = next((each for each in _SPEAKERS if text.startswith(f"{each}: ")), "")
@@ -301,17 +308,17 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         if label == USER:
             words = words.strip('"')
         for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
-            kind = _KINDS.get(section, Kind.DETAIL)
+            kind = _KINDS.get(section, StatementKind.DETAIL)
             if label == USER:
-                kind = Kind.ASK
+                kind = StatementKind.ASK
             elif label == UNVERIFIED and section == "critical":
-                kind = Kind.TOLD
+                kind = StatementKind.TOLD
             elif label == ASSISTANT and place == 0:
-                kind = Kind.RESULT
+                kind = StatementKind.RESULT
             elif section == "critical" and is_value(unit):
-                kind = Kind.VALUE
+                kind = StatementKind.VALUE
             elif section not in _KINDS and is_decision(unit):
-                kind = Kind.DECISION
+                kind = StatementKind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
             yield Statement(kind, unit, label=label, density=density)
 

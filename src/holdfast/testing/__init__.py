@@ -4,16 +4,15 @@
 """
 
 from holdfast.testing.check_engine import Defect, check_engine
-from holdfast.testing.counter_suite import CounterSuite
-from holdfast.testing.fixed_clock import FixedClock
 from holdfast.testing.recording import (
+    FixedClock,
     MissingRecording,
     RecordingSummarizer,
     ReplayingSummarizer,
+    ScriptedSummarizer,
 )
-from holdfast.testing.scripted import ScriptedSummarizer
 from holdfast.testing.store_suite import StoreSuite
-from holdfast.testing.summarizer_suite import SummarizerSuite
+from holdfast.testing.summarizer_suite import CounterSuite, SummarizerSuite
 
 __all__ = [
     "CounterSuite",

@@ -7,27 +7,190 @@ assert check_engine(MyEngine) == ()
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from holdfast.deadline import Hung, Raised, Returned
 from holdfast.engines.contract import ATTRIBUTES
 from holdfast.engines.plugin_messages import as_handed, borrowed, faults, read_back, shown_to_plugin
-from holdfast.engines.plugin_thread import PluginThread, call_offered
+from holdfast.engines.plugin_thread import PluginThread, call_offered, tools_of
 from holdfast.errors import DecodeError
-from holdfast.testing.check_engine_options import OPTIONS, offers
-from holdfast.testing.engine_talks import TALKS, long_talk
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from holdfast.engines.contract import ContextEngine
-    from holdfast.testing.engine_talks import Wire
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Defect", "check_engine"]
+    from holdfast.engines.contract import ContextEngine
+
+__all__ = ["OPTIONS", "SHORT", "TALKS", "Defect", "Wire", "check_engine", "long_talk", "offers"]
+
+Wire: TypeAlias = list[dict[str, Any]]
+
+_PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=="
+
+
+def long_talk(turns: int = 36) -> Wire:
+    """Return a conversation of many turns with tools, far over any threshold of a small window."""
+    talk: Wire = [_said("system", "You are careful. Never touch the schema.")]
+    for number in range(turns):
+        talk.append(_said("user", f"Please look into part {number} of the billing service."))
+        talk += _exchange(f"call_{number}", 1 + number % 3)
+        talk.append(_said("assistant", f"Part {number} is fine. " + "It was read in full. " * 20))
+    return [*talk, _said("user", "Now write down what port 8099 is for.")]
+
+
+def _said(role: str, content: object) -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+def _exchange(mark: str, calls: int) -> Wire:
+    """Return parallel calls and their results."""
+    ids = [f"{mark}_{index}" for index in range(calls)]
+    asked = [
+        {
+            "id": id_,
+            "type": "function",
+            "function": {"name": "read_file", "arguments": f'{{"path": "src/{id_}.py"}}'},
+        }
+        for id_ in ids
+    ]
+    answers = [
+        {"role": "tool", "tool_call_id": id_, "content": f"line of {id_}\n" * 60} for id_ in ids
+    ]
+    return [{"role": "assistant", "content": None, "tool_calls": asked}, *answers]
+
+
+SHORT: Final[Wire] = [_said("system", "Be brief."), _said("user", "Hello")]
+
+TALKS: Final[dict[str, Wire]] = {
+    "a long conversation": long_talk(),
+    "a short conversation": SHORT,
+    "a conversation without a system prompt": long_talk()[1:],
+    "one request and many steps": [
+        _said("user", "Build everything."),
+        *(message for number in range(60) for message in _exchange(f"step_{number}", 1)),
+    ],
+    "a call that still waits": [*long_talk(), _exchange("waiting", 1)[0]],
+    "pictures": [
+        *long_talk()[:-1],
+        _said(
+            "user",
+            [
+                {"type": "text", "text": "What is on this picture?"},
+                {"type": "image_url", "image_url": {"url": _PIXEL}},
+            ],
+        ),
+    ],
+    "texts of every script": [*long_talk(), _said("user", "修复 src/支付.py 🙂 \u202e naïve \x00")],
+    "a user who said the same thing twice": [
+        *long_talk(12),
+        _said("assistant", "Done."),
+        *long_talk(12)[1:],
+    ],
+}
+"""By what they show."""
+
+
+def offers(engine: object, method: str) -> bool:
+    """Say whether an engine has a method that it may have."""
+    return callable(getattr(engine, method, None))
+
+
+def _optional(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    engine = make()
+    for method in ("should_compress_preflight", "has_content_to_compress"):
+        if not offers(engine, method):
+            continue
+        said = call_offered(engine, method, deepcopy(SHORT), details={})
+        if not isinstance(said, bool):
+            yield f"{method} returns {said!r}, and neither True nor False"
+
+
+def _lifecycle(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    engine = make()
+    for id_, details in (
+        ("20260101_000000_abcdef", {"model": "a-model", "platform": "test"}),
+        ("20260101_000000_fedcba", {"boundary_reason": "compression"}),
+    ):
+        call_offered(engine, "on_session_start", id_, details=details)
+    call_offered(engine, "on_session_end", id_, deepcopy(SHORT), details={})
+    yield from ()
+
+
+def _reset(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    engine = make()
+    if not offers(engine, "on_session_reset"):
+        return
+    first = make().compress(deepcopy(SHORT))
+    engine.update_from_response(dict(_USAGE))
+    engine.compress(long_talk())
+    engine.on_session_reset()
+    for name in ATTRIBUTES:
+        if name.startswith("last_") or name == "compression_count":
+            value: object = getattr(engine, name)
+            if value != 0:
+                yield f"{name} is {value!r} after on_session_reset"
+    if engine.compress(deepcopy(SHORT)) != first:
+        yield "after on_session_reset something of the old conversation is in the new one"
+
+
+def _tools(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    tools = tools_of(call_offered(make(), "get_tool_schemas", details={}))
+    yield from tools.troubles
+    for spec in tools.specs:
+        if not spec.description or spec.parameters.get("type") != "object":
+            yield f"the tool {spec.name} needs a description and parameters of type object"
+
+
+def _tool_errors(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    engine = make()
+    specs = tools_of(call_offered(engine, "get_tool_schemas", details={})).specs
+    if not offers(engine, "handle_tool_call"):
+        if specs:
+            yield "get_tool_schemas offers tools, and there is no handle_tool_call"
+        return
+    answer = _answered(engine, "no_such_tool", {})
+    if not isinstance(answer, dict) or "error" not in answer:
+        yield "an unknown tool is not answered with JSON that has an error"
+    for spec in specs:
+        for arguments in ({}, {"odd": [None, -1]}):
+            if _answered(engine, spec.name, dict(arguments)) is None:
+                yield f"the tool {spec.name} does not answer {arguments} with JSON"
+
+
+def _answered(engine: ContextEngine, name: str, arguments: dict[str, Any]) -> object:
+    answer = call_offered(engine, "handle_tool_call", name, arguments, details={})
+    try:
+        return cast("object", json.loads(answer)) if isinstance(answer, str) else None
+    except ValueError:
+        return None
+
+
+def _status(make: Callable[[], ContextEngine]) -> Iterator[str]:
+    engine = make()
+    if not offers(engine, "get_status"):
+        return
+    status = call_offered(engine, "get_status", details={})
+    if not isinstance(status, dict):
+        yield f"get_status returns a {type(status).__name__}, and no dict"
+    json.dumps(status)
+
+
+OPTIONS: Final[dict[str, Callable[[Callable[[], ContextEngine]], Iterator[str]]]] = {
+    "optional": _optional,
+    "lifecycle": _lifecycle,
+    "reset": _reset,
+    "tools": _tools,
+    "tool-errors": _tool_errors,
+    "status": _status,
+}
+"""By the name of the promise."""
+
 
 _WINDOW = 8_000
 _SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""A real model's answers kept in a file, so that tests and demonstrations repeat without it.
+"""Stand-ins for tests: a clock moved by hand, scripted answers, a real model's answers in a file.
 
 The file holds answers under a hash of their prompts, never the prompts. A prompt names the current
 day, so a recording is made and replayed with a clock that stands still.
@@ -15,13 +15,81 @@ from holdfast.errors import ConfigError, SummarizerError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from holdfast.ports import Summarizer
     from holdfast.summary import Ask
 
     File: TypeAlias = str | os.PathLike[str]
 
-__all__ = ["MissingRecording", "RecordingSummarizer", "ReplayingSummarizer"]
+__all__ = [
+    "FixedClock",
+    "MissingRecording",
+    "RecordingSummarizer",
+    "ReplayingSummarizer",
+    "ScriptedSummarizer",
+]
+
+
+class FixedClock:
+    """Stands still until it is told to advance."""
+
+    def __init__(self, now: float = 0.0, *, today: str = "2026-01-01") -> None:
+        """Start at this moment of this day."""
+        self._now = now
+        self._today = today
+
+    def now(self) -> float:
+        """Return the moment at which the clock stands."""
+        return self._now
+
+    def today(self) -> str:
+        """Return the day at which the clock stands."""
+        return self._today
+
+    def moment(self) -> int:
+        """Return the milliseconds that passed since the epoch: those the clock advanced by."""
+        return int(self._now * 1000)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass; the day stays what it was."""
+        self._now += seconds
+
+
+class ScriptedSummarizer:
+    """Answers from a list: a text is returned, an exception is raised.
+
+    Every ask is kept in `asks`. Being asked more often than the script foresees is an
+    `AssertionError`, so that a test notices a call that should not have been made.
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[str | Exception],
+        *,
+        name: str = "scripted",
+        window: int | None = None,
+    ) -> None:
+        """Learn the answers, in the order in which they are given."""
+        self.name = name
+        self.window = window
+        self.asks: list[Ask] = []
+        self._answers = list(answers)
+
+    def write(self, ask: Ask) -> str:
+        """Return or raise the next answer of the script."""
+        self.asks.append(ask)
+        if not self._answers:
+            raise AssertionError(f"{self.name} was asked {len(self.asks)} times, once too often")
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def awrite(self, ask: Ask) -> str:
+        """Return or raise the next answer of the script."""
+        return self.write(ask)
+
 
 _VERSION = 1
 

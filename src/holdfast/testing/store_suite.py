@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.testing.store_additions import AdditionCases
 from holdfast.testing.store_care import (
     BackupCases,
     DurableCases,
@@ -11,10 +10,8 @@ from holdfast.testing.store_care import (
     RepairCases,
     TrashCases,
 )
-from holdfast.testing.store_lineage import LineageCases
-from holdfast.testing.store_log import LogCases
-from holdfast.testing.store_search import SearchCases
-from holdfast.testing.store_sessions import SessionCases
+from holdfast.testing.store_log import LineageCases, LogCases
+from holdfast.testing.store_sessions import AdditionCases, SearchCases, SessionCases
 from holdfast.testing.store_windows import WindowCases
 
 __all__ = ["StoreSuite"]

@@ -1,18 +1,19 @@
-"""Layer one: what text costs. Read in this order: `estimate`, `scale`, `budget`, `windows`."""
+"""Layer one: what text costs. Read in this order: `estimate`, `scale`."""
 
-from holdfast.tokens.budget import Budget, Calibration
 from holdfast.tokens.estimate import Counter, Estimator, family_of
 from holdfast.tokens.scale import (
     BOUNDARY_IMAGE_TOKENS,
     IMAGE_TOKENS,
     MESSAGE_TOKENS,
     SUMMARY_TOKENS,
+    Budget,
+    Calibration,
     Load,
     Scale,
     load_of,
     weight_of,
+    window_from_error,
 )
-from holdfast.tokens.windows import window_from_error
 
 __all__ = [
     "BOUNDARY_IMAGE_TOKENS",

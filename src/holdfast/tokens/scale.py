@@ -1,7 +1,13 @@
-"""What a message weighs: tokens, bytes on the wire, images.
+"""What a message weighs, the limits it counts against, and what real usage and errors teach.
 
 A weight depends on the message alone, so it is computed once per message and kept; the cost of a
 turn is then proportional to what is new.
+
+Providers refuse a request for its tokens, for its bytes, or for its images, whichever runs out
+first; a long session full of screenshots meets the byte limit at a fraction of the window.
+
+Local servers and proxies often serve a smaller window than the model's card promises; the error
+that refuses a request is the only place that states the true one.
 """
 
 from __future__ import annotations
@@ -36,10 +42,13 @@ __all__ = [
     "IMAGE_TOKENS",
     "MESSAGE_TOKENS",
     "SUMMARY_TOKENS",
+    "Budget",
+    "Calibration",
     "Load",
     "Scale",
     "load_of",
     "weight_of",
+    "window_from_error",
 ]
 
 IMAGE_TOKENS = 1_500
@@ -261,3 +270,69 @@ def _bulk(part: Part) -> tuple[int, int]:
 def _bytes(text: str) -> int:
     # A str knows in constant time whether it is ASCII; only other texts must be encoded.
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+_WEIGHT_OF_NEWEST = 0.5
+_LOWEST_RATIO, _HIGHEST_RATIO = 0.3, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most a request may hold."""
+
+    tokens: int
+    bytes: int = 20_000_000
+    """Request bodies are refused from about 20 MB on."""
+    images: int = 100
+
+    def exceeded(self, load: Load) -> tuple[str, ...]:
+        """Return one sentence for each limit that the load is over."""
+        pairs = (
+            ("tokens", load.tokens, self.tokens),
+            ("bytes", load.bytes, self.bytes),
+            ("images", load.images, self.images),
+        )
+        return tuple(f"{used:,} of {limit:,} {name}" for name, used, limit in pairs if used > limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The ratio of real to estimated tokens, learned from a provider's reports.
+
+    Local servers that report zero teach nothing: the estimate stays as it is.
+    """
+
+    ratio: float = 1.0
+    reports: int = 0
+
+    def observe(self, *, real: int, rough: int) -> Calibration:
+        """Return what is known after one more report of real usage."""
+        if real <= 0 or rough <= 0:
+            return self
+        seen = min(max(real / rough, _LOWEST_RATIO), _HIGHEST_RATIO)
+        ratio = seen if not self.reports else self.ratio + _WEIGHT_OF_NEWEST * (seen - self.ratio)
+        return Calibration(ratio, self.reports + 1)
+
+
+_SMALLEST, _LARGEST = 256, 100_000_000
+_STATEMENTS = (
+    re.compile(r"n_ctx\D{0,8}(\d{3,9})"),
+    re.compile(r"maximum (?:context|prompt) length (?:is|of)\D{0,8}(\d[\d,]{2,11})", re.IGNORECASE),
+    re.compile(r"(\d[\d,]{2,11}) maximum context length", re.IGNORECASE),
+    re.compile(r"tokens allowed \(?(\d[\d,]{2,11})\)?", re.IGNORECASE),
+    re.compile(r"context limit: [\d,]+ \+ [\d,]+ > (\d[\d,]{2,11})", re.IGNORECASE),
+    re.compile(r"context (?:window|length|size)[^\d\n]{0,40}(\d[\d,]{2,11})", re.IGNORECASE),
+    re.compile(r">\s{0,4}(\d[\d,]{2,11})\s{0,4}(?:maximum|max\b)", re.IGNORECASE),
+    re.compile(r"max_model_len\D{0,8}(\d{3,9})"),
+)
+
+
+def window_from_error(text: str) -> int | None:
+    """Return the window that the error text states, or None when it states none."""
+    for statement in _STATEMENTS:
+        found = statement.search(text[:20_000])
+        if found:
+            tokens = int(found.group(1).replace(",", ""))
+            if _SMALLEST <= tokens <= _LARGEST:
+                return tokens
+    return None

@@ -1,21 +1,29 @@
-"""Stored sessions as the lines of a training file, one at a time."""
+"""Stored sessions as the lines of a training file, one at a time: which, and nothing twice.
+
+Forks and rotations begin with messages of the session that they came from. A conversation that is
+wholly the beginning of another one says nothing new; of the others, what stood in an earlier one
+is context and not a lesson.
+"""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
 from holdfast.formats.json_access import iso
+from holdfast.ports.store import Listing
 from holdfast.session import places_of
 from holdfast.tokens import Estimator, Scale
-from holdfast.training.reading import SyntheticChoice, read_log, read_window
-from holdfast.training.repeats import Repeats, Seen
-from holdfast.training.secrets import SecretMask
-from holdfast.training.selection import Selection, ancestry
-from holdfast.training.shaping import joined, paired, paired_with_stubs, plain, trimmed
+from holdfast.training.reading import SyntheticChoice, entry_of, read_log, read_window
+from holdfast.training.shaping import SecretMask, joined, paired, paired_with_stubs, plain, trimmed
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS
 from holdfast.wire.json_text import encodable
@@ -28,10 +36,180 @@ if TYPE_CHECKING:
     from holdfast.redaction import Redactor
     from holdfast.session import Session
     from holdfast.tokens import Counter
-    from holdfast.training.selection import Split
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["Example", "LeftOut", "LeftOutReason", "TrainingExport", "examples"]
+__all__ = [
+    "Example",
+    "LeftOut",
+    "LeftOutReason",
+    "Repeats",
+    "Seen",
+    "Selection",
+    "Split",
+    "TrainingExport",
+    "ancestry",
+    "beginnings",
+    "examples",
+    "order_of",
+]
+
+
+def beginnings(messages: Iterable[Message]) -> tuple[bytes, ...]:
+    """Return what stands for each beginning of a conversation, up to the whole of it."""
+    found: list[bytes] = []
+    before = b""
+    for message in messages:
+        said = repr((message.role, message.parts)).encode("utf-8", "surrogatepass")
+        before = blake2b(said, key=before, digest_size=16).digest()
+        found.append(before)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What is known of a lineage whose conversations were all looked at once."""
+
+    ends: dict[str, bytes]
+    """What stands for each whole conversation, by the id of its session."""
+    within: dict[bytes, str]
+    """Beginnings of conversations that go on after them, each with a session that does."""
+
+    @classmethod
+    def among(cls, conversations: Iterable[tuple[str, Transcript]]) -> Repeats:
+        """Look at the conversations of a lineage, one at a time."""
+        ends: dict[str, bytes] = {}
+        within: dict[bytes, str] = {}
+        for id_, messages in conversations:
+            *before, last = beginnings(messages)
+            for each in before:
+                within.setdefault(each, id_)
+            ends[id_] = last
+        return cls(ends, within)
+
+    def is_contained(self, id_: str) -> bool:
+        """Say whether a conversation is the beginning of another, or the same as an earlier one."""
+        end = self.ends[id_]
+        twins = [other for other, its_end in self.ends.items() if its_end == end]
+        return end in self.within or twins[0] != id_
+
+
+class Seen:
+    """What stood in conversations of a lineage that were written already."""
+
+    def __init__(self) -> None:
+        """Begin with nothing written."""
+        self._entries: set[int] = set()
+        self._beginnings: set[bytes] = set()
+
+    def masked(self, messages: Transcript) -> Transcript:
+        """Return a conversation with the replies masked that were written before, and note it."""
+        found = beginnings(messages)
+        marked = tuple(
+            labelled(message, repeated=True, masked=True)
+            if message.role is Role.ASSISTANT
+            and (entry_of(message) in self._entries or beginning in self._beginnings)
+            else message
+            for message, beginning in zip(messages, found, strict=True)
+        )
+        self._beginnings |= set(found)
+        self._entries |= {entry for each in messages if (entry := entry_of(each)) is not None}
+        return marked
+
+
+_AT_ONCE = 500
+_SIDES = {2: ("train", "test"), 3: ("train", "validation", "test")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which conversations are wanted; empty means all."""
+
+    sources: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    folder: str = ""
+    """Only sessions that took place in this folder or below it."""
+    min_turns: int = 0
+    max_tokens: int | None = None
+    tool_errors: bool = True
+    """Whether conversations in which a tool failed are wanted."""
+
+    def has_place(self, store: Store, session: Session) -> bool:
+        """Say whether a session took place where it should have."""
+        if not self.folder:
+            return True
+        place = PurePath(places_of(ancestry(store, session)).get("folder", ""))
+        return PurePath(self.folder) in (place, *place.parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Puts conversations on two or three sides, all of one lineage on the same.
+
+    A side follows from the seed and the first session of the lineage alone, so that no session
+    that is added later moves another one.
+    """
+
+    shares: tuple[float, ...]
+    seed: int = 0
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Return the names of the sides."""
+        return _SIDES[len(self.shares)]
+
+    def side_of(self, root: str) -> str:
+        """Return the side of a lineage, by the id of its first session."""
+        digest = blake2b(f"{self.seed}\n{root}".encode("utf-8", "replace"), digest_size=8).digest()
+        at = int.from_bytes(digest) / 2**64 * sum(self.shares)
+        for share, side in zip(self.shares, self.sides, strict=True):
+            if at < share:
+                return side
+            at -= share
+        return self.sides[-1]
+
+
+def ancestry(store: Store, session: Session) -> tuple[Session, ...]:
+    """Return the sessions that one came from, the oldest first, and itself.
+
+    Parents are looked up one by one: a lineage may have very many other sessions.
+    """
+    path = [session]
+    with suppress(UnknownSession):
+        while (parent := path[-1].parent) is not None and all(each.id != parent for each in path):
+            path.append(store.session(parent))
+    return tuple(reversed(path))
+
+
+def order_of(store: Store, wanted: Selection) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Return the ids of the sessions to look at, by lineage, the oldest first.
+
+    Lineages are in the order of their first session's id, which begins with a date. Of each
+    session only its ids are held: a store may have very many.
+    """
+    found: list[tuple[str, int, str]] = []
+    for session in _listed(store, wanted):
+        if not wanted.models or session.model in wanted.models:
+            # Most are the first of their lineage, and one text will do for both.
+            root = session.id if session.root == session.id else session.root
+            found.append((root, session.started, session.id))
+    found.sort()
+    for root, lineage in groupby(found, key=itemgetter(0)):
+        yield root, tuple(dict.fromkeys(id_ for _, _, id_ in lineage))
+
+
+def _listed(store: Store, wanted: Selection) -> Iterator[Session]:
+    listing = Listing(sources=wanted.sources, since=wanted.since, until=wanted.until)
+    newest = 0
+    offset = 0
+    while page := store.sessions(replace(listing, limit=_AT_ONCE, offset=offset)):
+        newest = max(newest, page[0].touched)
+        yield from page
+        offset += _AT_ONCE
+    # One that was used meanwhile has moved to the front, past the pages that were still to come.
+    since = max(newest, wanted.since or 0)
+    yield from store.sessions(replace(listing, since=since, limit=None))
 
 
 class LeftOutReason(StrEnum):

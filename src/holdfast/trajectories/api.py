@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from holdfast.redaction import Redactor
 from holdfast.summary import Written
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits, event_loop
-from holdfast.trajectories.compression import CompressedTrajectory, Pending, Rules, finish, prepare
-from holdfast.trajectories.counting import AUTO, counter_for
-from holdfast.trajectories.plan import TrajectoryPolicy
+from holdfast.trajectories.compression import (
+    AUTO,
+    CompressedTrajectory,
+    Pending,
+    Rules,
+    TrajectoryPolicy,
+    counter_for,
+    finish,
+    prepare,
+)
 from holdfast.wiring.summarizers import summarizer_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import msgspec
 
 from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_database, head_of
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading, gather
+from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.document import Guess
@@ -79,7 +79,7 @@ class Layout(StrEnum):
 class InputFile:
     """A file with trajectories."""
 
-    found: Found
+    found: FoundFile
     layout: Layout
 
     @property
@@ -118,7 +118,7 @@ class TrajectoryBatch:
 
     source: str
     items: tuple[Item, ...] = ()
-    session: Found | None = None
+    session: FoundFile | None = None
     """The log of an agent instead, to be read by whoever takes the batch."""
 
 
@@ -149,11 +149,11 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
         if layout is None:
             sessions.append(file)
         else:
-            found = Found(files=(file,), guess=Guess(layout, 1.0, ""), reading=reading)
+            found = FoundFile(files=(file,), guess=Guess(layout, 1.0, ""), reading=reading)
             inputs.append(InputFile(found, layout))
     for look in gather(sessions, reading):
         match look:
-            case Found():
+            case FoundFile():
                 inputs.append(InputFile(look, Layout.SESSION))
             case Passed(file, reason) | Closed(file, reason):
                 skipped.append(SkippedInput(file.shown, reason, file.is_named))

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast import __version__
 from holdfast.errors import ConfigError, HoldfastError, MissingExtra
 from holdfast.system.processes import safe_path
-from holdfast.trajectories.executors import DIED, jobs_for
+from holdfast.trajectories.running import DIED, jobs_for
 from holdfast.trajectories.work import Failed, process
 
 if TYPE_CHECKING:

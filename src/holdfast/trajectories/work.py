@@ -38,16 +38,15 @@ from holdfast.trajectories.compression import (
     Pending,
     Prepared,
     Rules,
+    TrajectoryPolicy,
+    counter_for,
     estimated,
     finish,
     prepare,
 )
-from holdfast.trajectories.counting import counter_for
 from holdfast.trajectories.items import Item, TrajectoryBatch
 from holdfast.trajectories.metrics import TrajectoryMetrics
-from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.secrets import redact_json
-from holdfast.trajectories.turns import has_notes
+from holdfast.trajectories.turns import has_notes, redact_json
 from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
 from holdfast.wire.recognition import agreed, dialect_of

@@ -1,6 +1,6 @@
 """Transcripts as values: parts, messages, their structure, their validity, their shape.
 
-Read in this order: `parts`, `structure`, `validity`, `shape`.
+Read in this order: `parts`, `structure`.
 """
 
 from holdfast.transcript.parts import (
@@ -22,18 +22,20 @@ from holdfast.transcript.parts import (
     ToolResult,
     Transcript,
 )
-from holdfast.transcript.shape import one_line, shape
 from holdfast.transcript.structure import (
+    Violation,
+    check,
     exchange_at,
     is_user_word,
     newest_reply,
     newest_user,
+    one_line,
     open_calls,
     said_in,
     seams,
+    shape,
     turns,
 )
-from holdfast.transcript.validity import Violation, check
 
 __all__ = [
     "NO_EXTRAS",

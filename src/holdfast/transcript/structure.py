@@ -1,12 +1,15 @@
-"""How a transcript hangs together: seams, exchanges, open calls, turns.
+"""How a transcript hangs together, when it is valid, and how it is drawn in a line a message.
 
 Everything here is an index into a transcript, computed in one pass.
+
+What a single provider demands beyond these lives with its codec in the wire layer.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from holdfast.transcript.blocks import (
     given_to_skill,
@@ -15,21 +18,35 @@ from holdfast.transcript.blocks import (
     is_output,
     words_typed,
 )
-from holdfast.transcript.parts import Recalled, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript.parts import (
+    Media,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.transcript.parts import Message
+    from holdfast.transcript.parts import Message, Part
 
 __all__ = [
+    "Violation",
+    "check",
     "exchange_at",
     "is_user_word",
     "newest_reply",
     "newest_user",
+    "one_line",
     "open_calls",
     "said_in",
     "seams",
+    "shape",
     "turns",
 ]
 
@@ -167,3 +184,99 @@ def _only_thinks(message: Message) -> bool:
         and isinstance(parts[-1], Thinking)
         and all(isinstance(part, Thinking) for part in parts)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule."""
+
+    index: int
+    """The message that breaks it."""
+    rule: str
+    """A stable name, such as `pairing`."""
+    message: str
+    """A sentence for a person."""
+
+
+def check(transcript: Sequence[Message]) -> tuple[Violation, ...]:
+    """Return what is wrong with the transcript; nothing means it is valid.
+
+    Calls without a result at the very end are not a violation: their tools may be running.
+    """
+    return tuple(_pairing(transcript))
+
+
+def _pairing(transcript: Sequence[Message]) -> Iterator[Violation]:
+    waiting: dict[str, int] = {}
+    seen: set[str] = set()
+    for index, message in enumerate(transcript):
+        if waiting and message.role is not Role.TOOL and not _continues(transcript, index):
+            yield from _unanswered(waiting)
+            waiting = {}
+        for result in message.results:
+            if waiting.pop(result.call_id, None) is None:
+                problem = "has two results" if result.call_id in seen else "does not exist"
+                yield Violation(
+                    index, "pairing", f"a result answers call {result.call_id!r}, which {problem}"
+                )
+        for call in message.calls:
+            if call.id in waiting:
+                yield Violation(index, "pairing", f"call id {call.id!r} is used twice")
+            waiting[call.id] = index
+            seen.add(call.id)
+
+
+def _continues(transcript: Sequence[Message], index: int) -> bool:
+    """Say whether an assistant message goes on adding calls to those of its neighbor."""
+    return (
+        transcript[index].role is Role.ASSISTANT
+        and index > 0
+        and transcript[index - 1].role is Role.ASSISTANT
+    )
+
+
+def _unanswered(waiting: dict[str, int]) -> Iterator[Violation]:
+    for call_id, at in waiting.items():
+        yield Violation(at, "pairing", f"call {call_id!r} has no result right after it")
+
+
+def shape(transcript: Sequence[Message], width: int = 60) -> str:
+    """Draw the transcript: position, speaker, and the beginning of what was said."""
+    digits = max(2, len(str(len(transcript) - 1)))
+    return "\n".join(
+        f"{index:0{digits}d} {message.role:<9} {one_line(message, width)}".rstrip()
+        for index, message in enumerate(transcript)
+    )
+
+
+def one_line(message: Message, width: int = 60) -> str:
+    """Return the message as one line of at most `width` characters."""
+    line = " | ".join(filter(None, (_sketch(part, width) for part in message.parts)))
+    return line if len(line) <= width else line[: max(width - 1, 1)] + "…"
+
+
+def _sketch(part: Part, width: int) -> str:
+    match part:
+        case Text(text=text):
+            return _flat(text, width)
+        case Thinking():
+            return "(thinking)"
+        case ToolCall(name=name, arguments=arguments):
+            return f"-> {name} {_flat(arguments, width)}"
+        case ToolResult(is_error=is_error):
+            return f"{'error' if is_error else 'result'}: {_flat(part.text, width)}"
+        case Media(kind=kind):
+            return f"[{kind}]"
+        case Summary(text=text):
+            return f"[summary] {_flat(text, width)}"
+        case Recalled(text=text):
+            return f"[recalled] {_flat(text, width)}"
+        case Opaque(value=value):
+            return f"[{value.get('type', 'opaque')}]"
+        case _:
+            assert_never(part)
+
+
+def _flat(text: str, width: int) -> str:
+    # Only the beginning can show, so a megabyte is not split into words for one line.
+    return " ".join(text[: width * 4].split())

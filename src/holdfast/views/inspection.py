@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.compaction import (
+    CompactionPlan,
     Enough,
     Impossible,
     Nothing,
     PassContext,
-    Plan,
     decide,
     due,
     hygiene_due,
@@ -50,7 +50,7 @@ class Inspection:
     @property
     def folded(self) -> frozenset[int]:
         """Return the indices of the messages that a compaction would fold."""
-        if not isinstance(self.decision, Plan):
+        if not isinstance(self.decision, CompactionPlan):
             return frozenset()
         gone = {id(message) for message in self.decision.folded}
         return frozenset(
@@ -77,7 +77,7 @@ class Inspection:
     def would(self) -> tuple[str, str]:
         """Return what a compaction would do, as a word and as a sentence."""
         match self.decision:
-            case Plan(cut=cut):
+            case CompactionPlan(cut=cut):
                 count = len(self.decision.folded)
                 return "fold", (
                     f"fold {count:,} of {len(self.transcript):,} messages into a record; "

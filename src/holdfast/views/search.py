@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.recall.sources import agent_of
 from holdfast.recall.trimming import fitted
-from holdfast.recall.values import MatchTier
+from holdfast.recall.values import MatchTier, agent_of
 from holdfast.session.titles import short_title
 from holdfast.tokens import Estimator
 from holdfast.views.sessions import UNTITLED

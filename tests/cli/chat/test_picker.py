@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.chat.conversations import chosen, listed, recent
-from holdfast.cli.lines import plain
-from holdfast.cli.screen import Unusable
+from holdfast.cli.chat.commands import chosen, listed, recent
+from holdfast.cli.screen import Unusable, plain
 from holdfast.errors import UnknownSession
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.wiring import Conversation

@@ -4,15 +4,15 @@ import pytest
 
 from holdfast.agent.events import (
     Answered,
-    Asked,
     Done,
     Event,
-    Folded,
     Retrying,
-    Spoken,
     Stopped,
-    Thought,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolCallRequested,
     Warned,
+    WindowCompacted,
 )
 from holdfast.cli.chat.turns import TurnView, readable
 from holdfast.cli.screen import OutputScreen
@@ -35,14 +35,14 @@ def drawn(capsys: pytest.CaptureFixture[str], *events: Event, wraps: bool = Fals
 def test_words_come_as_they_are_and_notes_stand_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert drawn(
         capsys,
-        Thought("hm"),
-        Thought("hm"),
-        Spoken("Let me "),
-        Spoken("look."),
-        Asked(CALL),
+        ThinkingStreamed("hm"),
+        ThinkingStreamed("hm"),
+        TextStreamed("Let me "),
+        TextStreamed("look."),
+        ToolCallRequested(CALL),
         Answered(CALL, "one\ntwo"),
         Answered(CALL, "x" * 80, is_error=True),
-        Folded(RECORD),
+        WindowCompacted(RECORD),
         Warned("It is full."),
         Retrying("busy", 1.5),
         Retrying("too large"),
@@ -60,7 +60,7 @@ def test_words_come_as_they_are_and_notes_stand_apart(capsys: pytest.CaptureFixt
 
 def test_a_terminal_gets_lines_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
     text = "These words are more than forty columns wide, "
-    assert drawn(capsys, Spoken(text), Spoken("so they are broken."), wraps=True) == (
+    assert drawn(capsys, TextStreamed(text), TextStreamed("so they are broken."), wraps=True) == (
         "These words are more than forty columns\nwide, so they are broken.\n"
     )
 

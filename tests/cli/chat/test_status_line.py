@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.chat.room import CostStatus, status_line
-from holdfast.cli.lines import plain
+from holdfast.cli.screen import plain
 from holdfast.conversation.status import Status
 from holdfast.session import Usage
 from holdfast.views.words import cells

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.formats.codex.rules import violations
+from holdfast.formats.codex.writer import violations
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.codex.rules import violations
+from holdfast.formats.codex.writer import violations
 from holdfast.formats.content import summarized
 from holdfast.formats.documents.events import window_events
 from holdfast.formats.events import (

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.agent.events import Asked, Done, Folded, Stopped, Warned
+from holdfast.agent.events import Done, Stopped, ToolCallRequested, Warned, WindowCompacted
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.room import LeaveChat, memory_line, model_line
 from holdfast.cli.chat.turns import LineWrapper, play, readable
-from holdfast.cli.lines import Styled
+from holdfast.cli.screen import Styled
 from holdfast.errors import HoldfastError
 from holdfast.transcript import is_user_word
 from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
 
 __all__ = ["converse", "farewell", "greeting", "report_turns"]
 
@@ -125,9 +125,11 @@ def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
                 outcome_fields = {
                     "answer": done.reply if done else None,
                     "stopped": stopped.reason if stopped else None,
-                    "tools": [event.call.name for event in events if isinstance(event, Asked)],
+                    "tools": [
+                        event.call.name for event in events if isinstance(event, ToolCallRequested)
+                    ],
                     "warnings": [event.text for event in events if isinstance(event, Warned)],
-                    "compactions": sum(isinstance(event, Folded) for event in events),
+                    "compactions": sum(isinstance(event, WindowCompacted) for event in events),
                     "prompt_tokens": done.usage.prompt_tokens if done else 0,
                     "output_tokens": done.usage.output_tokens if done else 0,
                     "cost": done.usage.cost if done else 0.0,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent.rehearsal import DETAIL, FACTS
 from holdfast.cli.chat.turns import show_news
-from holdfast.cli.lines import Line, Styled, wrapped
+from holdfast.cli.screen import Line, Styled, wrapped
 from holdfast.summary import read_checkpoint
 from holdfast.views.messages import record_sections
 from holdfast.views.words import counted

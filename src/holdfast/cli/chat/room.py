@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.cli.lines import Styled
-from holdfast.cli.screen import screen
+from holdfast.cli.screen import Styled, screen
 from holdfast.conversation.compactor import GIVEN_UP
 from holdfast.errors import HoldfastError
 from holdfast.views.words import cells, clean, crop
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.agent import Agent
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.conversation.status import Status
     from holdfast.wiring.chats import Chats
     from holdfast.wiring.conversations import Conversation

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
 
 __all__ = ["Below", "Terminal"]
 

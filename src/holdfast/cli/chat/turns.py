@@ -10,16 +10,16 @@ import click
 
 from holdfast.agent.events import (
     Answered,
-    Asked,
     Done,
-    Folded,
     Retrying,
-    Spoken,
     Stopped,
-    Thought,
+    TextStreamed,
+    ThinkingStreamed,
+    ToolCallRequested,
     Warned,
+    WindowCompacted,
 )
-from holdfast.cli.lines import Styled
+from holdfast.cli.screen import Styled
 from holdfast.errors import HoldfastError
 from holdfast.views.words import cells, clean, crop
 
@@ -131,10 +131,10 @@ def readable(text: str) -> str:
     )
 
 
-def _remark(event: Folded | Warned | Retrying | Stopped | Done) -> tuple[str, str]:
+def _remark(event: WindowCompacted | Warned | Retrying | Stopped | Done) -> tuple[str, str]:
     """Return what we say of an event and how it looks; an answer that ended speaks for itself."""
     match event:
-        case Folded(record):
+        case WindowCompacted(record):
             return f"[folded] {fold_line(record)}", "bold green"
         case Warned(text):
             return f"[warning] {text}", "yellow"
@@ -166,16 +166,16 @@ class TurnView:
     def event(self, event: Event) -> None:
         """Draw one thing that happened."""
         match event:
-            case Spoken(text):
+            case TextStreamed(text):
                 self._say(text)
-            case Thought():
+            case ThinkingStreamed():
                 self._think()
-            case Asked(call):
+            case ToolCallRequested(call):
                 self.note(self._cropped(f"-> {call.name} {call.arguments}"), "cyan")
             case Answered(_, text, is_error):
                 first = text.strip().partition("\n")[0]
                 self.note(self._cropped(f"   {first}"), "red" if is_error else "dim")
-            case Folded() | Warned() | Retrying() | Stopped() | Done():
+            case WindowCompacted() | Warned() | Retrying() | Stopped() | Done():
                 words, style = _remark(event)
                 if words:
                     self.note(words, style)

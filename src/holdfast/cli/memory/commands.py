@@ -13,8 +13,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
 from holdfast.cli.flags import configuration, json_flag, profile_flag
-from holdfast.cli.lines import Styled, wrapped
-from holdfast.cli.screen import Unusable, input_bytes, show_answer, tell
+from holdfast.cli.screen import Styled, Unusable, input_bytes, show_answer, tell, wrapped
 from holdfast.errors import HoldfastError, MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace, screen, size_of, usage
 from holdfast.system.project_files import project_files
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Concatenate
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.config import Settings
     from holdfast.memory import Edit, Entries, Notebook, ProjectFile
     from holdfast.memory_providers.memory_files import MemoryFiles

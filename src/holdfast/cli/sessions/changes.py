@@ -16,8 +16,7 @@ from holdfast.cli.flags import (
     summarizer_flag,
     yes_flag,
 )
-from holdfast.cli.lines import Styled
-from holdfast.cli.screen import Unusable, silence_log, tell
+from holdfast.cli.screen import Styled, Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
     from holdfast.conversation import StoredConversation
     from holdfast.ports import Store

@@ -11,8 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.context_map import columns_of, joined
 from holdfast.cli.flags import session_argument
-from holdfast.cli.lines import Styled, wrapped
-from holdfast.cli.screen import tell
+from holdfast.cli.screen import Styled, tell, wrapped
 from holdfast.cli.store import with_store
 from holdfast.conversation.compactor import warnings_of
 from holdfast.redaction import Redactor
@@ -26,7 +25,7 @@ from holdfast.views.words import cells, clock_time, counted, crop
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
     from holdfast.conversation import Difference
     from holdfast.session import Entry

@@ -12,11 +12,10 @@ import click
 
 from holdfast.cli.commands import examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
-from holdfast.cli.lines import Styled, crop_middle, table
-from holdfast.cli.screen import output_text, show_json, tell
+from holdfast.cli.screen import Styled, crop_middle, output_text, show_json, table, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
-from holdfast.recall.sources import agent_of, meant_sources
+from holdfast.recall.values import agent_of, meant_sources
 from holdfast.views.sessions import UNTITLED, conversations, every_session, state_of, title_of
 from holdfast.views.words import cells, shortly_ago
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.config import Setting
     from holdfast.session import Session
     from holdfast.views.sessions import SessionRow

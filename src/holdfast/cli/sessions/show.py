@@ -9,9 +9,9 @@ import click
 from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
 from holdfast.cli.flags import session_argument, setting_flags
-from holdfast.cli.lines import Styled, table
+from holdfast.cli.screen import Styled, table
 from holdfast.cli.store import with_store
-from holdfast.recall.sources import agent_of
+from holdfast.recall.values import agent_of
 from holdfast.session import places_of
 from holdfast.session.lineage_reader import said_until
 from holdfast.transcript import one_line
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
-    from holdfast.cli.screen import OutputScreen
+    from holdfast.cli.screen import Line, OutputScreen
     from holdfast.cli.store import OpenStore
     from holdfast.session import Entry
     from holdfast.transcript import Message

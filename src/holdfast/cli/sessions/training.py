@@ -18,7 +18,7 @@ from holdfast.cli.commands import Exit
 from holdfast.cli.files import PIPE, drafts, packed
 from holdfast.cli.flags import read_moment
 from holdfast.cli.screen import show_json, tell
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.redaction import Redactor
 from holdfast.training import (
     TRAINING_FORMATS,

@@ -8,8 +8,7 @@ import click
 
 from holdfast.cli.commands import examples
 from holdfast.cli.flags import session_argument
-from holdfast.cli.lines import Styled
-from holdfast.cli.screen import output_text
+from holdfast.cli.screen import Styled, output_text
 from holdfast.cli.store import with_store
 from holdfast.session import Cause, Fork
 from holdfast.views.lineage import lineage_tree, parent_words
@@ -19,7 +18,7 @@ from holdfast.views.words import cells, clock_time, counted, crop
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
     from holdfast.session import CompactionRecord
     from holdfast.views.lineage import LineageNode, LineageTree

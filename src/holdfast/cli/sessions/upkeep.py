@@ -12,13 +12,12 @@ import click
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import agreed, now_ms, read_moment, session_argument, yes_flag
-from holdfast.cli.lines import Styled
-from holdfast.cli.screen import Unusable, screen, tell
+from holdfast.cli.screen import Styled, Unusable, screen, tell
 from holdfast.cli.sessions.listing import rows_drawn
 from holdfast.cli.store import with_store
 from holdfast.ports import file_upkeep
 from holdfast.ports.store import Listing
-from holdfast.recall.sources import meant_sources
+from holdfast.recall.values import meant_sources
 from holdfast.views.sessions import (
     SessionRow,
     every_session,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from holdfast.cli.lines import Line
+    from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
     from holdfast.ports import Store
     from holdfast.session import Session

@@ -28,13 +28,24 @@ from holdfast.cli.trajectories.flags import (
 from holdfast.cli.trajectories.report import report_html
 from holdfast.cli.trajectories.view import drawn
 from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
-from holdfast.trajectories.counting import ESTIMATE, counter_for, tokenizer_named
-from holdfast.trajectories.executors import HereExecutor, PoolExecutor, jobs_for
+from holdfast.trajectories.compression import (
+    ESTIMATE,
+    TrajectoryPolicy,
+    counter_for,
+    tokenizer_named,
+)
 from holdfast.trajectories.items import inputs_in
 from holdfast.trajectories.metrics import Aggregate
 from holdfast.trajectories.output import AlreadyDone, OutputFiles, RunOutput
-from holdfast.trajectories.plan import TrajectoryPolicy
-from holdfast.trajectories.running import RunProgress, figures, run, run_identity
+from holdfast.trajectories.running import (
+    HereExecutor,
+    PoolExecutor,
+    RunProgress,
+    figures,
+    jobs_for,
+    run,
+    run_identity,
+)
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.views.words import counted
 from holdfast.wiring.ledgers import price_book
@@ -46,8 +57,8 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import Walk
     from holdfast.cli.progress import ProgressMeter
     from holdfast.config import Settings
-    from holdfast.trajectories.executors import Executor
     from holdfast.trajectories.items import InputFile, SkippedInput
+    from holdfast.trajectories.running import Executor
 
 __all__ = ["command"]
 

@@ -12,7 +12,7 @@ from holdfast.agent_files.opening import AUTO
 from holdfast.cli.flags import summarizer_flag
 from holdfast.cost import Price
 from holdfast.formats import FORMATS
-from holdfast.trajectories.plan import TrajectoryPolicy
+from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.work import NATIVE
 
 __all__ = ["PACKINGS", "CompressFlags", "compress_flags", "read_bytes", "read_price", "read_share"]

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.cli.lines import Line, Styled, crop_middle, table
+from holdfast.cli.screen import Line, Styled, crop_middle, table
 from holdfast.cli.trajectories.figures import (
     PERCENTILES,
     changes,

@@ -22,7 +22,7 @@ from holdfast.session import (
     with_originals,
     with_own_id,
 )
-from holdfast.session.rules import (
+from holdfast.session.sessions import (
     amended_metadata,
     check_adoption,
     check_generation,

@@ -12,7 +12,7 @@ from holdfast.ports import REQUIRED, Health
 from holdfast.recall import parse
 from holdfast.recall.ladder import search
 from holdfast.session import Refreshed, Usage, Window
-from holdfast.session.rules import check_generation, ended
+from holdfast.session.sessions import check_generation, ended
 from holdfast.stores.memory import changes
 from holdfast.stores.memory.tables import Tables
 from holdfast.stores.memory.word_lists import FilteredWords, WordLists, shown_of_trash

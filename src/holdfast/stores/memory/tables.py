@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import UnknownSession
 from holdfast.session import Entry, Head, Kind, SessionState, searchable
-from holdfast.session.rules import check_live, unknown_session
+from holdfast.session.sessions import check_live, unknown_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

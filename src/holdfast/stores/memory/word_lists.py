@@ -16,11 +16,9 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.recall import All, Either, Filters, Term, Without, fold
-from holdfast.recall.folding import plain
-from holdfast.recall.forms import spellings
+from holdfast.recall.folding import plain, spellings, stem
 from holdfast.recall.ladder import ROLES
 from holdfast.recall.ranking import Candidate, stands
-from holdfast.recall.stemming import stem
 from holdfast.recall.term_index import shortest
 from holdfast.session import Kind, is_among
 

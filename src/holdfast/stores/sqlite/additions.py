@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
-from holdfast.recall.forms import NO_FORMS
+from holdfast.recall.folding import NO_FORMS
 from holdfast.session import Cause, Session, Spawn, merge_spans
-from holdfast.session.rules import check_generation
+from holdfast.session.sessions import check_generation
 from holdfast.stores.sqlite.log import Batch, LogPlace, grown_by, latest_of, pin_new, put
 from holdfast.stores.sqlite.rows import key_of, keys_of, live_key_of, put_blobs
 from holdfast.stores.sqlite.sessions import (

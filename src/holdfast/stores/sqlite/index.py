@@ -30,8 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
-from holdfast.recall.folding import fold
-from holdfast.recall.forms import index_forms, spellings_among, unknown_spellings
+from holdfast.recall.folding import fold, index_forms, spellings_among, unknown_spellings
 from holdfast.stores.sqlite.failures import is_damage
 from holdfast.stores.sqlite.purging import without_words
 from holdfast.stores.sqlite.windows import texts_of
@@ -39,7 +38,7 @@ from holdfast.stores.sqlite.windows import texts_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from holdfast.recall.forms import Forms
+    from holdfast.recall.folding import Forms
 
 __all__ = [
     "FIRST_TABLES",

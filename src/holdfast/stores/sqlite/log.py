@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from holdfast.recall.forms import index_forms
+from holdfast.recall.folding import index_forms
 from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
-from holdfast.session.rules import check_size
+from holdfast.session.sessions import check_size
 from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
 from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-    from holdfast.recall.forms import Forms
+    from holdfast.recall.folding import Forms
     from holdfast.session import Draft, Usage
     from holdfast.transcript import Message
 

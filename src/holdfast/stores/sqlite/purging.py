@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
 from holdfast.session import with_originals
-from holdfast.session.rules import not_in_trash
+from holdfast.session.sessions import not_in_trash
 from holdfast.stores.sqlite.rows import fetcher, keys_of, reading, references
 from holdfast.stores.sqlite.windows import texts_of
 

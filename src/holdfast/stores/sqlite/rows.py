@@ -23,7 +23,7 @@ from holdfast.session import (
     blob_hashes,
     unsqueeze,
 )
-from holdfast.session.rules import check_live, unknown_session
+from holdfast.session.sessions import check_live, unknown_session
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:

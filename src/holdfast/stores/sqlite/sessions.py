@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import UnknownSession
 from holdfast.ports import Lease
 from holdfast.session import Usage
-from holdfast.session.rules import amended_metadata, check_adoption, ended, id_taken, key_taken
+from holdfast.session.sessions import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
     from_json,

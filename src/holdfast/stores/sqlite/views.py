@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.errors import UnknownSession
 from holdfast.session import Draft, Entry, Head, Kind, merge_spans
-from holdfast.session.rules import check_generation, unknown_session
+from holdfast.session.sessions import check_generation, unknown_session
 from holdfast.stores.sqlite.log import Batch, LogPlace, prepare, write
 from holdfast.stores.sqlite.rows import (
     Row,

@@ -16,7 +16,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.transcript.plans import fields_of
+from holdfast.transcript.toolkit import fields_of
 from holdfast.views.html.text import escaped, line_of, media_shown, preformatted, prose
 from holdfast.views.messages import sealed
 from holdfast.views.words import counted
