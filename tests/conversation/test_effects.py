@@ -1,6 +1,8 @@
 """Work beside the conversation: one at a time, and it never reaches the turn."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
@@ -96,6 +98,53 @@ def test_a_pass_that_is_cancelled_twice_frees_its_lease_and_the_next_one_runs(
             return (await asyncio.wait_for(chat.compact(), 10)).outcome
 
     assert asyncio.run(cancelled()) == "folded"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_pass_whose_event_loop_was_closed_holds_up_nobody(tmp_path: Path) -> None:
+    async def think(prompt: str) -> str:
+        await asyncio.sleep(1_000)
+        return prompt
+
+    async def begin() -> AsyncConversation:
+        chat = await AsyncConversation.open(
+            store=tmp_path / "store.db", context_length=20_000, summarizer=think, background=True
+        )
+        await asyncio.to_thread(talk, chat.sync, range(65))
+        await asyncio.sleep(0.2)
+        assert chat.sync.compactor.background.is_running
+        return chat
+
+    loop = asyncio.new_event_loop()
+    chat = loop.run_until_complete(begin()).sync
+    loop.close()
+    assert not chat.status().compacting
+    assert chat.wait(5)
+    job = threading.Thread(target=lambda: chat.compactor.background.start(nothing), daemon=True)
+    job.start()
+    job.join(10)
+    assert chat.wait(10)
+    steps = chat.compactor.compact()
+    assert not isinstance(next(steps), Join)
+    steps.close()
+    chat.close()
+
+
+def test_a_program_that_ends_during_a_pass_says_nothing(tmp_path: Path) -> None:
+    program = f"""
+import atexit, time
+from holdfast import Conversation
+from tests.conversation.talking import talk
+chat = Conversation.open(store={str(tmp_path / "store.db")!r}, context_length=20_000,
+    summarizer=lambda prompt: time.sleep(0.3) or "", background=True)
+talk(chat, range(65))
+assert chat.status().compacting
+atexit.register(time.sleep, 1)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Path) -> None:
