@@ -1,19 +1,30 @@
 """Work beside the conversation: one at a time, and it never reaches the turn."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from holdfast.conversation.effects import Background, Join, Sleep, Steps
+from holdfast.conversation.effects import (
+    PASS_THREADS,
+    STORE_THREADS,
+    Background,
+    Join,
+    Sleep,
+    Steps,
+)
 from holdfast.errors import StoreError
 from holdfast.wiring.asynchronous import AsyncConversation
 from holdfast.wiring.conversations import Conversation
+from holdfast.wiring.registry import Conversations
 from tests.conversation.talking import begun, talk
+from tests.promises.conversations import record, turn
 
 
 def unheard(error: BaseException) -> None:
@@ -100,8 +111,43 @@ def test_a_pass_that_is_cancelled_twice_frees_its_lease_and_the_next_one_runs(
     assert asyncio.run(cancelled()) == "folded"
 
 
+@pytest.mark.parametrize("kind", ["awaiting", "background"])
+def test_many_passes_with_a_blocking_summarizer_share_a_few_threads(
+    tmp_path: Path, kind: str
+) -> None:
+    most = 0
+
+    def write(_: str) -> str:
+        nonlocal most
+        most = max(most, threading.active_count())
+        time.sleep(0.05)
+        return record(critical=("Nothing.",))
+
+    with Conversations(
+        tmp_path / "store.db", context_length=6_000, summarizer=write, automatic=False
+    ) as conversations:
+        chats = [conversations.open(str(number)) for number in range(80)]
+        for chat in chats:
+            chat.add([message for number in range(12) for message in turn(number)])
+
+        async def compact_all() -> None:
+            await asyncio.gather(*(AsyncConversation(each).compact() for each in chats))
+
+        before = threading.active_count()
+        if kind == "awaiting":
+            asyncio.run(compact_all())
+        else:
+            assert all(each.compactor.background.start(each.compactor.compact) for each in chats)
+            assert all(each.wait(60) for each in chats)
+        assert [len(each.compactions()) for each in chats] == [1] * 80
+    # Calls of the function, computing, the store, leases and the loop.
+    assert most - before <= 32 + PASS_THREADS + STORE_THREADS + 3
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_a_pass_whose_event_loop_was_closed_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_pass_whose_event_loop_was_closed_holds_up_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def think(prompt: str) -> str:
         await asyncio.sleep(1_000)
         return prompt
@@ -128,6 +174,9 @@ def test_a_pass_whose_event_loop_was_closed_holds_up_nobody(tmp_path: Path) -> N
     assert not isinstance(next(steps), Join)
     steps.close()
     chat.close()
+    # What asyncio says of the task is the only thing that is said.
+    gc.collect()
+    assert [each.name for each in caplog.records if each.name != "asyncio"] == []
 
 
 def test_a_program_that_ends_during_a_pass_says_nothing(tmp_path: Path) -> None:

@@ -258,8 +258,9 @@ class Background:
             await await_(job.steps)
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - a job's edge
             # Nobody else would see it, and a task that exits would stop everybody's event loop.
-            # A program that ends has given its threads up, which is no failure.
-            if threading.main_thread().is_alive():
+            # A program that ends has given its threads up, and a job that was given up is over:
+            # neither is a failure.
+            if threading.main_thread().is_alive() and not job.ended.done():
                 self._on_failure(error)
         finally:
             _end(job.ended)
