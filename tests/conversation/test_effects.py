@@ -1,17 +1,30 @@
 """Work beside the conversation: one at a time, and it never reaches the turn."""
 
 import asyncio
+import gc
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from holdfast.conversation.effects import Background, Join, Sleep, Steps
+from holdfast.conversation.effects import (
+    PASS_THREADS,
+    STORE_THREADS,
+    Background,
+    Join,
+    Sleep,
+    Steps,
+)
 from holdfast.errors import StoreError
 from holdfast.wiring.asynchronous import AsyncConversation
 from holdfast.wiring.conversations import Conversation
+from holdfast.wiring.registry import Conversations
 from tests.conversation.talking import begun, talk
+from tests.promises.conversations import record, turn
 
 
 def unheard(error: BaseException) -> None:
@@ -96,6 +109,91 @@ def test_a_pass_that_is_cancelled_twice_frees_its_lease_and_the_next_one_runs(
             return (await asyncio.wait_for(chat.compact(), 10)).outcome
 
     assert asyncio.run(cancelled()) == "folded"
+
+
+@pytest.mark.parametrize("kind", ["awaiting", "background"])
+def test_many_passes_with_a_blocking_summarizer_share_a_few_threads(
+    tmp_path: Path, kind: str
+) -> None:
+    most = 0
+
+    def write(_: str) -> str:
+        nonlocal most
+        most = max(most, threading.active_count())
+        time.sleep(0.05)
+        return record(critical=("Nothing.",))
+
+    with Conversations(
+        tmp_path / "store.db", context_length=6_000, summarizer=write, automatic=False
+    ) as conversations:
+        chats = [conversations.open(str(number)) for number in range(80)]
+        for chat in chats:
+            chat.add([message for number in range(12) for message in turn(number)])
+
+        async def compact_all() -> None:
+            await asyncio.gather(*(AsyncConversation(each).compact() for each in chats))
+
+        before = threading.active_count()
+        if kind == "awaiting":
+            asyncio.run(compact_all())
+        else:
+            assert all(each.compactor.background.start(each.compactor.compact) for each in chats)
+            assert all(each.wait(60) for each in chats)
+        assert [len(each.compactions()) for each in chats] == [1] * 80
+    # Calls of the function, computing, the store, leases and the loop.
+    assert most - before <= 32 + PASS_THREADS + STORE_THREADS + 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_pass_whose_event_loop_was_closed_holds_up_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def think(prompt: str) -> str:
+        await asyncio.sleep(1_000)
+        return prompt
+
+    async def begin() -> AsyncConversation:
+        chat = await AsyncConversation.open(
+            store=tmp_path / "store.db", context_length=20_000, summarizer=think, background=True
+        )
+        await asyncio.to_thread(talk, chat.sync, range(65))
+        await asyncio.sleep(0.2)
+        assert chat.sync.compactor.background.is_running
+        return chat
+
+    loop = asyncio.new_event_loop()
+    chat = loop.run_until_complete(begin()).sync
+    loop.close()
+    assert not chat.status().compacting
+    assert chat.wait(5)
+    job = threading.Thread(target=lambda: chat.compactor.background.start(nothing), daemon=True)
+    job.start()
+    job.join(10)
+    assert chat.wait(10)
+    steps = chat.compactor.compact()
+    assert not isinstance(next(steps), Join)
+    steps.close()
+    chat.close()
+    # What asyncio says of the task is the only thing that is said.
+    gc.collect()
+    assert [each.name for each in caplog.records if each.name != "asyncio"] == []
+
+
+def test_a_program_that_ends_during_a_pass_says_nothing(tmp_path: Path) -> None:
+    program = f"""
+import atexit, time
+from holdfast import Conversation
+from tests.conversation.talking import talk
+chat = Conversation.open(store={str(tmp_path / "store.db")!r}, context_length=20_000,
+    summarizer=lambda prompt: time.sleep(0.3) or "", background=True)
+talk(chat, range(65))
+assert chat.status().compacting
+atexit.register(time.sleep, 1)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Path) -> None:

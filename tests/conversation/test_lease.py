@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -127,3 +128,31 @@ def test_a_broken_lock_warns_once_and_nothing_is_lost(
     )
     assert late.report.outcome in ("abandoned", "unchanged")
     assert len(chat.log) == 16 * 6
+
+
+class Unplugged:
+    """A store that fails with an error of its own when a lease is renewed."""
+
+    def __init__(self, chat: StoredConversation) -> None:
+        self._chat = chat
+        self.tries = 0
+
+    def acquire(self, lease: Lease, _: int) -> Lease:
+        self.tries += 1
+        if self.tries > 1:
+            raise OSError("unplugged")
+        return lease
+
+    def release(self, lease: Lease) -> None:
+        self._chat.store.release(lease)
+
+
+def test_a_renewal_that_fails_in_its_own_way_ends_no_others(chat: StoredConversation) -> None:
+    deps = chat.live.deps
+    store = Unplugged(chat)
+    quick = replace(deps, options=replace(deps.options, lease_seconds=0.15))
+    with hold_lease(replace(quick, store=store), chat.id):  # type: ignore[arg-type] - all it uses
+        end = time.monotonic() + 10
+        while store.tries < 4 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert store.tries >= 4

@@ -121,3 +121,17 @@ def test_the_blocking_and_the_awaiting_surface_have_the_same_names() -> None:
     blocking = public(Conversation) - only_blocking
     awaiting = public(AsyncConversation) - {"sync", "set_goal", "set_title", "log"}
     assert blocking == awaiting
+
+
+def test_a_key_whose_session_ended_is_opened_again(tmp_path: Path) -> None:
+    with Conversations(tmp_path / "store.db") as conversations:
+        first = conversations.open("ada")
+        first.add_user("Hello")
+        first.end()
+        again = conversations.open("ada")
+        again.add_user("It is me")
+        assert again.id == first.id
+        following = again.new()
+        assert conversations.open("ada").id == following.id
+        conversations.open("ada").add_user("Something else")
+        assert conversations.open("ada") is conversations.open("ada")

@@ -292,6 +292,8 @@ class AutoCompactor:
             return Pass(abandoned(live.window.transcript, reason), live.session)
         mine: Future[None] = Future()
         while True:
+            # Asked for, a job that nothing drives any more lets go of the pass.
+            _ = self.background.job
             with live.lock:
                 other = self._running
                 if other is None:

@@ -12,8 +12,9 @@ import threading
 import time
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
@@ -23,7 +24,7 @@ from holdfast.summary import Ask
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
 __all__ = [
     "PASS_THREADS",
@@ -38,6 +39,7 @@ __all__ = [
     "in_store",
     "inside",
     "is_inside",
+    "settled",
     "wait",
 ]
 
@@ -161,12 +163,30 @@ async def _aperform(effect: Effect) -> object:
         case Sleep(seconds):
             await asyncio.sleep(seconds)
         case Join(future):
-            await asyncio.wait([asyncio.wrap_future(future)])
+            await settled(future)
         case Blocking(call):
             return await in_thread(call, name="holdfast-pass")
         case _:
             assert_never(effect)
     return None
+
+
+async def settled(future: Future[None], timeout: float | None = None) -> None:
+    """Wait until something is done, or for so many seconds.
+
+    `asyncio.wrap_future` would log an error if the event loop is closed by then.
+    """
+    import asyncio
+
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(_: Future[None]) -> None:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(done.set)
+
+    future.add_done_callback(tell)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(done.wait(), timeout)
 
 
 class Background:
@@ -184,7 +204,7 @@ class Background:
             on_failure: Told why a job failed, on a thread of its own. It must not raise.
         """
         self._on_failure = on_failure
-        self._job: Future[None] | None = None
+        self._job: _Job | None = None
         self._starting = threading.Lock()
         self.loop: asyncio.AbstractEventLoop | None = None
         """The event loop of the caller, where there is one."""
@@ -192,33 +212,73 @@ class Background:
     @property
     def is_running(self) -> bool:
         """Say whether a job is under way."""
-        return self._job is not None and not self._job.done()
+        job = self._job
+        return job is not None and not job.ended.done() and job.loop.is_running()
 
     @property
     def job(self) -> Future[None] | None:
-        """Return the job under way."""
-        return self._job if self.is_running else None
+        """Return the job under way; one that nothing drives any more is given up."""
+        job = self._job
+        if job is None or job.ended.done():
+            return None
+        if not job.loop.is_running():
+            # The caller's event loop has stopped: others must not wait for what never goes on.
+            with suppress(ValueError):
+                job.steps.close()
+            _end(job.ended)
+            return None
+        return job.ended
 
     def start(self, steps: Callable[[], Steps[object]]) -> bool:
         """Begin a job unless one is under way; says whether it was begun."""
+        import asyncio
+
         with self._starting:
-            if self.is_running:
+            if self.job is not None:
                 return False
-            self._job = _submitted(self._run(steps), self.loop)
+            loop = self.loop if self.loop and self.loop.is_running() else _threads.loop
+            self._job = job = _Job(steps(), loop)
+            run = self._run(job)
+            try:
+                asyncio.run_coroutine_threadsafe(run, loop)
+            except RuntimeError:
+                # It has closed in this very moment; the next turn begins the job again.
+                run.close()
+                _end(job.ended)
+                return False
             return True
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the job under way; says whether it ended in time."""
-        if self._job is not None:
-            concurrent.futures.wait([self._job], timeout)
+        if job := self.job:
+            concurrent.futures.wait([job], timeout)
         return not self.is_running
 
-    async def _run(self, steps: Callable[[], Steps[object]]) -> None:
+    async def _run(self, job: _Job) -> None:
         try:
-            await await_(steps())
+            await await_(job.steps)
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - a job's edge
             # Nobody else would see it, and a task that exits would stop everybody's event loop.
-            self._on_failure(error)
+            # A program that ends has given its threads up, and a job that was given up is over:
+            # neither is a failure.
+            if threading.main_thread().is_alive() and not job.ended.done():
+                self._on_failure(error)
+        finally:
+            _end(job.ended)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What runs in the background, and where."""
+
+    steps: Steps[object]
+    loop: asyncio.AbstractEventLoop
+    ended: Future[None] = field(default_factory=Future[None])
+
+
+def _end(future: Future[None]) -> None:
+    with suppress(concurrent.futures.InvalidStateError):
+        future.set_result(None)
 
 
 class _Threads:
@@ -237,24 +297,16 @@ class _Threads:
 
         with self._starting:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop, runs = asyncio.new_event_loop(), threading.Event()
+                self._loop.call_soon(runs.set)
                 threading.Thread(
                     target=self._loop.run_forever, name="holdfast-background", daemon=True
                 ).start()
+                runs.wait()
             return self._loop
 
 
 _threads = _Threads()
-
-
-def _submitted(
-    job: Coroutine[object, object, None], loop: asyncio.AbstractEventLoop | None
-) -> Future[None]:
-    import asyncio
-
-    if loop is not None and not loop.is_closed():
-        return asyncio.run_coroutine_threadsafe(job, loop)
-    return asyncio.run_coroutine_threadsafe(job, _threads.loop)
 
 
 def _anew() -> None:

@@ -70,8 +70,8 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
     if granted.holder != wanted.holder:
         yield Taken(granted)
         return
-    _heartbeat.add(wanted, deps)
     try:
+        _heartbeat.add(wanted, deps)
         yield Free()
     finally:
         _heartbeat.remove(wanted)
@@ -140,7 +140,7 @@ class _Heartbeat:
             for lease, deps in due:
                 try:
                     deps.store.acquire(replace(lease, expires=_expiry(deps)), deps.clock.moment())
-                except StoreError as error:
+                except Exception as error:  # noqa: BLE001 - one broken store must not end all renewals
                     _log.warning(
                         "the lease on session %s was not renewed: %s", lease.session, error
                     )

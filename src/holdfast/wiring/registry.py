@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Self, Unpack
 from weakref import WeakValueDictionary
 
 from holdfast.conversation.effects import in_store
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, UnknownSession
+from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly
 from holdfast.wiring.conversations import (
     Conversation,
@@ -87,17 +88,20 @@ class Conversations:
     def open(self, key: str) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun."""
         with self._lock:
-            found = self._held.get(key)
-            if found is not None:
-                self._keep(key, found)
-                return found
+            held = self._held.get(key)
+        if held is not None and self._goes_on(held):
+            with self._lock:
+                self._keep(key, held)
+            return held
         kept = with_kept(self.store, self._assembly.settings, self._options, None, key)
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
         opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
         with self._lock:
             # Another thread may have opened it meanwhile; what counts is in the store.
-            found = self._held.setdefault(key, opened)
+            found = self._held.get(key)
+            if found is None or found is held:
+                found = self._held[key] = opened
             self._keep(key, found)
             return found
 
@@ -134,6 +138,14 @@ class Conversations:
     ) -> None:
         """Let go of everything."""
         self.close()
+
+    def _goes_on(self, conversation: Conversation) -> bool:
+        """Say whether messages may be added; one that ended is opened again, or what follows it."""
+        try:
+            session = self.store.session(conversation.id)
+        except UnknownSession:
+            return False
+        return session.is_live or session.end_reason is EndReason.COMPRESSION
 
     def _keep(self, key: str, conversation: Conversation) -> None:
         now = time.monotonic()
