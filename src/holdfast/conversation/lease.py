@@ -84,7 +84,7 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
 def _is_void(deps: Dependencies, lease: Lease) -> bool:
     reason = why_void(lease, deps.clock.moment(), int(deps.options.lease_seconds * 1000))
     if reason:
-        _log.warning("the lease of %s on %s is taken over: %s", lease.holder, lease.session, reason)
+        _log.info("the lease of %s on %s is taken over: %s", lease.holder, lease.session, reason)
     return bool(reason)
 
 
