@@ -12,7 +12,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from holdfast.conversation import activate
-from holdfast.conversation.effects import await_, in_store
+from holdfast.conversation.effects import await_, in_store, is_inside
 from holdfast.conversation.former_names import former_name
 from holdfast.session import EndReason
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
@@ -157,7 +157,7 @@ class AsyncConversation:
     async def wait(self, timeout: float | None = None) -> bool:
         """Wait for a compaction in the background; says whether none is left running."""
         job = self.sync.compactor.background.job
-        if job is not None:
+        if job is not None and not is_inside(self.sync.live.deps.engine):
             await asyncio.wait([asyncio.wrap_future(job)], timeout=timeout)
         return not self.sync.compactor.background.is_running
 
