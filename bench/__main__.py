@@ -24,6 +24,7 @@ BENCHMARKS = (
     "talk",
     "continuity",
     "store",
+    "conversations",
     "imports",
     "trajectories",
     "retrieval",

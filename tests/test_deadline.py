@@ -10,6 +10,7 @@ import pytest
 from holdfast import deadline
 from holdfast.deadline import (
     DedicatedThread,
+    Ending,
     Hung,
     Raised,
     Returned,
@@ -140,3 +141,63 @@ def test_what_an_error_says_is_foreign_code_too() -> None:
     assert sentence_of(ValueError(" two\n lines ")) == "two lines"
     assert sentence_of(Unspeakable()) == ""
     assert Raised(Unspeakable()).reason == "Unspeakable"
+
+
+def test_calls_of_event_loops_share_a_bounded_number_of_threads() -> None:
+    running: list[int] = []
+
+    def count() -> int:
+        time.sleep(0.5)
+        running.append(sum(each.name == "holdfast-many" for each in ours()))
+        return len(running)
+
+    async def all_at_once() -> list[Ending]:
+        calls = [
+            await_within(2, lambda: in_thread(count, name="holdfast-many")) for _ in range(200)
+        ]
+        return await asyncio.gather(*calls)
+
+    endings = asyncio.run(all_at_once())
+    # Waiting for a thread is no part of the time that a call may take.
+    assert all(isinstance(each, Returned) for each in endings)
+    assert max(running) <= 32
+
+
+def test_calls_that_hang_in_an_event_loop_leave_room_for_others() -> None:
+    release = threading.Event()
+
+    async def all_at_once() -> tuple[list[Ending], Ending]:
+        hanging = [
+            await_within(0.2, lambda: in_thread(release.wait, name="holdfast-hung"))
+            for _ in range(60)
+        ]
+        others = await_within(10, lambda: in_thread(lambda: 1, name="holdfast-well"))
+        *ended, other = await asyncio.gather(*hanging, others)
+        return ended, other
+
+    try:
+        ended, other = asyncio.run(all_at_once())
+        assert ended == [Hung("no answer within 0.2 s")] * 60
+        assert other == Returned(1)
+        assert sum(each.name == "holdfast-hung" for each in ours()) <= 48
+    finally:
+        release.set()
+
+
+def test_a_cancelled_call_gives_its_turn_to_the_next() -> None:
+    release = threading.Event()
+
+    async def cancelled() -> int:
+        tasks = [
+            asyncio.create_task(in_thread(release.wait, name=f"holdfast-c{each % 8}"))
+            for each in range(64)
+        ]
+        await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        return await asyncio.wait_for(in_thread(lambda: 1, name="holdfast-next"), 10)
+
+    try:
+        assert asyncio.run(cancelled()) == 1
+    finally:
+        release.set()

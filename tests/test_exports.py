@@ -29,15 +29,16 @@ PUBLIC = [
     "Status",
     "Unchanged",
     "Usage",
+    "compact",
     "compress",
     "current_session",
     "estimate_tokens",
+    "is_context_overflow",
     "load_engine",
     "redact",
     "register_context_engine",
     "session_search",
     "session_search_tool",
-    "trajectories",
 ]
 HEAVY = ("rich", "click", "yaml", "asyncio", "openai", "anthropic", "httpx", "splintr")
 

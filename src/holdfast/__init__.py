@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast import trajectories
+    from holdfast import trajectories as trajectories
     from holdfast.compaction import (
         Abandoned,
         CompactionReport,
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from holdfast.recall.tool_schema import session_search_tool
     from holdfast.redaction import Redactor, redact
     from holdfast.session import Usage
-    from holdfast.wiring import Compressor, compress, estimate_tokens
+    from holdfast.wiring import Compressor, compact, compress, estimate_tokens
     from holdfast.wiring.asynchronous import AsyncConversation
+    from holdfast.wiring.calling import is_context_overflow
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.engines import load_engine
     from holdfast.wiring.registry import Conversations
@@ -57,15 +58,16 @@ __all__ = [
     "Status",
     "Unchanged",
     "Usage",
+    "compact",
     "compress",
     "current_session",
     "estimate_tokens",
+    "is_context_overflow",
     "load_engine",
     "redact",
     "register_context_engine",
     "session_search",
     "session_search_tool",
-    "trajectories",
 ]
 
 __version__ = "0.1.0"
@@ -89,8 +91,9 @@ _HOMES = {
     "holdfast.recall.tool_schema": ("session_search_tool",),
     "holdfast.redaction": ("Redactor", "redact"),
     "holdfast.session": ("Usage",),
-    "holdfast.wiring": ("Compressor", "compress", "estimate_tokens"),
+    "holdfast.wiring": ("Compressor", "compact", "compress", "estimate_tokens"),
     "holdfast.wiring.asynchronous": ("AsyncConversation",),
+    "holdfast.wiring.calling": ("is_context_overflow",),
     "holdfast.wiring.conversations": ("Conversation",),
     "holdfast.wiring.engines": ("load_engine",),
     "holdfast.wiring.registry": ("Conversations",),

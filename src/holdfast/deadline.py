@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
+import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -44,6 +45,8 @@ _IDLE_THREADS = 8
 """How many threads without work are kept."""
 _MOST_ABANDONED = 16
 """Calls of one name that may hang at once; a service that is down must not take all threads."""
+_MOST_AWAITED = 32
+"""Calls of event loops that run at once; the others wait for their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,32 +123,39 @@ async def await_within(seconds: float, begin: Callable[[], Awaitable[object]]) -
     """Return what an awaitable comes to, within so many seconds.
 
     A coroutine that ignores its cancellation is abandoned like a thread that hangs, which is why
-    this waits beside the task instead of inside `asyncio.wait_for`.
+    this waits beside the task instead of inside `asyncio.wait_for`. The time counts from when
+    `in_thread` has a thread for the call, if it calls that.
     """
     import asyncio
 
-    async def run() -> object:
-        return await begin()
+    limit = _Limit(seconds)
+
+    async def run() -> Returned | Raised:
+        _limit.set(limit)
+        try:
+            return Returned(await begin())
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a task that exits would stop the event loop
+            return Raised(error)
 
     task = asyncio.create_task(run())
     try:
-        await asyncio.wait({task}, timeout=seconds)
-        if not task.done():
-            return _hung(seconds)
-        if task.cancelled():
-            return Raised(SelfCancelled())
-        error = task.exception()
-        return Returned(task.result()) if error is None else Raised(error)
+        while not task.done():
+            if (left := limit.left()) <= 0:
+                return _hung(seconds)
+            await asyncio.wait({task}, timeout=left)
+        return Raised(SelfCancelled()) if task.cancelled() else task.result()
     finally:
         task.cancel()
-        task.add_done_callback(_read_ending)
 
 
 async def in_thread(call: Callable[[], _Answer], *, name: str) -> _Answer:
     """Return what a blocking call returns, without blocking the event loop.
 
     `asyncio.to_thread` would do but for a call that hangs: the loop's executor is joined when the
-    program ends, which then hangs too.
+    program ends, which then hangs too. However many calls there are at once, a few threads make
+    them. One that is not waited for any more gives its turn away.
     """
     import asyncio
 
@@ -164,14 +174,141 @@ async def in_thread(call: Callable[[], _Answer], *, name: str) -> _Answer:
                 is_stop = isinstance(error, StopIteration)
                 future.set_exception(RuntimeError("it raised StopIteration") if is_stop else error)
 
-    def run() -> None:
-        ending = context.run(_ending, call)
+    def finish(ending: Returned | Raised) -> None:
         # A loop that has closed meanwhile has nobody left who waits.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, ending)
 
-    run_on_thread(run, name=name)
-    return await future
+    turn = _Turn(name, lambda: context.run(_ending, call), finish)
+    # What the call itself waits for is no excuse: others may wait for its turn.
+    context.run(_limit.set, None)
+    try:
+        turn.take()
+        return await future
+    finally:
+        turn.give_up()
+
+
+class _Limit:
+    """How long something may take, not counting the time in which it waits for its turn."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self.turn: _Turn | None = None
+
+    def left(self) -> float:
+        if self.turn is not None and self.turn.is_waiting:
+            return self._seconds
+        return self._end - time.monotonic()
+
+    def begin(self) -> None:
+        self._end = time.monotonic() + self._seconds
+
+
+_limit: contextvars.ContextVar[_Limit | None] = contextvars.ContextVar("_limit", default=None)
+
+
+class _Turn:
+    """The turn of one call among those that event loops wait for."""
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[], Returned | Raised],
+        finish: Callable[[Returned | Raised], None],
+    ) -> None:
+        self._name, self._call, self._finish = name, call, finish
+        self._is_running = self._is_abandoned = self._is_over = False
+        self._limit = _limit.get()
+        if self._limit is not None:
+            self._limit.turn = self
+
+    @property
+    def is_waiting(self) -> bool:
+        """Say whether the call only has to wait for others, which end or are given up in time."""
+        return not self._is_running and not self._is_blocked
+
+    @property
+    def _is_blocked(self) -> bool:
+        return _abandoned[self._name] >= _MOST_ABANDONED
+
+    def take(self) -> None:
+        """Begin when it is this one's turn."""
+        with _changing:
+            _turns.append(self)
+            turn = _next_turn()
+        if turn is not None:
+            turn.run()
+
+    def begin(self) -> bool:
+        """Say whether this call may begin, which it then does; the lock is held."""
+        if self._is_blocked:
+            return False
+        self._is_running = True
+        if self._limit is not None:
+            self._limit.begin()
+        return True
+
+    def run(self) -> None:
+        """Make the call on a thread, and then on the same thread those whose turn it is next."""
+
+        def work() -> None:
+            turn: _Turn | None = self
+            while turn is not None:
+                turn = turn.make()
+
+        try:
+            run_on_thread(work, name=self._name)
+        except RuntimeError as error:
+            # The system has no thread to give.
+            if (following := self._end(Raised(error))) is not None:
+                following.run()
+
+    def make(self) -> _Turn | None:
+        """Make the call here; returns the one whose turn it is then."""
+        threading.current_thread().name = self._name
+        return self._end(self._call())
+
+    def _end(self, ending: Returned | Raised) -> _Turn | None:
+        """Tell how the call ended; returns the one whose turn it is then."""
+        global _awaited
+        with _changing:
+            self._is_over = True
+        self._finish(ending)
+        with _changing:
+            if self._is_abandoned:
+                _abandoned[self._name] -= 1
+            else:
+                _awaited -= 1
+            return _next_turn()
+
+    def give_up(self) -> None:
+        """Hand the turn on although the call may still run; nothing where it is over."""
+        global _awaited
+        with _changing:
+            if self in _turns:
+                _turns.remove(self)
+            if not self._is_running or self._is_over:
+                return
+            self._is_abandoned = True
+            _abandoned[self._name] += 1
+            _awaited -= 1
+            following = _next_turn()
+        if following is not None:
+            following.run()
+
+
+def _next_turn() -> _Turn | None:
+    """Return a call that waited and begins now, if there is one; the lock is held."""
+    global _awaited
+    if _awaited >= _MOST_AWAITED:
+        return None
+    turn = next((each for each in _turns if each.begin()), None)
+    if turn is not None:
+        _turns.remove(turn)
+        _awaited += 1
+    return turn
 
 
 class DedicatedThread:
@@ -263,14 +400,20 @@ _changing = threading.RLock()
 _idle: list[_Worker] = []
 _abandoned: Counter[str] = Counter()
 """How many calls of a name still hang."""
+_turns: list[_Turn] = []
+"""Calls of event loops that wait for their turn, the first one first."""
+_awaited = 0
+"""How many calls of event loops run and are waited for."""
 
 
 def _forget_threads() -> None:
     """Begin anew after a fork: threads do not go along, and one of them may have had the lock."""
-    global _changing
+    global _changing, _awaited
     _changing = threading.RLock()
     _idle.clear()
     _abandoned.clear()
+    _turns.clear()
+    _awaited = 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -286,12 +429,6 @@ def _ending(call: Callable[[], object]) -> Returned | Raised:
 
 def _hung(seconds: float) -> Hung:
     return Hung(f"no answer within {seconds:g} s")
-
-
-def _read_ending(task: asyncio.Task[object]) -> None:
-    # Reading the ending keeps asyncio from logging that nobody did.
-    if not task.cancelled():
-        task.exception()
 
 
 def sentence_of(error: BaseException) -> str:

@@ -1,22 +1,27 @@
 """A window within its limits, whoever else writes, whatever fails and however often."""
 
+import asyncio
 import json
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.conversation import StoredConversation
 from holdfast.conversation.dependencies import Switch
+from holdfast.conversation.effects import await_
 from holdfast.errors import ConfigError, DecodeError, StoreError
 from holdfast.ports import Amendment, Lease
 from holdfast.session import Change, Draft, Head, Refreshed, Session
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, user
 from holdfast.wiring import Compressor
+from holdfast.wiring.conversations import Conversation
 from tests.conversation.talking import another, begun, parts_on, talk
+from tests.promises.conversations import record
 
 LONG = "some words of a long document " * 40
 
@@ -370,3 +375,45 @@ def test_a_refused_request_is_made_smaller_at_once(tmp_path: Path) -> None:
     report = chat.recover("input length exceeds maximum context length")
     assert report.tokens_after <= 0.9 * refused
     chat.store.close()
+
+
+@pytest.mark.parametrize("place", ["listener", "before_folding", "summarizer"])
+@pytest.mark.parametrize("kind", ["blocking", "awaiting", "background"])
+def test_code_within_a_pass_may_call_the_conversation(
+    tmp_path: Path, place: str, kind: str
+) -> None:
+    told: list[object] = []
+
+    def ask_all(said: object) -> str:
+        if not told:
+            told.extend((chat.compact().reason, bool(chat.messages()), chat.wait(0.01)))
+        return record(critical=("Nothing.",)) if isinstance(said, str) else ""
+
+    places: dict[str, Any] = {
+        "listener": {"listeners": (ask_all,)},
+        "before_folding": {"before_folding": ask_all},
+        "summarizer": {"summarizer": ask_all},
+    }
+    chat = Conversation.open(
+        store=tmp_path / "store.db",
+        context_length=20_000,
+        **{"summarizer": None, "strategy": "rotation", **places[place]},
+    )
+    talk(chat, range(75))
+    match kind:
+        case "blocking":
+            ended = threading.Thread(target=chat.compact, daemon=True)
+        case "awaiting":
+            ended = threading.Thread(
+                target=lambda: asyncio.run(await_(chat.compactor.compact())), daemon=True
+            )
+        case _:
+            chat.compactor.background.start(chat.compactor.compact)
+            ended = threading.Thread(target=chat.wait, daemon=True)
+    ended.start()
+    ended.join(20)
+    assert not ended.is_alive()
+    assert "from within a compaction" in str(told[0])
+    assert told[1] is True
+    assert chat.compact().outcome != "abandoned"
+    chat.close()

@@ -1,5 +1,7 @@
 """Work beside the conversation: one at a time, and it never reaches the turn."""
 
+import asyncio
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -7,10 +9,12 @@ import pytest
 
 from holdfast.conversation.effects import Background, Join, Sleep, Steps
 from holdfast.errors import StoreError
+from holdfast.wiring.asynchronous import AsyncConversation
+from holdfast.wiring.conversations import Conversation
 from tests.conversation.talking import begun, talk
 
 
-def unheard(error: Exception) -> None:
+def unheard(error: BaseException) -> None:
     raise AssertionError(error)
 
 
@@ -41,7 +45,7 @@ def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
         yield Sleep(0)
         raise error
 
-    told: list[Exception] = []
+    told: list[BaseException] = []
     work = Background(told.append)
     work.start(fail)
     work.wait()
@@ -49,6 +53,49 @@ def test_a_failure_is_told_and_the_next_job_runs(error: Exception) -> None:
     assert work.start(nothing)
     work.wait()
     assert len(told) == 1
+
+
+def test_a_summarizer_that_exits_is_told_of_and_others_are_compacted(tmp_path: Path) -> None:
+    def leave(prompt: str) -> str:
+        raise SystemExit(len(prompt))
+
+    for name, writer, outcome in (("a", leave, "SystemExit"), ("b", None, "")):
+        chat = Conversation.open(
+            store=tmp_path / name, context_length=20_000, summarizer=writer, background=True
+        )
+        talk(chat, range(75))
+        assert chat.wait(20)
+        assert outcome in str(chat.status().troubles)
+        assert bool(chat.compactions()) is (writer is None)
+        chat.close()
+
+
+def test_a_pass_that_is_cancelled_twice_frees_its_lease_and_the_next_one_runs(
+    tmp_path: Path,
+) -> None:
+    entered, go = threading.Event(), threading.Event()
+
+    def slow(_: object) -> str:
+        entered.set()
+        go.wait(10)
+        return ""
+
+    async def cancelled() -> str:
+        async with await AsyncConversation.open(
+            store=tmp_path / "store.db", context_length=20_000, before_folding=slow
+        ) as chat:
+            talk(chat.sync, range(60))
+            task = asyncio.create_task(chat.compact())
+            await asyncio.to_thread(entered.wait, 10)
+            for _ in range(3):
+                task.cancel()
+                await asyncio.sleep(0.01)
+            go.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return (await asyncio.wait_for(chat.compact(), 10)).outcome
+
+    assert asyncio.run(cancelled()) == "folded"
 
 
 def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Path) -> None:

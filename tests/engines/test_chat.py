@@ -11,7 +11,7 @@ from holdfast import Compressor
 from holdfast.errors import DecodeError
 from holdfast.testing.engine_talks import long_talk
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.recognition import recognized
+from holdfast.wire.recognition import recognized_dialect
 
 NAMES = sorted(DIALECTS)
 Messages = list[dict[str, object]]
@@ -30,7 +30,7 @@ def test_a_list_comes_back_in_its_own_dialect(name: str) -> None:
     result = holdfast.compress(messages, context_length=8_000)
     assert result.report.outcome == "folded"
     assert messages == before
-    assert recognized(result.messages) == recognized(messages) == name
+    assert recognized_dialect(result.messages) == recognized_dialect(messages) == name
     assert DIALECTS[name].validate(Body(result.messages)) == ()
     assert result.messages[-1] is messages[-1]
 
@@ -49,7 +49,7 @@ def test_the_awaiting_side_does_the_same(name: str) -> None:
     error = "maximum context length is 8192 tokens"
     recovered = asyncio.run(Compressor().arecover(messages, error=error))
     assert recovered.messages == Compressor().recover(messages, error=error).messages
-    assert recognized(recovered.messages) == name
+    assert recognized_dialect(recovered.messages) == name
 
 
 # Turns of ShareGPT are read by what follows them; no agent resends such a list.
@@ -105,4 +105,4 @@ def test_engines_behind_the_contract_keep_the_dialect(name: str, dialect: str) -
     assert engine.should_compress_preflight(messages)
     shorter = engine.compress(messages)
     assert len(json.dumps(shorter)) < len(json.dumps(messages))
-    assert recognized(shorter) == dialect
+    assert recognized_dialect(shorter) == dialect

@@ -125,7 +125,7 @@ def test_an_answer_that_comes_after_the_loop_has_closed_is_dropped() -> None:
     assert done.wait(10)
     # The thread's last step, telling the closed loop, must not raise where nobody sees it.
     for thread in threading.enumerate():
-        if thread.name == "holdfast-callable":
+        if thread.name == "holdfast-write":
             thread.join(10)
 
 

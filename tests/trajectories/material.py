@@ -191,12 +191,12 @@ def expected_region(
     number = len(speakers)
     if sum(tokens) <= policy.target_tokens:
         return None
-    protected = {
+    firsts = [
         speakers.index(name) for name in ("system", "human", "gpt", "tool") if name in speakers
-    }
-    protected |= set(range(max(number - policy.protect_last, 0), number))
-    begin = max([each for each in protected if each < number // 2], default=-1) + 1
-    end = min([each for each in protected if each >= number // 2], default=number)
+    ]
+    lasts = range(max(number - policy.protect_last, 0), number)
+    begin = max([each for each in firsts if each < number // 2], default=-1) + 1
+    end = min([*lasts, *(each for each in firsts if each >= number // 2)], default=number)
     groups: list[list[int]] = []
     for place, name in enumerate(speakers):
         if name != "tool" or not groups:

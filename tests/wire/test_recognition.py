@@ -8,7 +8,7 @@ from holdfast.errors import DecodeError
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.transcript import Media, Thinking, ToolCall, ToolResult, Transcript
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.recognition import Verdict, dialect_of, is_message, recognized, signs_in
+from holdfast.wire.recognition import Verdict, dialect_of, is_message, recognized_dialect, signs_in
 
 PLAIN = frozenset(["openai", "anthropic"])
 """Dialects in which words alone look the same."""
@@ -112,7 +112,7 @@ PROMPT = {"role": "system", "content": "Be brief."}
     ],
 )
 def test_likely_signs_decide_where_no_sure_one_does(messages: list[object], dialect: str) -> None:
-    assert recognized(messages) == dialect
+    assert recognized_dialect(messages) == dialect
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_likely_signs_decide_where_no_sure_one_does(messages: list[object], dial
 )
 def test_what_is_mixed_or_ambiguous_names_the_message(messages: list[object], said: str) -> None:
     with pytest.raises(DecodeError) as caught:
-        recognized(messages)
+        recognized_dialect(messages)
     assert said in str(caught.value)
 
 
@@ -159,7 +159,7 @@ def test_what_a_dialect_writes_is_recognized_and_read_the_same(
 ) -> None:
     transcript = source.draw(transcripts(Material(dialect=name, turns=2, steps=2)))
     body = DIALECTS[name].encode(transcript)
-    found = recognized(body.messages)
+    found = recognized_dialect(body.messages)
     assert found == name or (found == "openai" and name in PLAIN and not _is_telling(transcript))
     messages = Body(body.messages)
     assert DIALECTS[found].decode(messages) == DIALECTS[name].decode(messages)
@@ -183,7 +183,7 @@ def test_two_dialects_in_one_list_are_never_taken_for_one(
         made = transcripts(Material(dialect=name, turns=1, steps=1)).filter(_has_calls)
         messages += DIALECTS[name].encode(source.draw(made)).messages
     with pytest.raises(DecodeError, match=r"messages\[\d+\]: it has"):
-        recognized(messages)
+        recognized_dialect(messages)
 
 
 def _has_calls(transcript: Transcript) -> bool:

@@ -16,9 +16,9 @@ from holdfast.compaction import (
     Unchanged,
 )
 from holdfast.compaction.triggers import WARN_AT
-from holdfast.conversation.effects import Background, Join, Sleep
+from holdfast.conversation.effects import Background, Join, Sleep, inside, is_inside
 from holdfast.conversation.lease import Taken, hold_lease
-from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
+from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
 from holdfast.session import WINDOW_KEY
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
-    from holdfast.conversation.passes import Pass
     from holdfast.ports import Store
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 
@@ -167,7 +166,7 @@ class AutoCompactor:
             return
         if self._fits() and self.is_undone():
             return
-        if job := self.background.job:
+        if (job := self.background.job) and not is_inside(live.deps.engine):
             yield Join(job)
             if not self._is_due():
                 return
@@ -288,6 +287,9 @@ class AutoCompactor:
     def _pass(self, trigger: CompactionTrigger) -> Steps[Pass]:
         """Make one pass, after the one that is under way."""
         live = self._live
+        if is_inside(live.deps.engine):
+            reason = "this is called from within a compaction of the same conversation"
+            return Pass(abandoned(live.window.transcript, reason), live.session)
         mine: Future[None] = Future()
         while True:
             with live.lock:
@@ -309,7 +311,8 @@ class AutoCompactor:
                     live.adopt(kept)
                     return kept
 
-            done = yield from compaction_pass(live.deps, session, window, trigger, keep)
+            steps = compaction_pass(live.deps, session, window, trigger, keep)
+            done = yield from inside(live.deps.engine, steps)
             with live.lock:
                 live.refresh()
                 live.deps.engine.measure(live.load)
@@ -323,7 +326,7 @@ class AutoCompactor:
                 self._running = None
             mine.set_result(None)
 
-    def _failed_beside(self, error: Exception) -> None:
+    def _failed_beside(self, error: BaseException) -> None:
         said = str(error)
         if not isinstance(error, HoldfastError):
             said = f"{type(error).__name__}: {error}"

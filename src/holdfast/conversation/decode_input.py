@@ -12,7 +12,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wire.foreign_media import envelope_of
 from holdfast.wire.message_list import AUTO, plain_messages, read_messages
 from holdfast.wire.message_text import as_words
-from holdfast.wire.recognition import recognized
+from holdfast.wire.recognition import recognized_dialect
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def spoken(role: Role, content: Content | Message) -> Transcript:
     if isinstance(content, str):
         return (Message(role, (Text(content),)),)
     parts = _parts(content)
-    dialect = recognized([{"role": "user", "content": parts}])
+    dialect = recognized_dialect([{"role": "user", "content": parts}])
     decoded = DIALECTS[dialect].decode(Body([{"role": str(role), "content": parts}]))
     return tuple(map(as_words, decoded))
 

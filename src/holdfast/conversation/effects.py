@@ -12,9 +12,12 @@ import threading
 import time
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
+from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, WindowEngine, arun, run
 from holdfast.summary import Ask
 
@@ -33,13 +36,16 @@ __all__ = [
     "Summarize",
     "await_",
     "in_store",
+    "inside",
+    "is_inside",
     "wait",
 ]
 
 STORE_THREADS = 4
 """Threads that read and write stores for event loops, however many conversations there are."""
-PASS_THREADS = 2
-"""Threads that compute compactions for event loops and in the background."""
+PASS_THREADS = 1
+"""Threads that compute compactions for event loops and in the background. Python computes on one
+at a time anyway, and two would keep whoever stores a message waiting for longer."""
 
 Result = TypeVar("Result")
 
@@ -71,6 +77,36 @@ Effect: TypeAlias = Summarize | Sleep | Join | Blocking
 Steps: TypeAlias = Generator[Effect, object, Result]
 
 
+_inside: ContextVar[tuple[WindowEngine, ...]] = ContextVar("_inside", default=())
+"""The engines in whose passes this code is called: by a listener, a summarizer, a callback."""
+
+
+def is_inside(engine: WindowEngine) -> bool:
+    """Say whether a pass of the engine calls this; whoever waited for the pass would never end."""
+    return any(each is engine for each in _inside.get())
+
+
+def inside(engine: WindowEngine, steps: Steps[Result]) -> Steps[Result]:
+    """Let foreign code that the steps call know that it is in a pass of the engine."""
+    step = partial(next, steps)
+    while True:
+        token = _inside.set((*_inside.get(), engine))
+        try:
+            want = step()
+        except StopIteration as ended:
+            return ended.value
+        finally:
+            # Not left set over a wait: another thread may go on, and the caller must not see it.
+            _inside.reset(token)
+        try:
+            step = partial(steps.send, (yield want))
+        except GeneratorExit:
+            steps.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            step = partial(steps.throw, error)
+
+
 def wait(steps: Steps[Result]) -> Result:
     """Return what the steps come to; the calling thread waits."""
     return run(steps, _perform)
@@ -96,7 +132,11 @@ async def in_store(call: Callable[[], Result]) -> Result:
 def _perform(effect: Effect) -> object:
     match effect:
         case Summarize(engine, ask, manual):
-            return engine.answer(ask, manual=manual)
+            token = _inside.set((*_inside.get(), engine))
+            try:
+                return engine.answer(ask, manual=manual)
+            finally:
+                _inside.reset(token)
         case Sleep(seconds):
             time.sleep(seconds)
         case Join(future):
@@ -113,13 +153,17 @@ async def _aperform(effect: Effect) -> object:
 
     match effect:
         case Summarize(engine, ask, manual):
-            return await engine.aanswer(ask, manual=manual)
+            token = _inside.set((*_inside.get(), engine))
+            try:
+                return await engine.aanswer(ask, manual=manual)
+            finally:
+                _inside.reset(token)
         case Sleep(seconds):
             await asyncio.sleep(seconds)
         case Join(future):
             await asyncio.wait([asyncio.wrap_future(future)])
         case Blocking(call):
-            return await asyncio.to_thread(call)
+            return await in_thread(call, name="holdfast-pass")
         case _:
             assert_never(effect)
     return None
@@ -133,7 +177,7 @@ class Background:
     that, since a compaction is stored in one step at its very end.
     """
 
-    def __init__(self, on_failure: Callable[[Exception], None]) -> None:
+    def __init__(self, on_failure: Callable[[BaseException], None]) -> None:
         """Begin idle; no thread is started before there is a job.
 
         Args:
@@ -172,7 +216,8 @@ class Background:
     async def _run(self, steps: Callable[[], Steps[object]]) -> None:
         try:
             await await_(steps())
-        except Exception as error:  # noqa: BLE001 - a job's edge; nobody else would see it
+        except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - a job's edge
+            # Nobody else would see it, and a task that exits would stop everybody's event loop.
             self._on_failure(error)
 
 

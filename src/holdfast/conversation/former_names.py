@@ -54,8 +54,8 @@ def former_name(conversation: object, name: str) -> object:
     meant = _GUESSES.get(name)
     if meant is None:
         public = [each for each in dir(type(conversation)) if not each.startswith("_")]
-        close = difflib.get_close_matches(name, public, 1)
-        meant = close[0] if close else None
+        close = difflib.get_close_matches(name, [*public, *_GUESSES], 1)
+        meant = _GUESSES.get(close[0], close[0]) if close else None
     hint = f"; use {meant}" if meant else ""
     raise AttributeError(f"{kind} has no attribute {name!r}{hint}")
 

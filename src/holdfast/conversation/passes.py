@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["CompactionTrigger", "Pass", "commit", "compaction_pass", "pieces_of"]
+__all__ = ["CompactionTrigger", "Pass", "abandoned", "commit", "compaction_pass", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def compaction_pass(
         if isinstance(lease, Taken):
             holder = lease.lease.holder
             reason = f"another compaction of this session is running, by {holder}"
-            return Pass(_abandoned(window.transcript, reason), session, holder)
+            return Pass(abandoned(window.transcript, reason), session, holder)
         shown = with_prompt(window.transcript, heading_of(session).prompt)
         engine.host = replace(engine.host, goal=session.goal, remembered=())
         request = replace(
@@ -116,7 +116,7 @@ def compaction_pass(
         try:
             return Pass(report, keep(change))
         except (Conflict, SessionEnded) as error:
-            given_up = _abandoned(window.transcript, str(error))
+            given_up = abandoned(window.transcript, str(error))
             return Pass(given_up, session, is_overtaken=True)
 
 
@@ -171,7 +171,8 @@ def _results(entries: tuple[Entry, ...]) -> dict[str, int]:
     return {result.call_id: entry.id for entry in entries for result in entry.message.results}
 
 
-def _abandoned(transcript: Transcript, reason: str) -> CompactionReport:
+def abandoned(transcript: Transcript, reason: str) -> CompactionReport:
+    """Return the report of a pass that left everything as it was."""
     size = len(transcript)
     return CompactionReport(
         Abandoned(transcript, Report(messages_before=size, messages_after=size), reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from holdfast.conversation.compactor import AutoCompactor
 from holdfast.conversation.decode_input import check_dialect
 from holdfast.conversation.difference import difference
-from holdfast.conversation.effects import Join, wait
+from holdfast.conversation.effects import Join, is_inside, wait
 from holdfast.conversation.former_names import former_name
 from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
@@ -213,6 +213,8 @@ class StoredConversation:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a compaction in the background; says whether none is left running."""
+        if is_inside(self.live.deps.engine):
+            return not self.compactor.background.is_running
         return self.compactor.background.wait(timeout)
 
     def search(self, query: str, *, limit: int = 10, everywhere: bool = False) -> tuple[Found, ...]:
@@ -363,7 +365,7 @@ class StoredConversation:
     def ending(self, reason: EndReason) -> Steps[None]:
         """Do what `end` does, as steps that a thread or an event loop may wait for."""
         self.live.end_engine()
-        if job := self.compactor.background.job:
+        if (job := self.compactor.background.job) and not is_inside(self.live.deps.engine):
             yield Join(job)
         with self.live.lock:
             moment = self.live.deps.clock.moment()

@@ -7,6 +7,7 @@ computing nor a store holds up an event loop.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -70,8 +71,13 @@ async def arun(
         try:
             return await asyncio.shield(made)
         except asyncio.CancelledError:
-            # A generator that is running cannot be closed.
-            await asyncio.wait({made})
+            # A generator that is running cannot be closed, however often that is asked for.
+            while not made.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({made})
+            if not made.cancelled():
+                # Reading an error keeps asyncio from logging that nobody did.
+                made.exception()
             raise
 
     try:

@@ -55,7 +55,7 @@ class CallableSummarizer:
         if inspect.iscoroutinefunction(self._write) or inspect.iscoroutinefunction(called):
             answer: object = self._write(ask.prompt)
         else:
-            answer = await in_thread(lambda: self._write(ask.prompt), name="holdfast-callable")
+            answer = await in_thread(lambda: self._write(ask.prompt), name=f"holdfast-{self.name}")
         if inspect.isawaitable(answer):
             answer = await cast("Awaitable[object]", answer)
         return self._text(answer)

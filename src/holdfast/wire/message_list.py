@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.fields import Wire, kind_in_words
-from holdfast.wire.recognition import recognized
+from holdfast.wire.recognition import recognized_dialect
 
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript
@@ -104,7 +104,7 @@ def read_messages(messages: Iterable[Given], dialect: str = AUTO) -> MessageList
     """
     check_format(dialect)
     found = plain_messages(messages)
-    return MessageList(recognized(found) if dialect == AUTO else dialect, found)
+    return MessageList(recognized_dialect(found) if dialect == AUTO else dialect, found)
 
 
 def check_format(name: str) -> None:

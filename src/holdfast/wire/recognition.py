@@ -25,7 +25,7 @@ __all__ = [
     "dialect_of",
     "is_answer",
     "is_message",
-    "recognized",
+    "recognized_dialect",
     "signs_in",
     "verdict_on",
 ]
@@ -168,7 +168,7 @@ def is_answer(entry: Mapping[str, object]) -> bool:
     return entry.get("object") == "response" and isinstance(entry.get("output"), list)
 
 
-def recognized(messages: Sequence[object]) -> str:
+def recognized_dialect(messages: Sequence[object]) -> str:
     """Return the dialect of the messages.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.wiring.assembly import Knobs, counter_of, engine_of, policy_of
-    from holdfast.wiring.compressor import Compressor, compress, estimate_tokens
+    from holdfast.wiring.compressor import Compressor, compact, compress, estimate_tokens
     from holdfast.wiring.conversations import Conversation, ConversationOptions
     from holdfast.wiring.searching import search_in, session_search
     from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
@@ -26,6 +26,7 @@ __all__ = [
     "ConversationOptions",
     "Endpoint",
     "Knobs",
+    "compact",
     "compress",
     "counter_of",
     "engine_of",
@@ -43,6 +44,7 @@ __all__ = [
 _HOMES = {
     "Compressor": "holdfast.wiring.compressor",
     "Knobs": "holdfast.wiring.assembly",
+    "compact": "holdfast.wiring.compressor",
     "compress": "holdfast.wiring.compressor",
     "estimate_tokens": "holdfast.wiring.compressor",
     "counter_of": "holdfast.wiring.assembly",

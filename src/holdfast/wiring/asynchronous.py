@@ -7,14 +7,15 @@ runs on a few threads that all conversations of the process share, whatever comp
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from holdfast.conversation import activate
-from holdfast.conversation.effects import await_, in_store
+from holdfast.conversation.effects import await_, in_store, is_inside
 from holdfast.conversation.former_names import former_name
 from holdfast.session import EndReason
+from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class AsyncConversation:
     async def wait(self, timeout: float | None = None) -> bool:
         """Wait for a compaction in the background; says whether none is left running."""
         job = self.sync.compactor.background.job
-        if job is not None:
+        if job is not None and not is_inside(self.sync.live.deps.engine):
             await asyncio.wait([asyncio.wrap_future(job)], timeout=timeout)
         return not self.sync.compactor.background.is_running
 
@@ -183,6 +184,39 @@ class AsyncConversation:
     async def end(self, reason: EndReason = EndReason.CLOSED) -> None:
         """End the session; opening it again takes that back."""
         await await_(self.sync.ending(reason))
+
+    async def call(
+        self,
+        send: Callable[[list[dict[str, object]]], Awaitable[Result]],
+        *,
+        format: str = "openai",  # noqa: A002 - its name
+        attempts: int = ATTEMPTS,
+    ) -> Result:
+        """Send the window, record the answer and return it; see `Conversation.call`."""
+        for attempt in range(1, attempts):
+            try:
+                response = await send(await self.messages(format))
+            except Exception as error:
+                if not is_context_overflow(error):
+                    raise
+                await self.recover(error, attempt=attempt)
+            else:
+                break
+        else:
+            response = await send(await self.messages(format))
+        await self.add_response(response)
+        return response
+
+    async def record_stream(self, stream: AsyncIterable[Result]) -> AsyncIterator[Result]:
+        """Pass the chunks of a stream through, and record the answer when it has ended."""
+        recorder = StreamRecorder()
+        try:
+            async for chunk in stream:
+                recorder.take(chunk)
+                yield chunk
+        finally:
+            if (answer := recorder.answer) is not None:
+                await self.add_response(answer)
 
     async def close(self) -> None:
         """Close the store, if this conversation opened it; the conversation can be resumed."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.wire.message_list import Given
     from holdfast.wiring.summarizers import Writer
 
-__all__ = ["Compressor", "compress", "estimate_tokens"]
+__all__ = ["Compressor", "compact", "compress", "estimate_tokens"]
 
 
 class Compressor(ChatEngine):
@@ -116,6 +116,29 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     return compressor.compress(
         messages, current_tokens=current_tokens, focus=focus, force=force, format=format
     )
+
+
+def compact(
+    messages: Iterable[Given],
+    *,
+    max_tokens: int | None = None,
+    model: str = "",
+    format: str = AUTO,  # noqa: A002
+    **knobs: Unpack[Knobs],
+) -> list[dict[str, object]]:
+    """Compact a list of messages once, and return the list that takes its place.
+
+    Args:
+        messages: In any dialect; what comes back is in the same one.
+        max_tokens: What the result may weigh; by default what is usual for the model's window.
+        model: The conversation's model.
+        format: The dialect of the messages, by default the one that they tell.
+        knobs: Thresholds and budgets; `compress` takes more and says what it did.
+    """
+    check_names(knobs, _options_of(compact), "compact")
+    if max_tokens is not None:
+        knobs["fit"] = max_tokens
+    return compress(messages, model=model, format=format, **knobs).messages
 
 
 def estimate_tokens(

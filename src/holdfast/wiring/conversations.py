@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack
 
 from holdfast.conversation import (
     Dependencies,
@@ -17,13 +17,14 @@ from holdfast.errors import ConfigError, Conflict, SessionEnded
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
+from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.models import known_window
 from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
     from holdfast.compaction import CompactionReport
@@ -46,6 +47,10 @@ __all__ = [
     "stored_conversation",
     "with_kept",
 ]
+
+
+Response = TypeVar("Response")
+Chunk = TypeVar("Chunk")
 
 
 class ConversationOptions(TypedDict, total=False):
@@ -157,6 +162,51 @@ class Conversation(StoredConversation):
         if deps.options.active:
             activate(session.id)
         return chat
+
+    def call(
+        self,
+        send: Callable[[list[dict[str, object]]], Response],
+        *,
+        format: str = "openai",  # noqa: A002 - its name
+        attempts: int = ATTEMPTS,
+    ) -> Response:
+        """Send the window, record the answer and return it.
+
+        A request that is refused for its size is compacted and sent again, tighter each time.
+
+        Args:
+            send: Sends messages and returns what the SDK returned.
+            format: The dialect of the messages.
+            attempts: How often the request is sent at most.
+        """
+        for attempt in range(1, attempts):
+            try:
+                response = send(self.messages(format))
+            except Exception as error:
+                if not is_context_overflow(error):
+                    raise
+                self.recover(error, attempt=attempt)
+            else:
+                break
+        else:
+            response = send(self.messages(format))
+        self.add_response(response)
+        return response
+
+    def record_stream(self, stream: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Pass the chunks of a stream through, and record the answer when it has ended.
+
+        Of a stream that is cut off, by an error or because nobody listens any more, the words are
+        recorded that came.
+        """
+        recorder = StreamRecorder()
+        try:
+            for chunk in stream:
+                recorder.take(chunk)
+                yield chunk
+        finally:
+            if (answer := recorder.answer) is not None:
+                self.add_response(answer)
 
     def close(self) -> None:
         """Close the store, if this conversation opened it; the conversation can be resumed.
