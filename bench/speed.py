@@ -33,10 +33,10 @@ ROUNDS = {200: 7, 2_000: 4, 20_000: 3}
 MEMORY_LIMIT = 2.0
 PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
-    ("weigh and cut", "holdfast.compaction.fold", ("decide",)),
-    ("statements", "holdfast.compaction.fold", ("draft",)),
+    ("weigh and cut", "holdfast.compaction.flow", ("decide",)),
+    ("statements", "holdfast.compaction.flow", ("draft",)),
     ("audit", "holdfast.compaction.fold", ("audit",)),
-    ("fold", "holdfast.compaction.fold", ("fold",)),
+    ("fold", "holdfast.compaction.flow", ("fold",)),
 )
 """Where each phase is called; a phase that contains another is listed after it."""
 _INSIDE = {"weigh and cut": "prune", "fold": "audit"}

@@ -6,10 +6,10 @@ summary says), `repair`, `fold` (the window, and the algorithm on one page), the
 it begins and stops) and `truncation` (the same with no summary).
 """
 
-from holdfast.compaction.fold import Flow, compaction
+from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
 from holdfast.compaction.plan import CompactionPlan, Decision, Enough, Impossible, Nothing, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, PassContext, Policy, Request
+from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
 from holdfast.compaction.report import (
     Abandoned,
     CompactionReport,
@@ -21,6 +21,7 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
+from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
     Preflight,
     Pressure,

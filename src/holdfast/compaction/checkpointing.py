@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.policy import PassContext, Shares
+    from holdfast.compaction.policy import Shares
+    from holdfast.compaction.request import PassContext
     from holdfast.summary import RecordDraft, Statement
 
 __all__ = ["LEAST", "Summarized", "SummarySource", "compose", "observed", "record_room"]

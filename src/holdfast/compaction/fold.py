@@ -1,66 +1,21 @@
-"""The whole algorithm as a generator that yields asks, and the window that it builds.
+"""Build the window: head, a record where the middle was, tail, with proof of what the record kept.
 
 Pure, and sized by arithmetic.
-
-One body of logic serves the blocking and the awaiting engine, and a test drives it with plain
-values: `next(flow)`, `flow.send(answer)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING
 
-from holdfast.compaction.checkpointing import (
-    LEAST,
-    Summarized,
-    SummarySource,
-    compose,
-    observed,
-    record_room,
-)
+from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
 from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import (
-    SYSTEM_NOTE,
-    CompactionPlan,
-    Enough,
-    Impossible,
-    Nothing,
-    decide,
-    grow,
-    leanest,
-    note_weight,
-)
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
 from holdfast.compaction.prune import truncate
-from holdfast.compaction.repair import ensure_valid, merged, repair
-from holdfast.compaction.report import (
-    Abandoned,
-    Cuts,
-    Folded,
-    Outcome,
-    Pruned,
-    Report,
-    SummaryReport,
-    Unchanged,
-)
-from holdfast.summary import (
-    Answer,
-    Ask,
-    Audit,
-    Composed,
-    Declined,
-    Failure,
-    Job,
-    RecordDraft,
-    audit,
-    derive_focus,
-    draft,
-    user_words,
-    write,
-)
-from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, load_of
+from holdfast.compaction.repair import merged, repair
+from holdfast.summary import Audit, audit
+from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
 from holdfast.transcript import (
     Message,
     Recalled,
@@ -80,12 +35,11 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.policy import PassContext, Policy
-    from holdfast.compaction.prune import PrunedTranscript
+    from holdfast.compaction.request import PassContext
     from holdfast.summary import RecordDraft
     from holdfast.transcript import Transcript
 
-__all__ = ["Flow", "Fold", "assemble", "compaction", "fold", "noted", "with_note", "words_of"]
+__all__ = ["Fold", "assemble", "fold", "noted", "with_note", "words_of"]
 
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
@@ -316,162 +270,3 @@ def words_of(messages: Iterable[Message]) -> str:
                 case _:
                     pass
     return "\n".join(pieces)
-
-
-Flow: TypeAlias = Generator[Ask, Answer, Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What can be told, and where it came from."""
-
-    draft: RecordDraft
-    report: SummaryReport
-    warnings: tuple[str, ...] = ()
-
-
-def compaction(
-    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
-) -> Flow:
-    """Compact a transcript, asking for summaries as needed."""
-    decision = decide(transcript, policy, means, force=force)
-    match decision:
-        case Nothing(reason):
-            return Unchanged(transcript, _untouched(transcript, means), reason)
-        case Impossible(reason):
-            return Abandoned(transcript, _untouched(transcript, means), reason)
-        case Enough(window):
-            return _pruned(transcript, window, policy, means)
-        case CompactionPlan():
-            return (yield from _folded(decision, policy, means))
-        case _:
-            assert_never(decision)
-
-
-def _folded(plan: CompactionPlan, policy: Policy, means: PassContext) -> Flow:
-    live = observed(plan, means)
-    source = yield from _summarize(plan, policy, means, live)
-    if isinstance(source, Declined):
-        reason = means.redact(source.reason)
-        return Abandoned(plan.source, _untouched(plan.source, means), reason)
-    built = fold(plan, source.draft, means, _with_notes(plan, means, live))
-    load = load_of(built.transcript, means.scale)
-    # Tokens are judged by the plan; here only bytes and images can be over their limits.
-    over = replace(policy.budget, tokens=load.tokens).exceeded(load)
-    bulky = tuple(f"the window is still over a limit: {each}" for each in over)
-    return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
-
-
-def _with_notes(plan: CompactionPlan, means: PassContext, live: LiveState) -> LiveState:
-    """Let memory see what goes, at the last moment; what it notes stands in the live state."""
-    if means.before_folding is None or not plan.folded:
-        return live
-    noted = means.before_folding(plan.folded).strip()
-    return replace(live, remembered=(noted,) if noted else ())
-
-
-def _untouched(transcript: Transcript, means: PassContext) -> Report:
-    return Report.unchanged(len(transcript), means.scale.total(transcript))
-
-
-def _pruned(
-    transcript: Transcript, window: PrunedTranscript, policy: Policy, means: PassContext
-) -> Pruned:
-    scale, pruned = means.scale, window.transcript
-    report = Report(
-        tokens_before=scale.total(transcript),
-        tokens_after=scale.total(pruned),
-        messages_before=len(transcript),
-        messages_after=len(pruned),
-        pruned=window.counts,
-        warnings=_excess(scale.total(pruned), policy.fit or policy.threshold_tokens),
-    )
-    return Pruned(pruned, report)
-
-
-def _summarize(
-    plan: CompactionPlan, policy: Policy, means: PassContext, live: LiveState
-) -> Generator[Ask, Answer, _Source | Declined]:
-    said = user_words(plan.bare.transcript)
-    job = Job(
-        messages=plan.folded,
-        previous=plan.bare.previous,
-        budget=record_room(plan.shares),
-        window=means.summarizer_window or 0,
-        count=means.scale.text,
-        redact=means.redact,
-        today=means.today,
-        focus=means.focus,
-        hint="" if means.focus else derive_focus(plan.bare.transcript),
-        task=said[-1] if said else "",
-        opening=said[0] if said else "",
-        context=plan.bare.transcript,
-        head=plan.cut.head,
-        fresh=plan.bare.fresh,
-        plan=live.plan,
-    )
-    warnings: tuple[str, ...] = ()
-    if means.summarizer_window is not None:
-        written = yield from write(job)
-        if isinstance(written, Composed):
-            origin = "chunked" if written.chunks > 1 else "model"
-            report = SummaryReport(origin, written.model, chunks=written.chunks)
-            told = draft(job, means.toolkit, written)
-            return _Source(told, report, written.warnings)
-        if written.failure is Failure.AUTH:
-            return written
-        if policy.abort_on_summary_failure:
-            frozen = "the conversation stays as it is until it is compressed by hand or begun anew"
-            return replace(written, reason=f"{written.reason}; {frozen}")
-        reason = means.redact(written.reason)
-        covered = f"the deterministic record covers {len(job.messages)} messages"
-        warnings = (f"{reason}; {covered}",)
-    return _Source(draft(job, means.toolkit), SummaryReport("deterministic"), warnings)
-
-
-def _concluded(plan: CompactionPlan, source: _Source, built: Fold, means: PassContext) -> Outcome:
-    before, after = plan.weight, means.scale.total(built.transcript)
-    report = _report(built.plan, source, built, after)
-    nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)
-    if after >= before:
-        reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
-        return Unchanged(plan.source, replace(nothing, warnings=report.warnings), reason)
-    if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
-        reason = "a record would be no shorter than the few messages that it stands for"
-        return Unchanged(plan.source, nothing, reason)
-    ensure_valid(built.transcript, plan.bare.transcript)
-    return Folded(built.transcript, report)
-
-
-def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> Report:
-    places = plan.bare.places
-    missing = "there was no room for a summary: nothing stands for what was folded"
-    return Report(
-        tokens_before=plan.weight,
-        tokens_after=after,
-        messages_before=len(plan.source),
-        messages_after=len(built.transcript),
-        head=plan.cut.head,
-        folded=len(plan.cut.folded()),
-        tail=built.tail,
-        cuts=Cuts(
-            head=plan.cut.head,
-            tail=places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source),
-            kept=tuple(places[at] for at in plan.cut.kept),
-            why=plan.cut.why,
-        ),
-        pruned=replace(plan.window.counts, truncated=built.truncated),
-        summary=replace(source.report, tokens=built.summary_tokens),
-        audit=built.audit,
-        warnings=(
-            *source.warnings,
-            *(() if built.summary_tokens else (missing,)),
-            *_excess(after, plan.shares.limit),
-        ),
-    )
-
-
-def _excess(tokens: int, limit: int) -> tuple[str, ...]:
-    if tokens <= limit:
-        return ()
-    return (f"the window is still over its limit: {tokens:,} of {limit:,} tokens",)

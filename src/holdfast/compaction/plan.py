@@ -39,7 +39,8 @@ from holdfast.wire.markers import BLANK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.compaction.policy import PassContext, Policy, Shares
+    from holdfast.compaction.policy import Policy, Shares
+    from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.compaction.cut import Measured
-    from holdfast.compaction.fold import Flow
-    from holdfast.compaction.policy import PassContext, Policy
+    from holdfast.compaction.flow import Flow
+    from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
+    from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
 __all__ = ["LEFT_OUT", "truncation"]
