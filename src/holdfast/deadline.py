@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
-import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -128,7 +127,7 @@ async def await_within(seconds: float, begin: Callable[[], Awaitable[object]]) -
     """
     import asyncio
 
-    limit = _Limit(seconds)
+    limit = _Limit(seconds, asyncio.get_running_loop().time)
 
     async def run() -> Returned | Raised:
         _limit.set(limit)
@@ -192,18 +191,20 @@ async def in_thread(call: Callable[[], _Answer], *, name: str) -> _Answer:
 class _Limit:
     """How long something may take, not counting the time in which it waits for its turn."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, now: Callable[[], float]) -> None:
         self._seconds = seconds
-        self._end = time.monotonic() + seconds
+        # The clock by which the event loop wakes whoever waits, and no other.
+        self._now = now
+        self._end = now() + seconds
         self.turn: _Turn | None = None
 
     def left(self) -> float:
         if self.turn is not None and self.turn.is_waiting:
             return self._seconds
-        return self._end - time.monotonic()
+        return self._end - self._now()
 
     def begin(self) -> None:
-        self._end = time.monotonic() + self._seconds
+        self._end = self._now() + self._seconds
 
 
 _limit: contextvars.ContextVar[_Limit | None] = contextvars.ContextVar("_limit", default=None)
