@@ -135,3 +135,19 @@ def test_a_key_whose_session_ended_is_opened_again(tmp_path: Path) -> None:
         assert conversations.open("ada").id == following.id
         conversations.open("ada").add_user("Something else")
         assert conversations.open("ada") is conversations.open("ada")
+
+
+def test_closing_waits_for_all_passes_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def wait(_: Conversation, timeout: float | None = None) -> bool:
+        waits.append(timeout or 0.0)
+        return False
+
+    monkeypatch.setattr(Conversation, "wait", wait)
+    with Conversations(tmp_path / "store.db") as conversations:
+        kept = [conversations.open(key) for key in ("one", "two", "three")]
+    assert len(kept) == len(waits) == 3
+    assert Conversation.PATIENCE >= waits[0] > waits[1] > waits[2]

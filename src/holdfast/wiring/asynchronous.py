@@ -14,21 +14,26 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 from holdfast.conversation import activate
 from holdfast.conversation.effects import await_, in_store, is_inside, settled
 from holdfast.conversation.former_names import former_name
+from holdfast.deadline import in_thread
 from holdfast.session import EndReason
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.decode_input import Content
     from holdfast.session import Entry, Session, Usage
     from holdfast.wire import Body
+    from holdfast.wire.tool_specs import ToolSpec
     from holdfast.wiring.conversations import ConversationOptions
 
 __all__ = ["AsyncConversation"]
 
+_FOREIGN = "holdfast-engine-tool"
+"""Names the threads on which a plug-in answers: it may take its time, and stores must not wait."""
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -129,8 +134,14 @@ class AsyncConversation:
     rewind = _stored(Conversation.rewind)
     pin = _stored(Conversation.pin)
     unpin = _stored(Conversation.unpin)
-    engine_tools = _stored(Conversation.engine_tools)
-    call_engine_tool = _stored(Conversation.call_engine_tool)
+
+    async def engine_tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
+        """Return the tools that the engine gives the model; our own engines have none."""
+        return await in_thread(lambda: self.sync.engine_tools(reserved), name=_FOREIGN)
+
+    async def call_engine_tool(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""
+        return await in_thread(lambda: self.sync.call_engine_tool(name, arguments), name=_FOREIGN)
 
     async def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
         """Return what to send now, as a list of messages; see `Conversation.messages`."""

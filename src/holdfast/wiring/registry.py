@@ -112,13 +112,18 @@ class Conversations:
         return AsyncConversation(await in_store(partial(self.open, key)))
 
     def close(self) -> None:
-        """Let go of every conversation, and close the store if it was opened here."""
+        """Let go of every conversation, and close the store if it was opened here.
+
+        Compactions in the background get one moment to end, all together.
+        """
         with self._lock:
             held = list(self._held.values())
             self._held.clear()
             self._recent.clear()
+        end = time.monotonic() + Conversation.PATIENCE
         for each in held:
-            each.close()
+            each.wait(max(end - time.monotonic(), 0.0))
+            each.release()
         if self._owns_store:
             self.store.close()
 
