@@ -41,7 +41,6 @@ __all__ = [
     "AUTO",
     "Closed",
     "FileWatch",
-    "Found",
     "FoundFile",
     "Look",
     "Passed",
@@ -140,8 +139,6 @@ class Closed:
     reason: str
 
 
-Found: TypeAlias = FoundFile
-"""The shorter name by which importers know it."""
 Look: TypeAlias = FoundFile | Passed | Closed
 
 

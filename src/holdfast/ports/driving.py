@@ -53,7 +53,6 @@ async def arun(
         executor: Runs what lies between two waits; by default the event loop does.
     """
     import asyncio
-    import contextvars
 
     async def advance(step: Callable[[], Want]) -> Want | _Ended[Result]:
         def stepped() -> Want | _Ended[Result]:
@@ -63,22 +62,7 @@ async def arun(
                 # A future cannot carry it.
                 return _Ended(ended.value)
 
-        if executor is None:
-            return stepped()
-        context = contextvars.copy_context()
-        loop = asyncio.get_running_loop()
-        made = loop.run_in_executor(executor, lambda: context.run(stepped))
-        try:
-            return await asyncio.shield(made)
-        except asyncio.CancelledError:
-            # A generator that is running cannot be closed, however often that is asked for.
-            while not made.done():
-                with suppress(asyncio.CancelledError):
-                    await asyncio.wait({made})
-            if not made.cancelled():
-                # Reading an error keeps asyncio from logging that nobody did.
-                made.exception()
-            raise
+        return stepped() if executor is None else await _seen_to_its_end(executor, stepped)
 
     try:
         at = await advance(lambda: next(steps))
@@ -97,6 +81,28 @@ async def arun(
             await asyncio.shield(asyncio.get_running_loop().run_in_executor(executor, steps.close))
         raise
     return cast("_Ended[Result]", at).value
+
+
+async def _seen_to_its_end(executor: Executor, call: Callable[[], Result]) -> Result:
+    """Return what a call on an executor returns; a cancellation waits until it has.
+
+    A generator that is running cannot be closed, however often that is asked for.
+    """
+    import asyncio
+    import contextvars
+
+    context = contextvars.copy_context()
+    made = asyncio.get_running_loop().run_in_executor(executor, lambda: context.run(call))
+    try:
+        return await asyncio.shield(made)
+    except asyncio.CancelledError:
+        while not made.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({made})
+        if not made.cancelled():
+            # Reading an error keeps asyncio from logging that nobody did.
+            made.exception()
+        raise
 
 
 @dataclass(frozen=True, slots=True)

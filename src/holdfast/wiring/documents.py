@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import Unreadable, unpacked
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, Found, Passed, Reading, gather
+from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.formats import FORMATS
 from holdfast.formats.reading import documents_from_events
 
@@ -31,7 +31,7 @@ def database_documents(path: Path) -> tuple[Document, ...]:
     """
     (look,) = gather(find_files([str(path)]).files, Reading()) or (None,)
     match look:
-        case Found():
+        case FoundFile():
             return _told(look)
         case Passed(reason=reason) | Closed(reason=reason):
             raise Unreadable(reason)
@@ -52,9 +52,9 @@ def folder_documents(path: Path, format_name: str) -> tuple[Document, ...]:
     return tuple(document for each in found for document in _told(each))
 
 
-def _spread(looks: Sequence[Look]) -> list[Found]:
-    return [look for look in looks if isinstance(look, Found) and look.is_spread]
+def _spread(looks: Sequence[Look]) -> list[FoundFile]:
+    return [look for look in looks if isinstance(look, FoundFile) and look.is_spread]
 
 
-def _told(found: Found) -> tuple[Document, ...]:
+def _told(found: FoundFile) -> tuple[Document, ...]:
     return documents_from_events(FORMATS[found.guess.format], found.tell())

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from holdfast.agent_files.finding import File
-    from holdfast.agent_files.opening import Found
+    from holdfast.agent_files.opening import FoundFile
     from holdfast.agent_files.places import Place
     from holdfast.config import Settings
     from holdfast.ports import Store
@@ -70,7 +70,7 @@ class ImportStatus(StrEnum):
 class ImportResult:
     """A file, or the files of one session, and what it brought."""
 
-    found: Found
+    found: FoundFile
     tally: ImportTally
     status: ImportStatus
     reason: str = ""
@@ -98,7 +98,7 @@ class ImportJob:
         """Say whether a file was imported as it is now, so that nobody has to open it."""
         return self._files.is_known(place_of(file.path), FileFingerprint(file.size, file.modified))
 
-    def take(self, found: Found) -> ImportResult:
+    def take(self, found: FoundFile) -> ImportResult:
         """Import one find; a file that cannot be read to its end is no error."""
         try:
             known = self._met(found)
@@ -108,7 +108,7 @@ class ImportJob:
         except Unreadable as error:
             return _failed(found, error)
 
-    def take_all(self, finds: Sequence[Found]) -> list[ImportResult]:
+    def take_all(self, finds: Sequence[FoundFile]) -> list[ImportResult]:
         """Import finds in any order; small ones are written together."""
         done: list[ImportResult] = []
         waiting: list[tuple[_New, SmallFile]] = []
@@ -149,7 +149,7 @@ class ImportJob:
         waiting.clear()
         return done
 
-    def _met(self, found: Found) -> ImportResult | _New:
+    def _met(self, found: FoundFile) -> ImportResult | _New:
         """Return what is known of a find that was taken before, or how it is to be taken."""
         origin, fingerprint = _origin(found), _fingerprint(found)
         # Sessions of several agents may be spread over one folder.
@@ -177,25 +177,25 @@ class ImportJob:
 class _New:
     """A find that was never taken as it is now."""
 
-    found: Found
+    found: FoundFile
     origin: ImportOrigin
     name: str
     """What the ledger knows it by."""
     fingerprint: FileFingerprint
 
 
-def _failed(found: Found, error: Unreadable) -> ImportResult:
+def _failed(found: FoundFile, error: Unreadable) -> ImportResult:
     return ImportResult(found, ImportTally(), ImportStatus.FAILED, str(error))
 
 
-def _ends_whole(found: Found) -> bool:
+def _ends_whole(found: FoundFile) -> bool:
     """Say whether nothing at the end of a find may be half of something."""
     if found.guess.format in IN_DATABASES:
         return True
     return all(ends_line(file.path) for file in found.files)
 
 
-def _silence(found: Found) -> str:
+def _silence(found: FoundFile) -> str:
     """Return why a find told nothing."""
     return "nothing is said in it" if found.guess.confidence else found.guess.reason
 
@@ -206,7 +206,7 @@ def _status(tally: ImportTally) -> ImportStatus:
     return ImportStatus.UNCHANGED if tally.unchanged or tally.skipped else ImportStatus.EMPTY
 
 
-def _origin(found: Found) -> ImportOrigin:
+def _origin(found: FoundFile) -> ImportOrigin:
     """Return where the find comes from: its file, or the folder over which it is spread."""
     first = found.files[0]
     place = place_of(first.path)
@@ -220,7 +220,7 @@ def _origin(found: Found) -> ImportOrigin:
     return ImportOrigin(agent_of(found.guess.format), place, newest // 1_000_000)
 
 
-def _fingerprint(found: Found) -> FileFingerprint:
+def _fingerprint(found: FoundFile) -> FileFingerprint:
     """Return what shows whether a find has changed.
 
     Where a session has an id, it is known by that. Where it has none, a copy of the file would

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.agent_files.opening import Found, examine_all
+from holdfast.agent_files.opening import FoundFile, examine_all
 from holdfast.errors import HoldfastError
 from holdfast.formats.catalog import agent_of
 from holdfast.stores.registry import is_durable
@@ -50,7 +50,7 @@ _WORTH_A_GLANCE = 8
 """Files that are looked at by others: fewer are looked at here in the time it takes to ask."""
 _LOAD = 64_000
 """Bytes that go to a process at once, where a family has fewer."""
-_Family: TypeAlias = list["Found"]
+_Family: TypeAlias = list["FoundFile"]
 """What must be taken by one process, in its order."""
 _Name: TypeAlias = tuple[str, str]
 
@@ -70,12 +70,12 @@ class Worker:
         """Hold a process that was started."""
         self.line = line
         self.process = process
-        self.finds: list[Found] = []
+        self.finds: list[FoundFile] = []
         """What it is taking."""
         self.is_new = True
         """Whether it was never asked for anything."""
 
-    def give(self, finds: list[Found]) -> None:
+    def give(self, finds: list[FoundFile]) -> None:
         """Ask it to take finds, in their order."""
         self.finds = finds
         self._send(finds)
@@ -92,7 +92,7 @@ class Worker:
         """Return what the files are that it was asked for; None when it has ended."""
         return cast("list[Look] | None", self._received())
 
-    def _send(self, request: list[Found] | _Glance) -> None:
+    def _send(self, request: list[FoundFile] | _Glance) -> None:
         self.is_new = False
         with suppress(OSError):  # one that has ended is noticed when it does not answer
             self.line.send(request)
@@ -183,7 +183,7 @@ def _serve(line: Connection, others: Sequence[Connection], settings: Settings) -
         stack.enter_context(collecting_seldom())
         job = None
         while True:
-            request = cast("list[Found] | _Glance", line.recv())
+            request = cast("list[FoundFile] | _Glance", line.recv())
             if isinstance(request, _Glance):
                 line.send(examine_all(request.files, request.reading))
                 continue
@@ -256,7 +256,7 @@ class ImportPool:
         return cast("list[Look]", looks)
 
     def take(
-        self, finds: Sequence[Found], take: Callable[[Found], ImportResult]
+        self, finds: Sequence[FoundFile], take: Callable[[FoundFile], ImportResult]
     ) -> Iterator[ImportResult] | None:
         """Return each find as it is taken, in any order; None where one process is as fast.
 
@@ -281,7 +281,7 @@ class ImportPool:
         return jobs if jobs > 1 else 0
 
     def _taken(
-        self, families: list[_Family], take: Callable[[Found], ImportResult]
+        self, families: list[_Family], take: Callable[[FoundFile], ImportResult]
     ) -> Iterator[ImportResult]:
         # What is large comes first, so that nobody has it for the end.
         waiting = deque(sorted(families, key=_size, reverse=True))
@@ -319,10 +319,12 @@ def _load(waiting: deque[_Family]) -> _Family:
 
 def _read_here(looks: Iterable[Look], reading: Reading) -> list[Look]:
     """Return what another process has found, to be read as it is here."""
-    return [replace(look, reading=reading) if isinstance(look, Found) else look for look in looks]
+    return [
+        replace(look, reading=reading) if isinstance(look, FoundFile) else look for look in looks
+    ]
 
 
-def families_of(finds: Sequence[Found]) -> list[_Family]:
+def families_of(finds: Sequence[FoundFile]) -> list[_Family]:
     """Return what must be taken by one process: in its order, a session before its children.
 
     Files of one session belong together. So do files without an id that have the same size: they
@@ -346,7 +348,7 @@ def families_of(finds: Sequence[Found]) -> list[_Family]:
     return list(families.values())
 
 
-def _names(found: Found) -> list[_Name]:
+def _names(found: FoundFile) -> list[_Name]:
     system, about = agent_of(found.guess.format), found.about
     known = [(system, name) for name in (about.id, about.parent) if name]
     return known if about.id else [("", str(found.size)), *known]
