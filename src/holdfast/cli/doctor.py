@@ -10,7 +10,7 @@ import click
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.doctor_checks import CheckState, checks
-from holdfast.cli.flags import configuration, profile_flag
+from holdfast.cli.flags import configuration, store_flags
 from holdfast.cli.screen import Line, Styled, screen, show_json, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
@@ -32,9 +32,9 @@ _STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckSta
 )
 @click.option("--repair", is_flag=True, help="Check all that is stored, and mend what is damaged.")
 @click.option("--offline", is_flag=True, help="Connect to nothing.")
-@profile_flag
+@store_flags
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bool) -> Exit:
+def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | None) -> Exit:
     """Check that everything is in place.
 
     Addresses of models that are configured are connected to; nothing is said there, and no
@@ -45,7 +45,7 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
     beside the mended one. Nothing is thrown away. The exit code is 1 when messages are lost.
     """
     if repair:
-        settings = configuration({"profile": profile}).settings
+        settings = configuration(flags).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
         if not file.exists():
             tell(f"there is nothing to repair: {file} does not exist")
@@ -71,7 +71,7 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
         else:
             screen().show(_drawn(file, found))
         return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
-    found = checks(os.environ, [profile] if profile else [], offline=offline)
+    found = checks(os.environ, [*filter(None, flags.values())], offline=offline)
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})

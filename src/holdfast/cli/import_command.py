@@ -16,7 +16,7 @@ from holdfast.agent_files.finding import find_in_places
 from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
-from holdfast.cli.flags import agreed, configuration, now_ms, profile_flag, yes_flag
+from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
     ImportReport,
     offer_drawn,
@@ -104,7 +104,7 @@ class _Options(TypedDict):
     help="Processes that import at once; without it, as many as it is worth.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Name every file and every problem.")
-@profile_flag
+@store_flags
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(**options: Unpack[_Options]) -> Exit:
     """Bring sessions of other agents into the store.

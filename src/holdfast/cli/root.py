@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "redact": "Mask the secrets in a text.",
     "import": "Bring sessions of other agents into the store.",
     "search": "Find what was said in stored conversations.",
+    "export": "Write a session in another format, or sessions as a training file.",
     "sessions": "Look at stored conversations, and care for them.",
     "trajectories": "Shrink training data: trajectories of agents, in bulk.",
     "memory": "Look at what is remembered, and edit it.",
@@ -38,8 +39,8 @@ COMMANDS: dict[str, str] = {
     "doctor": "Check that everything is in place.",
 }
 """Each command with its line in the overview; a command is imported when it is run."""
-_MODULES = {"import": "import_command"}
-"""Where a command is whose name no module can have."""
+_MODULES = {"import": "import_command", "export": "sessions.export"}
+"""Where a command is that has no module of its name here."""
 
 
 class RootGroup(LazyGroup):

@@ -15,9 +15,9 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     configuration,
-    profile_flag,
     serving_flags,
     setting_flags,
+    store_flags,
     summarizer_flag,
 )
 from holdfast.cli.screen import silence_log, tell
@@ -66,7 +66,7 @@ class _Options(TypedDict):
 @serving_flags
 @setting_flags
 @summarizer_flag
-@profile_flag
+@store_flags
 def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
     """Talk with a model; the conversation never runs out of room.
 

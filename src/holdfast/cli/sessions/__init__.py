@@ -75,5 +75,5 @@ def command() -> None:
 
     ID is the id of a session, the beginning or the random end of one if only one session has it,
     or last for the one that was used last. Sessions are kept in the store that the settings
-    store.url and store.profile name.
+    store.url and store.profile name, or the flags --store and --profile.
     """

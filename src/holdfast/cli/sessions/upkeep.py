@@ -197,7 +197,10 @@ def prune_command(opened: OpenStore, **options: Unpack[_PruneOptions]) -> Exit:
 
 
 def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list[Session]:
-    """Return the sessions of conversations in which nothing was said since a moment."""
+    """Return the sessions of conversations in which nothing was said since a moment.
+
+    Of what has no date nobody knows that.
+    """
     found: list[Session] = []
     seen: set[str] = set()
     for session in store.sessions(Listing(until=before - 1, sources=sources, limit=None)):
@@ -205,7 +208,7 @@ def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list
             continue
         seen.add(session.root)
         lineage = [each for each in store.lineage(session.id) if each.trashed is None]
-        if all(each.touched < before for each in lineage):
+        if all(0 < each.touched < before for each in lineage):
             found += lineage
     return found
 
