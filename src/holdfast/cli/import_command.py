@@ -113,7 +113,7 @@ def command(**options: Unpack[_Options]) -> Exit:
     Without PATH, the places are looked at in which agents keep their sessions, and nothing is done
     before you agree. Importing again adds what is new and nothing else. What cannot be read is
     named with file and line, and the rest is imported. The exit code is 1 when a PATH could not be
-    read, and 3 when nothing was new.
+    read or is a file without a session, and 3 when nothing was new.
     """
     if options["watch"] and options["dry_run"]:
         raise click.UsageError("--watch stores what it reads; it cannot be a --dry-run")
@@ -360,8 +360,10 @@ class ImportRun:
         seen = {file.path for each in taken for file in each.found.files} | self._others.keys()
         return ImportReport(
             taken=taken,
-            passed=tuple(each for each in others if isinstance(each, Passed)),
-            closed=tuple(each for each in others if isinstance(each, Closed)),
+            passed=tuple(
+                each for each in others if isinstance(each, Passed) and not each.file.is_named
+            ),
+            closed=tuple(each for each in others if isinstance(each, Closed) or each.file.is_named),
             refused=walk.refused,
             known=tuple(file for file in known if file.path not in seen),
             seconds=seconds,
