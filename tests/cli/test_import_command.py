@@ -232,7 +232,7 @@ def test_the_usual_places_are_shown_and_nothing_is_done_without_a_yes(
     assert refused.code == 2
     table, sentence = refused.errors.splitlines()[1], refused.errors.splitlines()[2]
     assert table.split()[:2] == ["Pi", "1"]
-    assert sentence == "holdfast: nobody can be asked here; say --yes to go ahead"
+    assert sentence == "holdfast: import 1 file? Nobody can be asked here; say --yes to go ahead"
     assert not (home / "profiles").exists()
     assert run("import", "--yes", env=env).text.startswith("imported 1 session: 1 message")
     assert answer("--yes", env=env)["skipped"] == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
+from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, store_flags
 from holdfast.cli.screen import Line, Styled, screen, show_json, tell
@@ -85,7 +85,7 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
             )
         )
         if each.advice:
-            lines.append((Styled(f"     {each.advice}", "dim"),))
+            lines.append((Styled(f"     {as_typed(each.advice)}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
 

@@ -19,11 +19,12 @@ from holdfast.config.home import config_file, home
 from holdfast.conversation.lease_holders import why_void
 from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.ports import Capability
+from holdfast.providers.model_files import MODELS, find
 from holdfast.providers.provider_errors import SERVER_KEY
 from holdfast.tokens import family_of
 from holdfast.views.words import clock_time, counted, crop
 from holdfast.wiring import policy_of
-from holdfast.wiring.models import LOCAL_WINDOW, is_local, known_window, provider_of
+from holdfast.wiring.models import LOCAL_MODEL, LOCAL_WINDOW, is_local, known_window, provider_of
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     provider, _ = provider_of(chosen.model, chosen.provider)
     yield _summary_window(settings, f"{chosen.model} ({provider})")
     if is_local(chosen.model, chosen.provider):
+        yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
 
@@ -200,11 +202,25 @@ def _due(settings: Settings) -> str:
 def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     model = settings.model
     if model.name is None or is_local(model.name, model.provider):
-        yield Check("model", CheckState.OK, "the one on this machine, which needs no key")
+        yield _local_model("model", environ, is_chosen=model.name is not None)
         return
     provider, _ = provider_of(model.name, model.provider)
     yield Check("model", CheckState.OK, f"{model.name} ({provider})")
     yield _credential("model credential", provider, model.base_url, environ)
+
+
+def _local_model(name: str, environ: Mapping[str, str], *, is_chosen: bool) -> Check:
+    """Say whether the model on this machine can be asked: its file and what runs it are here."""
+    # Without a model in the settings the chat wants it, and nothing else does.
+    state = CheckState.FAIL if is_chosen else CheckState.WARN
+    if find(MODELS[LOCAL_MODEL], home(environ)) is None:
+        advice = f"holdfast models pull {LOCAL_MODEL}, or set model.name to another model"
+        words = f"the one on this machine, {LOCAL_MODEL}, whose file is not here"
+        return Check(name, state, words, advice)
+    if find_spec("xllamacpp") is None:
+        words = f"the one on this machine, {LOCAL_MODEL}, and nothing that runs it is installed"
+        return Check(name, state, words, "pip install 'holdfast[local]'")
+    return Check(name, CheckState.OK, "the one on this machine, which needs no key")
 
 
 def _credential(name: str, provider: str, address: str | None, environ: Mapping[str, str]) -> Check:
@@ -395,9 +411,6 @@ def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Chec
     yield _engine(settings)
     yield from _memory(settings, environ)
     yield _tokenizer(settings)
-    from holdfast.config import home
-    from holdfast.providers.model_files import MODELS, find
-
     for name, model in MODELS.items():
         found = find(model, home(environ))
         if found is None:

@@ -180,7 +180,7 @@ def agreed(*questions: str, yes: bool) -> bool:
         return True
     # The interpreter has None for a standard input that was closed at its start.
     if not (sys.stdin and sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here; say --yes to go ahead")
+        raise click.UsageError(f"{questions[0]} Nobody can be asked here; say --yes to go ahead")
     if all(click.confirm(each, err=True) for each in questions):
         return True
     tell("nothing was done")

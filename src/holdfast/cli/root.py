@@ -14,8 +14,8 @@ from typing import NoReturn, cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.commands import Exit, LazyGroup, examples
-from holdfast.cli.screen import flush_output, forgive, tell
+from holdfast.cli.commands import Exit, LazyGroup, as_typed, examples
+from holdfast.cli.screen import flush_output, forgive, is_interrupt, tell
 from holdfast.errors import HoldfastError
 
 __all__ = ["COMMANDS", "RootGroup", "root"]
@@ -84,6 +84,8 @@ def _ended(run: Callable[[], object]) -> int:
         words = f"{named}{(error.strerror or str(error)).lower()}"
         return _failed(words, error)
     except Exception as error:  # noqa: BLE001 - the outermost edge
+        if is_interrupt(error):
+            return Exit.INTERRUPTED
         return _failed(
             f"an unexpected {type(error).__name__}: {error}. This is a bug in holdfast; please "
             "report it with what you ran. HOLDFAST_DEBUG=1 shows where it happened",
@@ -97,7 +99,7 @@ def _failed(message: str, error: BaseException | None = None) -> int:
         import traceback
 
         tell(*"".join(traceback.format_exception(error)).splitlines())
-    tell(f"holdfast: {_sentence(message)}")
+    tell(f"holdfast: {as_typed(_sentence(message))}")
     return Exit.FAILED
 
 

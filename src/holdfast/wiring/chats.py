@@ -247,8 +247,12 @@ class Chats:
             window: What it takes, in tokens; by default what is configured.
 
         Raises:
-            ConfigError: when the conversation cannot be made to fit; the old model stays.
+            ConfigError: when the model cannot be had here, or the conversation cannot be made to
+                fit; the old model stays.
         """
+        base_url, provider = self._server_of(name)
+        if not base_url and (reason := out_of_reach(name, self._environ, provider)):
+            raise ConfigError(f"{name} cannot be had here: {reason}; {self.model.name} stays")
         found = self._found(name, window)
         report = chat.switch_model(found.name, _window_of(found))
         self._seat(found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.providers.local_model import LocalModel
 
 __all__ = [
+    "LOCAL_MODEL",
     "LOCAL_WINDOW",
     "is_local",
     "known_window",
@@ -29,10 +30,12 @@ __all__ = [
     "summarizer_by",
 ]
 
+LOCAL_MODEL = "smollm2"
+"""The model on this machine, by the name of its files."""
 LOCAL_WINDOW = 4096
 """Tokens that a model on this machine takes, unless somebody says otherwise."""
 
-_LOCAL = {"local": "smollm2", "smollm2": "smollm2"}
+_LOCAL = {"local": LOCAL_MODEL, LOCAL_MODEL: LOCAL_MODEL}
 _PROVIDERS = ("auto", "openai", "anthropic", "local")
 _PREFIXES = ("anthropic/", "openai/", "local/")
 _CREDENTIALS = {

@@ -138,8 +138,7 @@ def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Option
     """Return what a rehearsal is played with: its own prompt, in a window that its words fill."""
     from holdfast.agent.rehearsal import PROMPT, WINDOW
 
-    window = min(settings.model.context_length or WINDOW, WINDOW)
-    model = replace(settings.model, context_length=window)
+    model = replace(settings.model, context_length=settings.model.context_length or WINDOW)
     return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
 
 
