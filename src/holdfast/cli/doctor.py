@@ -42,7 +42,8 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept
-    beside the mended one. Nothing is thrown away. The exit code is 1 when messages are lost.
+    beside the mended one, also when nothing of it can be read. Nothing is thrown away. The exit
+    code is 1 when messages are lost.
     """
     if repair:
         settings = configuration(flags).settings
@@ -58,7 +59,7 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
             show_json(
                 {
                     "file": str(file),
-                    "healthy": not found.health.problems and not found.missing,
+                    "healthy": not found.health.problems and not _lost(found),
                     "problems": list(found.problems),
                     "done": list(found.done),
                     "left": list(found.health.problems),
@@ -70,7 +71,7 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
             )
         else:
             screen().show(_drawn(file, found))
-        return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
+        return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
     found = checks(os.environ, [*filter(None, flags.values())], offline=offline)
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
@@ -90,6 +91,14 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
     return Exit.DONE if healthy else Exit.FAILED
 
 
+def _lost(found: Repaired) -> str:
+    """Return what is gone, in words; empty where nothing is, as far as anybody knows."""
+    if found.missing:
+        return f"{counted(found.missing, 'message')} could not be read"
+    is_empty = found.problems and not (found.health.sessions or found.health.messages)
+    return "nothing could be read" if is_empty else ""
+
+
 def _drawn(file: Path, found: Repaired) -> list[Line]:
     health = found.health
     size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
@@ -98,9 +107,8 @@ def _drawn(file: Path, found: Repaired) -> list[Line]:
     lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
     if not found.problems:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
-    elif found.missing:
-        lost = f"{counted(found.missing, 'message')} could not be read; {size} are left"
-        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}")))
+    elif lost := _lost(found):
+        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}; {size} are left")))
     elif not health.problems:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     return lines

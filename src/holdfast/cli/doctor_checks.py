@@ -171,9 +171,9 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     if chosen.model is None:
         yield Check("summary model", CheckState.OK, "none: the record is made without a model")
         return
-    provider, _ = provider_of(chosen.model, chosen.provider)
+    provider, _ = provider_of(chosen.model, chosen.provider, chosen.base_url)
     yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if is_local(chosen.model, chosen.provider):
+    if is_local(chosen.model, chosen.provider, chosen.base_url):
         yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
@@ -182,8 +182,11 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
 def needed_extras(settings: Settings) -> frozenset[str]:
     """Return the extras without which the models of the settings cannot be asked."""
     model, summary = settings.model, settings.auxiliary.compression
-    chosen = ((model.name, model.provider), (summary.model, summary.provider))
-    return frozenset(provider_of(name, provider)[0] for name, provider in chosen if name)
+    chosen = (
+        (model.name, model.provider, model.base_url),
+        (summary.model, summary.provider, summary.base_url),
+    )
+    return frozenset(provider_of(name, *served)[0] for name, *served in chosen if name)
 
 
 def _settled(settings: Settings) -> Settings:
@@ -201,10 +204,10 @@ def _due(settings: Settings) -> str:
 
 def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     model = settings.model
-    if model.name is None or is_local(model.name, model.provider):
+    if model.name is None or is_local(model.name, model.provider, model.base_url):
         yield _local_model("model", environ, is_chosen=model.name is not None)
         return
-    provider, _ = provider_of(model.name, model.provider)
+    provider, _ = provider_of(model.name, model.provider, model.base_url)
     yield Check("model", CheckState.OK, f"{model.name} ({provider})")
     yield _credential("model credential", provider, model.base_url, environ)
 
@@ -367,6 +370,10 @@ def _file_checks(file: Path) -> Iterator[Check]:
         words.append("read-only")
     if seen.version < seen.newest_version:
         words.append(f"will be brought to version {seen.newest_version} when it is used")
+    if not seen.bytes:
+        words = f"{file} is empty: nothing is stored in it, or it was cut"
+        yield Check("store", CheckState.WARN, words, "put a backup in its place, if there is one")
+        return
     yield Check("store", CheckState.OK, f"{file}: {', '.join(words)}")
     if seen.problems:
         yield Check("store pages", CheckState.FAIL, "; ".join(seen.problems), _REPAIR)

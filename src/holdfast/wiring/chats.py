@@ -242,8 +242,8 @@ class Chats:
 
         Args:
             chat: The conversation.
-            name: The model. At a server of one's own, every name without a provider's prefix is
-                that server's.
+            name: The model. At a server of one's own, every name is that server's, save those of
+                models on this machine.
             window: What it takes, in tokens; by default what is configured.
 
         Raises:
@@ -333,8 +333,10 @@ class Chats:
     def _server_of(self, name: str) -> tuple[str | None, str]:
         """Return the address and the provider of a model, as far as the settings say them."""
         model = self.settings.model
-        is_there = name == model.name or (not is_local(name) and "/" not in name)
-        return (model.base_url, model.provider) if is_there else (None, "auto")
+        is_there = name == model.name or not is_local(name)
+        if is_there and (model.base_url or name == model.name or "/" not in name):
+            return model.base_url, model.provider
+        return None, "auto"
 
     def _found(self, name: str, window: int | None = None) -> ChatModel:
         base_url, provider = self._server_of(name)

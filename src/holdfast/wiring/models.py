@@ -44,15 +44,22 @@ _CREDENTIALS = {
 }
 _OF_OPENAI = re.compile(r"(?:ft:)?(?:gpt|chatgpt|codex|computer-use|o\d)", re.IGNORECASE)
 """How the names of OpenAI's own models begin."""
+_OWN_ADDRESS = re.compile(r"://[^/]*\.(?:anthropic|openai)\.com(?:[:/]|$)", re.IGNORECASE)
+"""Addresses at which a model has no prefix."""
+_IN_ANTHROPIC_DIALECT = re.compile(r"(?:\.anthropic\.com|/anthropic)(?:/v1)?/?$", re.IGNORECASE)
+"""How addresses end at which requests are written as Anthropic's are."""
 
 
-def is_local(name: str, provider: str = "auto") -> bool:
+def is_local(name: str, provider: str = "auto", base_url: str | None = None) -> bool:
     """Say whether a name stands for a model on this machine."""
-    return provider_of(name, provider)[0] == "local"
+    return provider_of(name, provider, base_url)[0] == "local"
 
 
-def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
-    """Return who serves a model, and the model's name there.
+def provider_of(name: str, provider: str = "auto", base_url: str | None = None) -> tuple[str, str]:
+    """Return in whose dialect a model is asked, and the model's name there.
+
+    At an address of one's own the name is that server's, as it is typed: an aggregator tells
+    models by prefixes such as `anthropic/`, and is asked in OpenAI's dialect.
 
     Raises:
         ConfigError: when there is no such provider.
@@ -61,6 +68,11 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
         raise ConfigError(f"provider is {provider!r}; allowed: {', '.join(_PROVIDERS)}")
     prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
     plain = name.removeprefix(prefix)
+    if base_url and "local" not in (provider, prefix.removesuffix("/")):
+        if provider == "auto":
+            is_anthropic = name.startswith("claude") or _IN_ANTHROPIC_DIALECT.search(base_url)
+            provider = "anthropic" if is_anthropic else "openai"
+        return provider, plain if _OWN_ADDRESS.search(base_url) else name
     if provider != "auto":
         return provider, plain
     if prefix:
@@ -111,7 +123,7 @@ def model_of(
     Args:
         name: Such as `gpt-5`, `claude-opus-4`, `openai/qwen3` or `local`.
         provider: `openai`, `anthropic`, `local`, or `auto` to go by the name.
-        base_url: Where a compatible server listens; a name alone is then that server's.
+        base_url: Where a compatible server listens; the name is then sent as it is.
         context_length: What the model takes, in tokens, where it is known.
         environ: Where the home directory and the key of a compatible server are found.
 
@@ -119,9 +131,7 @@ def model_of(
         ModelMissing: when a model on this machine is asked for and its files are not there.
     """
     environ = os.environ if environ is None else environ
-    if base_url and provider == "auto" and name in _LOCAL:
-        provider = "openai"
-    served, plain = provider_of(name, provider)
+    served, plain = provider_of(name, provider, base_url)
     if served == "local":
         return local_model(plain, context_length, environ)
     # Imported only here: a model on this machine needs no other SDK.

@@ -10,6 +10,7 @@ from holdfast.providers.anthropic_model import AnthropicSummarizer
 from holdfast.providers.callable_summarizer import CallableSummarizer
 from holdfast.providers.openai_model import OpenAISummarizer
 from holdfast.providers.provider_errors import SERVER_KEY
+from holdfast.wiring.models import provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -49,12 +50,9 @@ def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | 
 
 
 def _model(name: str, endpoint: Endpoint) -> Summarizer:
-    provider = endpoint.get("provider", "auto")
-    plain = name.removeprefix("anthropic/").removeprefix("openai/")
-    if provider == "auto":
-        provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
-    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
     base_url = endpoint.get("base_url")
+    provider, plain = provider_of(name, endpoint.get("provider", "auto"), base_url)
+    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
     # A provider's own key is found by its SDK, and never sent to another server.
     key = os.environ.get(SERVER_KEY, "").strip() if base_url else ""
     return chosen(
