@@ -75,7 +75,8 @@ def _parser() -> MarkdownIt:
     # References and entities would take words out of sight.
     parser.enable(["table", "strikethrough"]).disable(["reference", "entity"])
     parser.validateLink = lambda url: bool(web_address(url))
-    parser.normalizeLink = parser.normalizeLinkText = lambda url: url
+    parser.normalizeLink = lambda url: url
+    parser.normalizeLinkText = lambda link: link
     rules: dict[str, _Rule] = {
         "fence": _code,
         "code_block": _code,
@@ -86,12 +87,16 @@ def _parser() -> MarkdownIt:
         "list_item_open": _item,
         "th_open": _cell,
         "td_open": _cell,
-        "softbreak": lambda *_: "\n",
-        "hardbreak": lambda *_: "\n",
+        "softbreak": _line_break,
+        "hardbreak": _line_break,
     }
     for name, rule in rules.items():
         parser.add_render_rule(name, rule)
     return parser
+
+
+def _line_break(*_: object) -> str:
+    return "\n"
 
 
 def _code(_: object, tokens: Sequence[Token], index: int, *__: object) -> str:
