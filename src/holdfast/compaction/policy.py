@@ -87,10 +87,13 @@ class Policy:
     reserve: int | None = None
     """Tokens kept free for the answer; by default an eighth of the window, at most 8,192."""
     max_bytes: int = 20_000_000
+    """The largest request body."""
     max_images: int = 100
+    """The most images in a request."""
     hygiene: float = 0.85
     """The share of the window at which a session is compacted before an agent sees it."""
     abort_on_summary_failure: bool = False
+    """Change nothing when the model fails, rather than write the record without one."""
     fit: int | None = None
     """Make the result weigh at most this many tokens, whatever the window."""
 

@@ -200,7 +200,7 @@ def test_a_command_of_the_model_is_not_one_of_the_chat(home: Path) -> None:
 
 
 def test_the_page_has_every_command_and_what_it_does() -> None:
-    page = (REPOSITORY / "docs" / "chat.md").read_text("utf-8")
+    page = (REPOSITORY / "docs" / "reference" / "cli.md").read_text("utf-8")
     missing = [
         command.name
         for command in COMMANDS
