@@ -15,7 +15,7 @@ from holdfast.config.settings import ModelSettings
 from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
-from holdfast.session import Fork, Session
+from holdfast.session import EndReason, Fork, Session
 from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
 from holdfast.wiring.assembly import WINDOW
@@ -177,14 +177,60 @@ def test_only_a_conversation_in_which_nothing_was_said_is_forgotten(tmp_path: Pa
             opened.store.session(empty.id)
 
 
-def test_beginning_anew_keeps_the_goal_and_leaves_the_other_open(tmp_path: Path) -> None:
+def test_beginning_anew_keeps_the_goal_and_ends_the_other_which_can_be_gone_back_to(
+    tmp_path: Path,
+) -> None:
+    with chats(tmp_path, context_length=50_000) as (opened, _):
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        chat.goal = "Ship it"
+        fresh = opened.begin_anew(chat)
+        now = fresh.session
+        assert (now.goal, len(fresh.messages()), now.context_length) == ("Ship it", 1, 50_000)
+        assert (now.parent, now.fork) == (chat.id, Fork.RESET)
+        assert (chat.session.end_reason, chat.session.is_live) == (EndReason.RESET, False)
+        again = opened.open(chat.id)
+        assert (again.id, again.session.is_live, again.log[-1].message.text) == (
+            *(chat.id, True),
+            "Hi",
+        )
+        assert opened.open(fresh.id).id == fresh.id
+
+
+def test_a_new_beginning_in_which_nothing_was_said_is_forgotten(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
         chat.add_user("Hi")
         chat.goal = "Ship it"
         fresh = opened.begin_anew(chat)
-        assert (fresh.goal, len(fresh.messages()), chat.session.is_live) == ("Ship it", 1, True)
-        assert opened.open(chat.id).id == chat.id
+        assert opened.forget_if_unused(fresh)
+        assert [each.id for each in opened.store.lineage(chat.id)] == [chat.id]
+        assert opened.open(chat.id).session.is_live
+
+
+def test_a_branch_ends_the_other_unless_it_is_kept_and_memory_follows(tmp_path: Path) -> None:
+    told = Told()
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        opened.memory.attach(told)
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        beside = opened.branch(chat, "Beside", keep_parent=True)
+        assert chat.session.is_live
+        other = opened.branch(opened.open(chat.id), "Other")
+        assert (other.title, other.session.parent) == ("Other", chat.id)
+        assert chat.session.end_reason is EndReason.BRANCHED
+        # What was branched off from does not change any more: going back branches once more.
+        back = opened.open(chat.id)
+        assert (back.session.parent, back.session.fork) == (chat.id, Fork.BRANCH)
+        assert back.messages() == chat.messages()
+        assert chat.session.end_reason is EndReason.BRANCHED
+    assert told.calls == [
+        (chat.id, beside.id, "branch"),
+        (beside.id, chat.id, "resume"),
+        (chat.id, other.id, "branch"),
+        (other.id, back.id, "resume"),
+    ]
 
 
 def test_a_compaction_has_a_price_only_where_prices_are_known(tmp_path: Path) -> None:

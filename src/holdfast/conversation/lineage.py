@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
+    WINDOW_KEY,
     Cause,
     Change,
     EndReason,
@@ -166,7 +167,7 @@ class Lineage:
             goal=session.goal if wanted.keep_goal else "",
             parent=session.id,
             fork=fork,
-            metadata=session.metadata if wanted.shows else {},
+            metadata=session.metadata if wanted.shows else _window_of(session),
         )
         spawn = Spawn(
             child=child,
@@ -180,6 +181,11 @@ class Lineage:
             # A child without a goal takes its parent's.
             made = deps.store.amend(made.id, Amendment(goal=""))
         return made
+
+
+def _window_of(session: Session) -> dict[str, object]:
+    """Return what a session that shows nothing of its parent keeps: the window of their model."""
+    return {WINDOW_KEY: session.context_length} if session.context_length else {}
 
 
 def _whole(fork: Fork, window: Window, end: EndReason | None, title: str) -> _Wanted:

@@ -49,7 +49,7 @@ class LiveSession:
         self.lock = threading.RLock()
         self._window = LiveWindow(deps.store, deps.engine, session.id)
         self._is_over = False
-        if session.parent is None and not session.size:
+        if session.fork in (None, Fork.RESET) and not session.size:
             # The user begins anew, and an engine may have served another conversation.
             deps.engine.reset()
         self._tell_engine(session)

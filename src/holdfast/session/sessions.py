@@ -75,8 +75,8 @@ class EndReason(StrEnum):
     CLOSED = "closed"
 
 
-CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT})
-"""Ends that can be taken back: nothing else follows from them."""
+CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT, EndReason.RESET})
+"""Ends that can be taken back: no other session goes on with what was said here."""
 
 
 @quickly_made
