@@ -20,8 +20,8 @@ from tests.engines.seen import SeenMeans
 class Offering:
     """A memory with one tool."""
 
-    def begin_turn(self, words: str) -> None:
-        raise AssertionError(words)
+    def begin_turn(self, words: str, turn: int) -> None:
+        raise AssertionError(words, turn)
 
     def recall(self, query: str) -> str:
         raise AssertionError(query)

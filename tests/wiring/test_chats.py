@@ -246,11 +246,30 @@ class Told(MemoryProvider):
     def __init__(self) -> None:
         self.calls: list[tuple[object, ...]] = []
 
-    def on_session_switch(self, old: str, new: str, reason: str) -> None:
-        self.calls.append((old, new, reason))
+    def on_session_switch(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        self.calls.append((old, new, reason, *(["rewound"] if rewound else [])))
 
     def on_session_end(self, messages: Transcript) -> None:
         self.calls.append(tuple(message.text for message in messages))
+
+
+def test_memory_hears_of_a_window_that_was_turned_back_and_forth(tmp_path: Path) -> None:
+    told = Told()
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        opened.memory.attach(told)
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        chat.add_assistant("Yes?")
+        assert not chat.undo()
+        assert not chat.redo()
+        chat.rewind(0)
+        chat.rewind()
+        chat.undo()
+        chat.redo()
+    assert told.calls == [
+        (chat.id, chat.id, reason, "rewound") for reason in ("rewind", "undo", "redo")
+    ]
 
 
 def test_memory_hears_of_every_session_and_of_the_end(tmp_path: Path) -> None:

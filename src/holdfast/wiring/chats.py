@@ -323,7 +323,9 @@ class Chats:
         if self.memory is not None:
             memory = self.memory
             opening["before_folding"] = memory.before_folding
-            opening["listeners"] = (lambda move: memory.switched(move.old, move.new, move.reason),)
+            opening["listeners"] = (
+                lambda move: memory.switched(move.old, move.new, move.reason, rewound=move.rewound),
+            )
         return opening
 
     @property

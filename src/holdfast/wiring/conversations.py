@@ -101,7 +101,7 @@ class ConversationOptions(TypedDict, total=False):
     engine: str | ContextEngine
     """Who compacts: an engine's name, or an engine; by default the one that is configured."""
     listeners: tuple[Listener, ...]
-    """Told when the conversation goes on under another id."""
+    """Told when the conversation goes on under another id, or its window is turned back."""
     before_folding: Callable[[Transcript], str]
     """Sees the window before a compaction; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None]
