@@ -1,6 +1,8 @@
 """What a live session promises: goals, pins, forks, rewinds, models, and the way back."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,41 @@ def test_a_review_sees_a_copy(chat: StoredConversation) -> None:
     review.add_assistant("Looks good.")
     assert contents(review) == ["one", "Looks good."]
     assert contents(chat) == ["one"]
+
+
+def test_a_review_runs_beside_the_conversation_and_memory_hears_nothing_of_it(
+    tmp_path: Path,
+) -> None:
+    heard: list[object] = []
+    chat = begun(tmp_path / "store.db", strategy="rotation", automatic=False)
+    talk(chat, range(8))
+    listening = replace(
+        chat.live.deps,
+        listeners=(heard.append,),
+        before_folding=lambda window: str(heard.append(window) or ""),
+    )
+    chat.live.deps = listening
+    before = chat.messages()
+    review = chat.review(title="What is worth keeping?")
+
+    def look() -> None:
+        review.add_user("What is worth keeping?")
+        assert review.messages()[: len(before)] == before
+        review.add_assistant("The port.")
+        assert review.compact().outcome == "folded"
+        review.rewind()
+        review.end()
+
+    with ThreadPoolExecutor(1) as beside:
+        ended = beside.submit(look)
+        chat.add_user("And on")
+        ended.result()
+    assert heard == []
+    assert contents(chat)[-1] == "And on"
+    assert [each.fork for each in chat.lineage.sessions()][1] is Fork.REVIEW
+    assert chat.compact().outcome == "folded"
+    assert len(heard) == 2
+    chat.store.close()
 
 
 def test_a_rewind_takes_turns_out_and_undo_brings_them_back(chat: StoredConversation) -> None:

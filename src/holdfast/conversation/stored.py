@@ -336,8 +336,23 @@ class StoredConversation:
         return child
 
     def review(self, *, title: str = "") -> Self:
-        """Return a session that sees a copy of this window; this one goes on."""
-        return self._going_on(self.lineage.review(title=title))
+        """Return a session that sees a copy of this window; this one goes on.
+
+        It is for a look at the conversation in the background: a thread or task of its own may ask
+        a model in it while this one goes on. Memory, listeners and the current session of the
+        process hear nothing of it, and lists of conversations leave it out.
+
+        Args:
+            title: What the review is for; by default the next title in the lineage.
+        """
+        deps = self.live.deps.for_fork()
+        apart = replace(
+            deps,
+            options=replace(deps.options, active=False),
+            listeners=(),
+            before_folding=None,
+        )
+        return type(self)(apart, self.lineage.review(title=title))
 
     def engine_tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
         """Return the tools that the engine gives the model; our own engines have none.
