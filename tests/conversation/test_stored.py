@@ -248,7 +248,7 @@ def test_a_switch_that_cannot_fit_leaves_the_old_model(tmp_path: Path) -> None:
 
 
 def test_a_diff_that_does_not_exist_is_a_sentence(chat: StoredConversation) -> None:
-    with pytest.raises(UnknownSession, match="no such compaction; it has had 0"):
+    with pytest.raises(UnknownSession, match="was never compacted, so there is nothing to compare"):
         chat.diff()
 
 

@@ -19,14 +19,14 @@ class Recorder(MemoryProvider):
         self._name = name
         self.answer = answer
         self.delay = delay
-        self.calls: list[tuple[str, ...]] = []
+        self.calls: list[tuple[object, ...]] = []
         self.random = Random(7)
 
     @property
     def name(self) -> str:
         return self._name
 
-    def note(self, *call: str) -> None:
+    def note(self, *call: object) -> None:
         if self.delay:
             time.sleep(self.random.random() * self.delay)
         self.calls.append(call)
@@ -89,7 +89,7 @@ class Troubled(Recorder):
     def hang(self) -> None:
         self.released.wait(HANGS)
 
-    def note(self, *call: str) -> None:
+    def note(self, *call: object) -> None:
         super().note(*call)
         if call[0] in self.hooks:
             self.trouble()

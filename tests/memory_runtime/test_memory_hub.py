@@ -540,7 +540,7 @@ def test_the_block_is_that_of_the_session() -> None:
     memory.ended(MESSAGES)
     memory.begin_session("e")
     assert memory.close(5) == ()
-    assert [call for call in provider.calls if call[0].startswith("on_session")] == [
+    assert [call for call in provider.calls if str(call[0]).startswith("on_session")] == [
         ("on_session_switch", "a", "b", "reset"),
         ("on_session_switch", "b", "c", "compression"),
         ("on_session_switch", "c", "d", "resume"),

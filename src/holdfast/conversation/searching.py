@@ -18,6 +18,7 @@ from holdfast.conversation.answering import Answering
 from holdfast.conversation.current import current_session
 from holdfast.conversation.presence import NOWHERE, presence_of
 from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.ports import Store
 from holdfast.recall.arguments import SearchArguments, read_arguments
 from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scroll, Wrong
@@ -40,6 +41,7 @@ OpenProfile: TypeAlias = Callable[[str], Store]
 _BROWSE = "call session_search without arguments to see recent conversations"
 
 
+@names_checked
 class SessionSearch:
     """Searches a store on behalf of a session.
 

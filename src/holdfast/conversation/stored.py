@@ -15,6 +15,7 @@ from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
 from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.recall import Filters, parse, snippet
@@ -49,6 +50,7 @@ class Found:
     """The words around the match, which stands between `>>>` and `<<<`."""
 
 
+@names_checked
 class StoredConversation:
     """A conversation that outlives the process, the window and every compaction.
 
@@ -273,11 +275,18 @@ class StoredConversation:
             UnknownSession: when there was no such compaction.
         """
         passes = self.compactions()
+        if not passes:
+            raise UnknownSession(
+                f"session {self.id} was never compacted, so there is nothing to compare; "
+                "compact() compacts it now"
+            )
         try:
             record = passes[number]
         except IndexError:
-            had = f"it has had {len(passes)}"
-            raise UnknownSession(f"session {self.id} has no such compaction; {had}") from None
+            raise UnknownSession(
+                f"session {self.id} has no compaction {number}; it has {len(passes)}, from 0 to "
+                f"{len(passes) - 1}, and -1 is the newest"
+            ) from None
         return difference(self.store, record, self.live.deps.redact)
 
     def undo(self) -> bool:
@@ -301,8 +310,22 @@ class StoredConversation:
         return self.lineage.rewind(turns)
 
     def pin(self, message: int | Entry) -> None:
-        """Let compactions keep a message word for word, within their budget for pins."""
+        """Let compactions keep a message word for word, within their budget for pins.
+
+        Raises:
+            UnknownSession: when the message is not part of this conversation.
+        """
         id_ = message.id if isinstance(message, Entry) else message
+        try:
+            home = self.store.entry(id_).session
+        except UnknownSession:
+            home = ""
+        if all(each.id != home for each in self.lineage.sessions()):
+            raise UnknownSession(
+                f"message {id_!r} is not part of this conversation and cannot be pinned; add_user "
+                "and others return the message that they add, and `log` has them all, each with "
+                "its `id`"
+            )
         self.store.pin(self.id, id_, pinned=True)
 
     def unpin(self, message: int | Entry) -> None:

@@ -38,6 +38,7 @@ from holdfast.compaction import (
 )
 from holdfast.config.summary_key import process_sign
 from holdfast.deadline import in_thread
+from holdfast.keywords import names_checked
 from holdfast.ports import Blocking, arun, run
 from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
@@ -141,6 +142,7 @@ class PassLog:
             _log.warning("compaction %s: %s", report.outcome, each)
 
 
+@names_checked
 class Engine:
     """Compacts the transcripts of one conversation, and says when that is due."""
 

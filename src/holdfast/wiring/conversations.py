@@ -14,13 +14,13 @@ from holdfast.conversation import (
     activate,
 )
 from holdfast.errors import ConfigError, Conflict, SessionEnded
+from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.models import known_window
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class ConversationOptions(TypedDict, total=False):
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
 
 
+@names_checked
 class Conversation(StoredConversation):
     """An endless conversation.
 
@@ -122,6 +123,17 @@ class Conversation(StoredConversation):
 
     PATIENCE = 10.0
     """Seconds that closing waits for a compaction in the background."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *parts: object, **options: object) -> None:
+            """Take the parts that `open` has put together."""
+            if options or not parts or not isinstance(parts[0], Dependencies):
+                raise ConfigError(
+                    "a conversation is not made by its class; Conversation.open(...) begins one "
+                    "or goes on with one, and everything it takes has a default"
+                )
+            super().__init__(*parts)
 
     @classmethod
     def open(
