@@ -7,7 +7,6 @@ can be found from the very session that lost it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scroll, Wrong
 from holdfast.recall.moments import moment
 from holdfast.recall.trimming import BUDGET, fitted, written
 from holdfast.tokens import Estimator
+from holdfast.wire.json_text import arguments_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -91,12 +91,7 @@ class SessionSearch:
         Args:
             arguments: What the model wrote: a mapping, or the JSON text of one.
         """
-        given: object = arguments or {}
-        if isinstance(given, str):
-            try:
-                given = json.loads(given) if given.strip() else {}
-            except (ValueError, RecursionError):
-                given = None
+        given: object = arguments_in(arguments) if isinstance(arguments, str) else arguments or {}
         if not isinstance(given, Mapping):
             return written(_wrong("the arguments are not a JSON object; call again with one"))
         return written(self._answer(cast("Mapping[str, object]", given)))
