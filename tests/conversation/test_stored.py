@@ -272,3 +272,16 @@ def test_rotations_of_another_process_are_followed(tmp_path: Path) -> None:
     assert contents(chat)[-1] == "still here"
     for each in (chat, other):
         each.store.close()
+
+
+def test_messages_of_one_role_are_joined_where_a_server_demands_it(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", merge_roles=True)
+    chat.set_system("Be careful.")
+    chat.add_user("one")
+    chat.add_user("two")
+    chat.add_assistant("three")
+    assert contents(chat) == ["Be careful.", "one\n\ntwo", "three"]
+    assert len(chat.messages(merge_roles=False)) == 4
+    assert len(chat.body("anthropic").messages) == 2
+    assert len(another(chat).messages()) == 4
+    chat.store.close()

@@ -59,6 +59,19 @@ def test_a_conversation_begins_with_the_prompt_memory_and_the_project(tmp_path: 
         assert opened.begin("").messages() == [{"role": "system", "content": PROMPT}]
 
 
+@pytest.mark.parametrize(("merges", "sent"), [(True, 2), (False, 3)])
+def test_a_strict_server_gets_no_two_messages_of_one_role_in_a_row(
+    tmp_path: Path, *, merges: bool, sent: int
+) -> None:
+    with chats(tmp_path, memory=False, merge_roles=merges) as (opened, server):
+        chat = opened.begin("")
+        chat.add_user("One")
+        list(opened.agent(chat).turn("Two"))
+        messages = server.requests[-1].fields["messages"]
+    assert len(messages) == sent
+    assert messages[-1]["content"] == ("One\n\nTwo" if merges else "Two")
+
+
 def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Use tabs everywhere.\n" * 500, "utf-8")
     with chats(tmp_path, context_length=2_048) as (opened, _):

@@ -72,6 +72,8 @@ class SessionOptions:
     and its logs. A server that holds many conversations leaves that alone."""
     recall: tuple[str, ...] = ()
     """Names of the tools by which the model can find again what is folded."""
+    merge_roles: bool = False
+    """Whether OpenAI messages of one role that follow each other are joined to one."""
 
 
 @dataclass(frozen=True, slots=True)

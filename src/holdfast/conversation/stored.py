@@ -20,6 +20,7 @@ from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.recall import Filters, parse, snippet
 from holdfast.session import Cause, EndReason, Entry, searchable, title_from
+from holdfast.wire.openai_chat import merged_roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -169,28 +170,53 @@ class StoredConversation:
         self._after_reply()
         return reply
 
-    def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+    def messages(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> list[dict[str, object]]:
         """Return what to send now, as a list of messages.
 
         The list is the caller's; it begins with the same bytes from call to call, until a
         compaction. Where a provider keeps the system prompt beside the messages, `body` has both.
-        """
-        return self.body(format).messages
 
-    def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+        Args:
+            format: The dialect.
+            merge_roles: Whether OpenAI messages of one role that follow each other are joined to
+                one; by default as the conversation was opened.
+        """
+        return self.body(format, merge_roles=merge_roles).messages
+
+    def body(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Body:
         """Return what to send now in any dialect: `openai`, `responses`, `anthropic`, `gemini`.
 
         Where the window is due, it is compacted first, or in the background if it still fits.
         """
-        return wait(self.requested(format))
+        return wait(self.requested(format, merge_roles=merge_roles))
 
-    def requested(self, format: str) -> Steps[Body]:  # noqa: A002 - its name
+    def requested(
+        self,
+        format: str,  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Steps[Body]:
         """Return what `body` returns, as steps that a thread or an event loop may wait for."""
         check_dialect(format)
         yield from self.compactor.before_request()
         with self.live.lock:
             self.compactor.handed_out()
-            return self.live.shown(format)
+            shown = self.live.shown(format)
+        merges = self.live.deps.options.merge_roles if merge_roles is None else merge_roles
+        # Other dialects have their own rules, and their codecs keep them.
+        if not merges or format != "openai":
+            return shown
+        return replace(shown, messages=merged_roles(shown.messages), prefix=None)
 
     def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""

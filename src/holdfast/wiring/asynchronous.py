@@ -168,13 +168,23 @@ class AsyncConversation:
         """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""
         return await in_thread(lambda: self.sync.call_engine_tool(name, arguments), name=_FOREIGN)
 
-    async def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+    async def messages(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> list[dict[str, object]]:
         """Return what to send now, as a list of messages; see `Conversation.messages`."""
-        return (await self.body(format)).messages
+        return (await self.body(format, merge_roles=merge_roles)).messages
 
-    async def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+    async def body(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Body:
         """Return what to send now in any dialect; what is due is compacted first."""
-        return await await_(self.sync.requested(format))
+        return await await_(self.sync.requested(format, merge_roles=merge_roles))
 
     async def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""

@@ -309,6 +309,7 @@ class Chats:
             "agent": "chat",
             "summarizer": self._summarizer(model),
             "ahead_of_time": True,
+            "merge_roles": self.settings.model.merge_roles,
             "knobs": {
                 "threshold": compression.threshold,
                 "target_ratio": compression.target_ratio,

@@ -108,6 +108,9 @@ class ConversationOptions(TypedDict, total=False):
     """Prices a compaction, where prices are known. It must not raise."""
     recall: tuple[str, ...]
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
+    merge_roles: bool
+    """Whether OpenAI messages of one role that follow each other are joined to one, by a blank
+    line: some compatible servers refuse them otherwise. By default as configured."""
 
 
 @names_checked
@@ -311,6 +314,7 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         lease_seconds=wanted.get("lease_seconds", 60.0),
         recall=tuple(wanted.get("recall", ())),
         active=wanted.get("active", False),
+        merge_roles=wanted.get("merge_roles", settings.model.merge_roles),
     )
 
 
