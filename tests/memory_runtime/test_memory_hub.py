@@ -1,4 +1,4 @@
-"""The federation: whatever a provider does, the turn goes on in time, and the status says so."""
+"""The memory hub: whatever a provider does, the turn goes on in time, and the status says so."""
 
 import json
 import logging
@@ -320,7 +320,7 @@ def test_what_waits_is_bounded(hung: Callable[..., Troubled]) -> None:
     assert (status.waiting, status.skipped) == (2_000, 2)
 
 
-def test_a_closed_federation_asks_nobody() -> None:
+def test_a_closed_hub_asks_nobody() -> None:
     provider = Recorder(answer="fine")
     memory = joined(provider)
     assert memory.close(5) == memory.close(5) == ()

@@ -18,9 +18,9 @@ from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation, stored_conversation
-from holdfast.wiring.federations import federation_of
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
+from holdfast.wiring.memory_hubs import memory_hub_of
 from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
@@ -83,7 +83,7 @@ class Chats:
         self._environ = environ
         self._wishes = wishes
         self._seated: tuple[ChatModel, Ledger] | None = None
-        self.memory = self._federation() if wishes.memory else None
+        self.memory = self._memory_hub() if wishes.memory else None
         self.store = store_of(settings, environ)
 
     @property
@@ -338,8 +338,8 @@ class Chats:
     def _directory(self) -> Path:
         return self._wishes.directory or Path.cwd()
 
-    def _federation(self) -> MemoryHub:
-        return federation_of(
+    def _memory_hub(self) -> MemoryHub:
+        return memory_hub_of(
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )
 
