@@ -162,7 +162,7 @@ class ChatEngine(Engine):
         The cost follows what was appended since the last call, not the length of the list.
         """
         if prompt_tokens is not None and not messages:
-            blocked = self.gauges.progress.blocked
+            blocked = self.state.progress.blocked
             return not blocked and prompt_tokens >= self.policy.threshold_tokens
         return self.is_due(self._meter.measure(messages, format), prompt_tokens=prompt_tokens)
 

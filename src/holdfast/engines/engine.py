@@ -154,7 +154,7 @@ class Engine:
         self.policy = policy
         self.host = LiveState()
         self._setup = setup
-        self._gauges = EngineState()
+        self._state = EngineState()
         # What was weighed as it came in is not weighed again in a pass.
         self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
@@ -162,9 +162,9 @@ class Engine:
         self._journal = PassLog()
 
     @property
-    def gauges(self) -> EngineState:
+    def state(self) -> EngineState:
         """Return what the engine has learned so far."""
-        return self._gauges
+        return self._state
 
     def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
         """Begin a pass: yields what it asks of the summarizer, and returns the report."""
@@ -234,15 +234,15 @@ class Engine:
         Reported tokens decide, else what the provider proved of the request plus its growth.
         """
         with self._learning:
-            self._gauges = replace(self._gauges, rough=load.tokens)
+            self._state = replace(self._state, rough=load.tokens)
             tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
-            self._gauges = replace(self._gauges, progress=self._gauges.progress.at(tokens))
+            self._state = replace(self._state, progress=self._state.progress.at(tokens))
         return tokens
 
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this load is due for compaction."""
         tokens = self.measure(load, prompt_tokens=prompt_tokens)
-        if self._gauges.progress.blocked:
+        if self._state.progress.blocked:
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
@@ -264,7 +264,7 @@ class Engine:
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
         # Whatever the window is said to be, this load was refused.
-        refused = int(load.tokens * self._gauges.calibration.ratio * _UNDER_REFUSED)
+        refused = int(load.tokens * self._state.calibration.ratio * _UNDER_REFUSED)
         return replace(
             self.policy, fit=max(int(min(self.policy.threshold_tokens, refused) * tighter), 1)
         )
@@ -272,8 +272,8 @@ class Engine:
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request measured: its proven part plus the growth."""
-        gauges = self._gauges
-        return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
+        state = self._state
+        return state.preflight.expected(round(state.rough * state.calibration.ratio))
 
     def update_from_response(
         self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
@@ -287,16 +287,16 @@ class Engine:
         """
         del completion_tokens
         with self._learning:
-            gauges = self._gauges
-            estimate = gauges.rough if rough is None else rough
-            calibration = gauges.calibration.observe(real=prompt_tokens, rough=estimate)
+            state = self._state
+            estimate = state.rough if rough is None else rough
+            calibration = state.calibration.observe(real=prompt_tokens, rough=estimate)
             rough = round(estimate * calibration.ratio)
             tokens = prompt_tokens if prompt_tokens > 0 else rough
-            pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
-            self._gauges = replace(
-                gauges,
+            pressure, warning = state.pressure.read(tokens, self.policy.threshold_tokens)
+            self._state = replace(
+                state,
                 calibration=calibration,
-                preflight=gauges.preflight.proved(real=prompt_tokens, rough=rough),
+                preflight=state.preflight.proved(real=prompt_tokens, rough=rough),
                 pressure=pressure,
             )
         return warning
@@ -315,11 +315,11 @@ class Engine:
 
     def reset(self) -> None:
         """Forget what was learned from this conversation."""
-        self._gauges = EngineState()
+        self._state = EngineState()
         self._journal = PassLog()
 
     def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
-        cause = self._gauges.progress.blocked
+        cause = self._state.progress.blocked
         if cause and not request.is_manual:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
             return Unchanged(transcript, report, advice(cause))
@@ -336,7 +336,7 @@ class Engine:
     def _means(self, transcript: Transcript, request: Request) -> PassContext:
         setup = self._setup
         # A scale of its own: what a pass makes and drops is not kept.
-        scale = self._scale.at(self._gauges.calibration.ratio)
+        scale = self._scale.at(self._state.calibration.ratio)
         if request.current_tokens:
             rough = scale.at(1.0)
             size = rough.total(transcript)
@@ -363,14 +363,14 @@ class Engine:
         with self._learning:
             progress = self._progress(outcome, request)
             # A model that was given up is news in one report; those that follow may be good ones.
-            news = told[self._gauges.noted :]
-            gauges = replace(self._gauges, progress=progress, noted=len(told))
+            news = told[self._state.noted :]
+            state = replace(self._state, progress=progress, noted=len(told))
             if outcome.report.saved > 0:
                 # Usage that is reported from now on is compared with what came out.
-                rough = round(outcome.report.tokens_after / gauges.calibration.ratio)
-                gauges = replace(gauges, preflight=Preflight(), rough=rough)
+                rough = round(outcome.report.tokens_after / state.calibration.ratio)
+                state = replace(state, preflight=Preflight(), rough=rough)
                 self._scale.keep_only(outcome.transcript)
-            self._gauges = gauges
+            self._state = state
         # A provider's own sentences may quote what they were sent.
         notes = tuple(map(self._setup.redactor.redact, news))
         if progress.blocked:
@@ -391,7 +391,7 @@ class Engine:
         counts = isinstance(outcome, Folded | Pruned) or (
             isinstance(outcome, Unchanged) and was_due
         )
-        return self._gauges.progress.after(outcome) if counts else self._gauges.progress
+        return self._state.progress.after(outcome) if counts else self._state.progress
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:
