@@ -31,8 +31,10 @@ def chat(turns: int, words: int = 40) -> list[Chat]:
 
 def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> ChatEngine:
     clock = FixedClock()
-    chain = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
-    return ChatEngine(Policy(context_length=window, **knobs), EngineDeps(clock=clock, chain=chain))  # type: ignore[arg-type]
+    fallback = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
+    return ChatEngine(
+        Policy(context_length=window, **knobs), EngineDeps(clock=clock, fallback=fallback)
+    )  # type: ignore[arg-type]
 
 
 def test_a_long_list_becomes_a_short_one_and_stays_as_it_was() -> None:

@@ -95,7 +95,7 @@ class EngineDeps:
     """What an engine is built from; fixed for its life."""
 
     clock: Clock
-    chain: SummarizerFallback | None = None
+    fallback: SummarizerFallback | None = None
     """Who writes summaries; None for the deterministic record."""
     counter: Counter = field(default_factory=Estimator)
     redactor: Redactor = field(default_factory=Redactor)
@@ -119,7 +119,7 @@ class EngineState:
     rough: int = 0
     """The estimate of the newest request, which the next report of usage is compared with."""
     noted: int = 0
-    """How many notes of the chain are in a report already."""
+    """How many notes of the fallback are in a report already."""
 
 
 class PassLog:
@@ -175,14 +175,14 @@ class Engine:
     def answer(self, ask: Ask, *, manual: bool) -> Answer:
         """Return what the summarizer writes, waiting for it."""
         self._announce(ask)
-        chain = self._setup.chain
-        return chain.answer(ask, manual=manual) if chain else _NOBODY
+        fallback = self._setup.fallback
+        return fallback.answer(ask, manual=manual) if fallback else _NOBODY
 
     async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
         """Return what the summarizer writes, without blocking the event loop."""
         self._announce(ask)
-        chain = self._setup.chain
-        return await chain.aanswer(ask, manual=manual) if chain else _NOBODY
+        fallback = self._setup.fallback
+        return await fallback.aanswer(ask, manual=manual) if fallback else _NOBODY
 
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript, waiting for the summarizer."""
@@ -342,7 +342,7 @@ class Engine:
             size = rough.total(transcript)
             learned = Calibration().observe(real=request.current_tokens, rough=size)
             scale = rough.at(learned.ratio)
-        window = (setup.chain.window or self.policy.context_length) if setup.chain else None
+        window = (setup.fallback.window or self.policy.context_length) if setup.fallback else None
         return PassContext(
             scale=scale,
             redact=setup.redactor.redact,
@@ -358,8 +358,8 @@ class Engine:
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
-        chain = self._setup.chain
-        told = chain.notes if chain else ()
+        fallback = self._setup.fallback
+        told = fallback.notes if fallback else ()
         with self._learning:
             progress = self._progress(outcome, request)
             # A model that was given up is news in one report; those that follow may be good ones.
