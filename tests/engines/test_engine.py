@@ -11,7 +11,7 @@ from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring import estimate_tokens
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 
 Chat = dict[str, object]
 RECORD = "\n\n".join(
@@ -310,7 +310,7 @@ def test_an_abort_leaves_everything_as_it_was() -> None:
 
 
 def test_the_tools_that_find_folded_turns_reach_the_pass_and_a_bare_one_has_none() -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     it = ChatEngine(Policy(context_length=8_000), EngineDeps(clock=FixedClock(), algorithm=seen))
     transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
     wanted = Request(recall=("session_search", "read_original"))

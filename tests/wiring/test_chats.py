@@ -21,7 +21,7 @@ from holdfast.transcript import Transcript
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.chats import PROMPT, Chats, Wishes
 from holdfast.wiring.conversations import Conversation
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 from tests.providers.provider import Provider, Reply, provider
 from tests.providers.streams import spoken, streamed
 
@@ -311,7 +311,7 @@ def test_what_was_remembered_in_one_session_is_in_the_prompt_of_the_next(tmp_pat
 def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
     tmp_path: Path, *, tools: bool, recall: tuple[str, ...]
 ) -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     with chats(tmp_path, tools=tools) as (opened, _):
         chat = opened.begin("")
         opened.agent(chat)

@@ -84,7 +84,7 @@ class Algorithm(Protocol):
     """A pass over a transcript, as a generator that asks for what it needs."""
 
     def __call__(
-        self, transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+        self, transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
     ) -> Flow:
         """Begin the pass."""
         ...
@@ -323,10 +323,10 @@ class Engine:
         if cause and not request.is_manual:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
             return Unchanged(transcript, report, advice(cause))
-        means = self._means(transcript, request)
+        context = self._means(transcript, request)
         policy = request.policy or self.policy
         algorithm = self._setup.algorithm
-        flow = algorithm(transcript, policy, means, force=request.force)
+        flow = algorithm(transcript, policy, context, force=request.force)
         return (yield from cast("Generator[Ask, object, Outcome]", flow))
 
     def _announce(self, ask: Ask) -> None:
