@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
 __all__ = ["SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
@@ -69,6 +70,7 @@ class Shares:
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
 
 
+@names_checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What to keep, when to act and what to aim for."""
