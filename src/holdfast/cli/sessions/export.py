@@ -84,12 +84,17 @@ def export_command(
     """Write a session in another format, or sessions as a training file.
 
     ID is a stored session. FILE is the session of an agent in any known format, packed or not, or -
-    for standard input; it is read for this and not stored. A request to a provider holds the
-    window, as a model would get it, with the goal at the end of its system prompt. markdown and
-    html are for people: they hold everything that was said, word for word and back to the beginning
-    of the conversation, and mark what was folded and what the model still sees. The session file of
-    an agent holds everything too, with its compactions, branches and sub-agents as far as the agent
-    has a place for them, and the agent can go on with it. --log and --window choose otherwise.
+    for standard input; it is read for this and not stored.
+
+    A request to a provider holds the window, as a model would get it, with the goal at the end of
+    its system prompt; with --window it is data: messages that holdfast wrote have a field
+    `holdfast` that says what they are, which no provider takes.
+
+    markdown and html are for people: they hold everything that was said, word
+    for word and back to the beginning of the conversation, and mark what was folded and what the
+    model still sees. The session file of an agent holds everything too, with its compactions,
+    branches and sub-agents as far as the agent has a place for them, and the agent can go on with
+    it. --log and --window choose otherwise.
 
     html is one page that needs no network, with a map of the window on top. With --json, a FILE
     is described on standard output.
