@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
-    from holdfast.ports import Store
+    from holdfast.ports import Store, WindowEngine
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 
 __all__ = ["GIVEN_UP", "AutoCompactor", "Flaws", "LastRequest", "flaws_of", "warnings_of"]
@@ -145,7 +145,15 @@ class AutoCompactor:
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
         engine.update_model(context_length, model=model)
-        live.deps = replace(live.deps, options=replace(live.deps.options, model=model))
+        another = live.deps.another_engine
+
+        def for_model() -> WindowEngine:
+            made = another()
+            made.update_model(context_length, model=model)
+            return made
+
+        options = replace(live.deps.options, model=model)
+        live.deps = replace(live.deps, options=options, another_engine=for_model)
         live.amend(Amendment(model=model, metadata={WINDOW_KEY: context_length}))
         return report
 

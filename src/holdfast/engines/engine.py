@@ -160,6 +160,11 @@ class Engine:
         self._journal = PassLog()
 
     @property
+    def summarizer(self) -> str:
+        """Return who writes records now: the models in the order they are asked, or nobody."""
+        return ", then ".join(self._setup.chain.names) if self._setup.chain else ""
+
+    @property
     def gauges(self) -> EngineState:
         """Return what the engine has learned so far."""
         return self._gauges
@@ -304,7 +309,8 @@ class Engine:
 
         The counter stays: what it is wrong by, the first report of usage teaches.
         """
-        del model
+        if model and self._setup.chain:
+            self._setup.chain.switch_main(model)
         window = max(context_length, SMALLEST_WINDOW)
         reserve = self.policy.reserve
         fits = reserve is None or reserve < window // 2
@@ -340,7 +346,9 @@ class Engine:
             size = rough.total(transcript)
             learned = Calibration().observe(real=request.current_tokens, rough=size)
             scale = rough.at(learned.ratio)
-        window = (setup.chain.window or self.policy.context_length) if setup.chain else None
+        # Nobody is asked once every model was given up.
+        asks = setup.chain if setup.chain and setup.chain.names else None
+        window = (asks.window or self.policy.context_length) if asks else None
         return PassContext(
             scale=scale,
             redact=setup.redactor.redact,

@@ -227,6 +227,11 @@ class PluginEngine(PluginSlot):
         self._default.host = state
 
     @property
+    def summarizer(self) -> str:
+        """Return who writes the records of the default engine."""
+        return self._default.summarizer
+
+    @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request that was measured."""
         return self._default.expected_tokens

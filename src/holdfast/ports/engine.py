@@ -100,6 +100,11 @@ class WindowEngine(Protocol):
         ...
 
     @property
+    def summarizer(self) -> str:
+        """Return which models write records now, in words; empty where none does."""
+        ...
+
+    @property
     def trouble(self) -> str:
         """Return what the user should know of the engine itself for the rest of the session."""
         ...

@@ -76,7 +76,11 @@ class ConversationOptions(TypedDict, total=False):
     default, since a process may hold many."""
     summarizer: Writer
     """A function from prompt to text, a model's name, a `Summarizer`, or None for no model; by
-    default the configured one."""
+    default whoever `auxiliary.compression` says."""
+    client: object
+    """What you ask the model with: a client of the OpenAI or the Anthropic SDK, or a function from
+    a model's name to a `Summarizer`. With it, the model writes the records of its conversation; a
+    name alone sends nothing anywhere."""
     strategy: Literal["in_place", "rotation"]
     """Whether a compaction keeps the session, or ends it and goes on in a child."""
     automatic: bool
@@ -252,6 +256,8 @@ def dependencies(
             model=options.model,
             context_length=min(int(taught), window) if taught else window,
             summarizer=wanted.get("summarizer", Configured.YES),
+            client=wanted.get("client"),
+            has_server=True,
             counter=wanted.get("counter", "estimate"),
             redactor=redactor,
             knobs=wanted.get("knobs", {}),

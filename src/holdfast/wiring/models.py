@@ -69,6 +69,8 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
 
 def known_window(name: str, provider: str = "auto") -> int | None:
     """Return what a model takes, by its kind or by the catalog, where that is installed."""
+    if not name:
+        return None
     if is_local(name, provider):
         return LOCAL_WINDOW
     if find_spec("genai_prices") is None:
