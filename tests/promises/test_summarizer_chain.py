@@ -1,6 +1,7 @@
 """Who writes the record, on every surface: the summary model, the conversation's own, or none."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from openai import AsyncOpenAI, OpenAI
 
 from holdfast.config import Settings
 from holdfast.config.settings import Auxiliary, ModelSettings, SummaryModel
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, SummarizerUnavailable
 from holdfast.wiring import Compressor, compress
 from holdfast.wiring.asynchronous import AsyncConversation
 from holdfast.wiring.chats import Chats, Wishes
@@ -250,3 +251,43 @@ def test_in_a_chat_its_model_writes_the_record(tmp_path: Path) -> None:
         opened.add(MESSAGES)
         assert origin(opened.compress()) == ("deterministic", "")
         chats.close()
+
+
+def failing(_: str) -> str:
+    raise SummarizerUnavailable("the server is on fire")
+
+
+@pytest.mark.parametrize("strategy", ["in_place", "rotation"])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_failed_summarizer_in_an_automatic_pass_is_in_status_json_and_log(
+    strategy: Any, *, ahead: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "talk.db"
+    options: Any = {"store": place, "context_length": 6_000, "strategy": strategy}
+    with Conversation.open(summarizer=failing, ahead_of_time=ahead, **options) as opened:
+        for each in MESSAGES:
+            opened.add(each)
+            opened.messages()
+            opened.wait()
+        status = opened.status()
+        stored = opened.id
+    assert "on fire" in status.warning
+    assert "the deterministic record covers" in status.warning
+    assert "on fire" in json.dumps(status.as_json()["warning"])
+    assert "on fire" in str(status)
+    assert sum("on fire" in each.getMessage() for each in caplog.records) >= 1
+    with Conversation.open(stored, **options) as again:
+        assert "on fire" in again.status().warning
+
+
+def test_a_failed_summarizer_is_seen_by_an_event_loop_too(tmp_path: Path) -> None:
+    async def run() -> str:
+        async with await AsyncConversation.open(
+            store=tmp_path / "talk.db", context_length=6_000, summarizer=failing
+        ) as opened:
+            for each in MESSAGES:
+                await opened.add(each)
+                await opened.messages()
+            return (await opened.status()).warning
+
+    assert "on fire" in asyncio.run(run())
