@@ -105,7 +105,8 @@ class AutoCompactor:
     def recover(self, error: object, *, attempt: int = 1) -> Steps[CompactionReport]:
         """Compact after a provider refused the request for its size, tighter with each attempt.
 
-        A true window that the error states is remembered for the model and its endpoint.
+        A true window that the error states is remembered for the session, and for the model and
+        its endpoint.
         """
         live, engine = self._live, self._live.deps.engine
         with live.lock:
@@ -116,6 +117,7 @@ class AutoCompactor:
             options = live.deps.options
             name = f"window:{options.endpoint}:{options.model}"
             live.deps.store.remember(name, str(engine.policy.context_length))
+            live.amend(Amendment(metadata={WINDOW_KEY: engine.policy.context_length}))
         trigger = CompactionTrigger("recovery", Request(force=True, policy=aim))
         return (yield from self._pass(trigger)).report
 

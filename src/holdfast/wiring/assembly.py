@@ -98,10 +98,27 @@ class Assembly:
         """Return what masks secrets, the configured patterns included."""
         return Redactor(self.settings.redaction.extra_patterns)
 
+    def stated_window(self, model: str, context_length: int | None = None) -> int | None:
+        """Return what a model takes as the caller says, or as configured for that very model."""
+        main = self.settings.model
+        is_meant = not model or main.name in (None, model)
+        return context_length or (main.context_length if is_meant else None)
+
     def window(self, model: str, context_length: int | None = None) -> int:
-        """Return what a model takes: as the caller says, as configured, as known, or assumed."""
+        """Return what a model takes: as stated, as known by its name, or assumed.
+
+        That it is assumed of a model that has a name is said in the log, once for each.
+        """
+        if stated := self.stated_window(model, context_length):
+            return stated
+        from holdfast.wiring.models import known_window, say_assumed
+
         named = model or self.settings.model.name or ""
-        return context_length or self.settings.model.context_length or _known(named) or WINDOW
+        if known := known_window(named):
+            return known
+        if named:
+            say_assumed(named, WINDOW)
+        return WINDOW
 
     def counter(
         self, name: Counter | Literal["estimate", "exact"] = "estimate", model: str = ""
@@ -213,9 +230,3 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
     """
     options = EngineOptions(knobs=Knobs(fit=fit), summarizer=Configured.YES if ask else None)
     return Assembly(settings).engine(options)
-
-
-def _known(model: str) -> int | None:
-    from holdfast.wiring.models import known_window
-
-    return known_window(model)

@@ -104,6 +104,11 @@ class Chats:
         """Return what the model takes, in tokens: as configured, listed, or assumed."""
         return _window_of(self.model)
 
+    @property
+    def is_window_assumed(self) -> bool:
+        """Say whether nothing is known of what the model takes."""
+        return self.model.context_length is None and known_window(self.model.name) is None
+
     def begin(self, resumed: str, prompt: str = "") -> Conversation:
         """Return a conversation to talk in.
 
