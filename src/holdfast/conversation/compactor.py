@@ -21,7 +21,7 @@ from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
-from holdfast.session import WINDOW_KEY
+from holdfast.session import REPORTED_KEY, WINDOW_KEY
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
@@ -96,6 +96,10 @@ class AutoCompactor:
         self.background = Background(self._failed_beside)
         self._running: Future[None] | None = None
         """Settled when the pass under way has ended."""
+        reported, estimate = live.session.last_request
+        if reported:
+            # What the provider counted before the session was opened again is still true.
+            live.deps.engine.update_from_response(reported, rough=estimate)
 
     def compact(self, focus: str | None = None) -> Steps[CompactionReport]:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
@@ -156,7 +160,8 @@ class AutoCompactor:
 
         options = replace(live.deps.options, model=model)
         live.deps = replace(live.deps, options=options, another_engine=for_model)
-        live.amend(Amendment(model=model, metadata={WINDOW_KEY: context_length}))
+        known = {WINDOW_KEY: context_length, REPORTED_KEY: None}
+        live.amend(Amendment(model=model, metadata=known))
         return report
 
     def before_request(self) -> Steps[None]:
@@ -166,10 +171,14 @@ class AutoCompactor:
             live.refresh()
         if not options.automatic:
             return
-        if not options.ahead_of_time and not self.last.sent:
-            # The first request since the session was opened: it may have grown between turns.
+        engine, entries = live.deps.engine, live.window.entries
+        turn_begins = bool(entries) and entries[-1].message.role is Role.USER
+        if turn_begins or not self.last.sent:
+            # Before an agent sees the message: the session may have grown between turns.
             yield from self._hygiene()
-        if not live.deps.engine.is_due(live.load):
+        if not engine.is_due(live.load) and not (
+            turn_begins and engine.is_preflight_due(lambda: live.window.transcript)
+        ):
             return
         if self._fits() and (options.ahead_of_time or self.background.is_running):
             self._begin_ahead()
@@ -205,7 +214,16 @@ class AutoCompactor:
         )
         falls = prompt < WARN_AT * engine.policy.threshold_tokens
         pressure = warning or ("" if falls else self.last.pressure)
-        self.last = replace(self.last, prompt_tokens=prompt, pressure=pressure)
+        sent, self.last = (
+            self.last.sent,
+            replace(self.last, prompt_tokens=prompt, pressure=pressure),
+        )
+        if prompt and max(prompt, sent) >= engine.policy.hygiene_tokens // 2:
+            # Whoever opens the session again need not judge it by estimate.
+            try:
+                self._live.amend(Amendment(metadata={REPORTED_KEY: [prompt, sent]}))
+            except HoldfastError as error:
+                self.warn(error)
 
     def is_undone(self) -> bool:
         """Say whether the user took a compaction back: the next one waits until it must be."""

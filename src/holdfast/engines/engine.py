@@ -249,9 +249,35 @@ class Engine:
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
-    def is_hygiene_due(self, load: Load, messages: int) -> bool:
-        """Say whether a session that grew between turns is compacted before an agent sees it."""
-        return hygiene_due(load, messages, self.policy)
+    def is_preflight_due(self, transcript: Callable[[], Transcript]) -> bool:
+        """Say no: an engine of our own judges by the load, which is measured as it grows."""
+        del transcript
+        return False
+
+    def is_hygiene_due(
+        self, load: Load, messages: int, *, prompt_tokens: int | None = None
+    ) -> bool:
+        """Say whether a session that grew between turns is compacted before an agent sees it.
+
+        Reported tokens decide, with the estimate of what came since; without any, the estimate.
+        """
+        tokens = self.measure(load, prompt_tokens=prompt_tokens)
+        if self._gauges.progress.blocked:
+            return False
+        return hygiene_due(replace(load, tokens=tokens), messages, self.policy)
+
+    def has_content(self, transcript: Transcript) -> bool:
+        """Say whether a pass that somebody asks for would change anything; nobody is asked."""
+        request = Request(force=True)
+        means = self._means(transcript, request)
+        flow = self._setup.algorithm(transcript, self.policy, means, force=True)
+        try:
+            next(flow)
+        except StopIteration as ended:
+            return isinstance(ended.value, Folded | Pruned)
+        # Between the boundaries there is something that a model would be asked to write up.
+        flow.close()
+        return True
 
     def recovery(self, load: Load, error: str, attempt: int = 1) -> Policy:
         """Return what to aim for after a provider refused a request, tighter with each attempt.
