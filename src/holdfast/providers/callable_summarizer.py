@@ -102,7 +102,7 @@ class ClientSummarizer:
             raise ConfigError("client is given without a model; name the one that it is to ask")
         self.name = model
         self.window = window
-        self._create = cast("Callable[..., object]", create)
+        self._create: Callable[..., object] = create
         self._needs_limit = completions is None
         self._timeout = timeout
 

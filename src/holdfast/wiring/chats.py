@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -291,7 +292,7 @@ class Chats:
             "endpoint": model.endpoint,
             "source": "cli",
             "agent": "chat",
-            "client": lambda name: self._writer(name, model),
+            "client": partial(self._writer, opening=model),
             "ahead_of_time": True,
             # A switch of models opens other books.
             "bill": lambda report: self.ledger.bill(report),
