@@ -49,11 +49,11 @@ ghu_ alnum 30 255 varied
 ghs_ alnum 30 255 varied
 ghr_ alnum 30 255 varied
 github_pat_ word 36 255 varied
-glpat- slug 20 50 varied
-gldt- slug 20 50 varied
+glpat- slug 20 300 varied
+gldt- slug 20 300 varied
 glft- slug 20 50 varied
 glsoat- slug 20 50 varied
-glrt- slug 20 50 varied
+glrt- slug 20 300 varied
 glrtr- slug 20 50 varied
 glcbt- slug 20 60 varied
 glffct- slug 20 20 varied
@@ -69,8 +69,8 @@ slk_ hex 64 64 varied
 sqp_ hex 40 40 varied
 squ_ hex 40 40 varied
 sqa_ hex 40 40 varied
-ATATT3 slug 100 - varied
-ATCTT3 slug 100 - varied
+ATATT3 slug 60 - varied
+ATCTT3 slug 60 - varied
 ATBB alnum 28 36 random
 ATTA hex 64 72 varied
 bkua_ hex 40 40 varied
@@ -110,6 +110,7 @@ ABIA upper 16 16 any
 ACCA upper 16 16 any
 A3T upper 17 17 any
 LTAI alnum 16 26 random
+da2- lower 26 26 varied
 AKID alnum 32 32 random
 dop_v1_ hex 64 64 varied
 doo_v1_ hex 64 64 varied
@@ -127,19 +128,20 @@ HRKU- slug 36 70 varied
 nfp_ alnum 40 40 varied
 nfc_ alnum 40 40 varied
 sntryu_ hex 64 64 varied
-sntrys_ slug 40 - varied
+sntrys_ slug 20 - varied
 NRAK- alnum 27 27 varied
 NRJS- hex 19 19 varied
 NRII- slug 32 32 varied
 NRRA- hex 42 42 varied
 AGE-SECRET-KEY-1 upper 58 58 varied
+AGE-SECRET-KEY-PQ-1 upper 58 58 varied
 AGE-PLUGIN- slug 50 - varied
 ops_ slug 200 - varied
 A3- slug 35 40 random
 fo1_ slug 43 43 varied
-fm1a_ slug 60 - varied
-fm1r_ slug 60 - varied
-fm2_ slug 60 - varied
+fm1a_ slug 20 - varied
+fm1r_ slug 20 - varied
+fm2_ slug 20 - varied
 EZAK alnum 54 54 random
 EZTK alnum 54 54 random
 pul- hex 40 40 varied
@@ -166,8 +168,12 @@ s-s4t2af- hex 64 64 varied
 s-s4t2ud- hex 64 64 varied
 u-s4t2af- hex 64 64 varied
 u-s4t2ud- hex 64 64 varied
-vcp_ alnum 24 - random
-vck_ alnum 24 - random
+vcp_ slug 24 - random
+vck_ slug 24 - random
+vci_ slug 24 - random
+vca_ slug 24 - random
+vcr_ slug 24 - random
+vercel_blob_rw_ word 24 - random
 cfut_ slug 40 - varied
 cfat_ slug 40 - varied
 AQVN slug 35 38 random
@@ -179,6 +185,7 @@ ngrok_ alnum 30 - random
 dnkey- slug 30 - random
 polar_oat_ alnum 40 - varied
 convex_ alnum 40 - random
+gAAAAA slug 90 - varied
 """
 
 MESSAGES_AND_MONEY = """
