@@ -66,6 +66,7 @@ _SYMBOL = re.compile(rb"[!@#$%^*?~+]")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # What a loose site has between name and value: nothing, a word of prose, or a line of a table.
 _LOOSE = re.compile(rb"[\s\"'`\]]*+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z", re.IGNORECASE)
+_WIDE_STOP = re.compile("[\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1b\uff1f]")
 _NETRC = re.compile(rb"login[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}\Z")
 _LONG_SAID = 16
 _MAY_QUOTE = frozenset({b'"', b"'", b"`"})
@@ -108,7 +109,7 @@ _SUDO = re.compile(
     rb"[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]{1,4}\Z",
 )
 _HTPASSWD = re.compile(rb"(?:[^\s;|&]{1,200}+[ \t]{1,4}){1,2}+[\"']?([^\s\"';|&]{4,128}+)")
-_ENDS_COMMAND = re.compile(rb"[|;&\n]")
+_ENDS_COMMAND = re.compile(rb"[|;&\n]|\\n")
 _COMMAND_REACH = 200
 _HTPASSWD_FLAGS = frozenset(b"bcn")
 _ONLY_GLUED = (b"mysql", b"mariadb")
@@ -200,6 +201,7 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         is_literal = value.quoted or _cannot_be_code(raw, site, value)
         if not value.quoted and raw[value.stop : value.stop + 1] in _OPENS_CALL:
             value = _beyond_brackets(raw, value, literal=is_literal)
+        value = _before_wide_stop(view, value) if value and not view.text.isascii() else value
         if value is None or value.stop - value.start < _SHORTEST_PASSWORD:
             continue
         secret = raw[value.start : value.stop]
@@ -256,11 +258,20 @@ def _beyond_brackets(raw: bytes, value: Value, *, literal: bool) -> Value | None
     return Value(value.start, whole.end(), quoted=False)
 
 
+def _before_wide_stop(view: TextViews, value: Value) -> Value:
+    """Return a bare value up to the punctuation of a sentence that has no spaces."""
+    found = None if value.quoted else _WIDE_STOP.search(view.text, value.start, value.stop)
+    return Value(value.start, found.start(), quoted=False) if found else value
+
+
 def _is_said(raw: bytes, site: Site, value: Value) -> bool:
     """Return whether a value is a secret that prose, a table or a `.netrc` tells.
 
-    Nothing but a word or a line stands between name and value, so it has to look made up.
+    Nothing but a word or a line stands between name and value, so it has to look made up; and
+    `pass` is a verb in prose.
     """
+    if raw[site.start : site.stop].lower() == b"pass":
+        return False
     secret = raw[value.start : value.stop].rstrip(b".")
     sign = site.sign.strip(b" \t\"'`")
     before = raw[max(site.start - _COMMAND_REACH, 0) : site.start]
@@ -283,7 +294,9 @@ def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool
         # A token that is a UUID is mostly an id; in an .npmrc line it is a credential.
         return bool(_NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start]))
     if not literal and len(written) < _LONG and _IDENTIFIER.match(written):
-        return is_gibberish(written) and not is_placeholder(written)
+        # Names in code join their words; what joins nothing and makes no words is generated.
+        is_name = _JOINED.search(written) or not is_gibberish(written)
+        return not is_name and not is_placeholder(written)
     return holds_secret(site.kind, written, literal=literal)
 
 
@@ -345,7 +358,9 @@ def _command(view: TextViews, flag: CommandFlag, letter: bytes) -> bytes | None:
         return None
     before = view.lower[max(0, flag.start - 1 - _COMMAND_REACH) : flag.start - 1]
     at, command = max((before.rfind(command), command) for command in commands)
-    return command if at >= 0 and not _ENDS_COMMAND.search(before, at) else None
+    if at < 0 or before[at - 1 : at].isalnum() or _ENDS_COMMAND.search(before, at):
+        return None
+    return command
 
 
 def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None) -> bool:
@@ -353,7 +368,9 @@ def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None) -> bool
         return True
     # What stands apart from the `-p` of `mysql` is a database.
     is_sure = command is not None and command not in _ONLY_GLUED
-    return is_sure and len(secret) >= _SHORTEST_PASSWORD and not is_placeholder(secret)
+    if not is_sure or len(secret) < _SHORTEST_PASSWORD or secret.endswith(_FILES):
+        return False
+    return not is_placeholder(secret)
 
 
 def _positional(view: TextViews, flag: CommandFlag) -> list[SecretSpan]:

@@ -79,7 +79,8 @@ def authorization_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpa
     raw = view.raw
     spans: list[SecretSpan] = []
     for site in sites:
-        if site.kind is not SecretKind.AUTH:
+        # A line between two names joins types.
+        if site.kind is not SecretKind.AUTH or b"|" in site.sign:
             continue
         # A line of such words is one value after the other, each as long as the rest of the line.
         found = _AUTHORIZATION.match(raw, site.value, site.value + _FIRST_LOOK)

@@ -40,7 +40,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Words after the one that decides: `API_KEY_PROD`, `password2`, `SECRET_KEY_BASE`.
 _AFTER = frozenset(
     """base b64 base64 value plain plaintext string str raw prod production dev development
-    staging stage live sandbox default data old new primary secondary backup main admin root db
+    staging stage live sandbox default old new primary secondary backup main admin root db
     database github gitlab openai anthropic aws azure gcp slack stripe rw ro readonly read write
     a b v""".split(),
 )
@@ -226,6 +226,9 @@ def kind_of(name: str) -> SecretKind:
     """Return the kind of secret that a name announces."""
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _AFTER):
+        words.pop()
+    # The key of a kubeconfig.
+    if words[-2:] == ["key", "data"]:
         words.pop()
     if not words or not _NOT_SECRET.isdisjoint(words):
         return SecretKind.NOTHING

@@ -60,9 +60,9 @@ _COMMON = frozenset(
 _UNLIKELY = frozenset(
     first + second
     for first, *others in (
-        "bfknqwxz cbjw dhkxz fbghjkmvwxz gbdjkqvwxz hbcfghjkpqvxz jbcdfghjklmnpqrsvwxz "
+        "bfknqwxz cbjw dhxz fbghjkmvwxz gbdjkqvwxz hbcfghjkpqvxz jbcdfghjklmnpqrsvwxz "
         "kbchjmqvxyz lhjwx mghjqrvxz nxz oq pjnqvwz qbcdefghijklmnpqrstvwxz rjqxz sbjxz tjkqx "
-        "ujwy vbcdfghjklmnpqrtuvwxz wbgjkpqtuvwxz xbfgjklnqrvwxz yhkx zbcdfghjklmnpqrtuvwxz"
+        "ujwy vbcdfghjklmnpqrtuvwxz wbgjkpqtuvwxz xbfgjklnqrvwxz yhkx zbcdfghjklmnpqrtvwxz"
     ).split()
     for second in others
 )

@@ -185,7 +185,6 @@ ngrok_ alnum 30 - random
 dnkey- slug 30 - random
 polar_oat_ alnum 40 - varied
 convex_ alnum 40 - random
-gAAAAA slug 90 - varied
 """
 
 MESSAGES_AND_MONEY = """
