@@ -67,12 +67,16 @@ _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # What a loose site has between name and value: nothing, a word of prose, or a line of a table.
 _LOOSE = re.compile(rb"[\s\"'`\]]*+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z", re.IGNORECASE)
 _WIDE_STOP = re.compile("[\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1b\uff1f]")
-_NETRC = re.compile(rb"login[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}\Z")
+_NETRC = re.compile(
+    rb"(?:machine[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}|default[ \t]{1,4}|(?:\A|\n)[ \t]{0,40})"
+    rb"login[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}\Z"
+)
 _LONG_SAID = 16
 _MAY_QUOTE = frozenset({b'"', b"'", b"`"})
 _SEPARATOR = re.compile(rb"[-_./:]")
 _MIXED = re.compile(rb"[A-Za-z][^A-Za-z\s]|[^A-Za-z\s][A-Za-z]|[a-z][A-Z][a-z]{0,3}[A-Z]")
 _ENDS_VALUE = frozenset({b"", b" ", b"\t", b"\r", b"\n", b'"', b"'", b";", b"\\"})
+_GOES_ON = re.compile(rb"[ \t]{0,8}[](){}[,;|&?+]")
 _MADE_UP = re.compile(rb"(?=[\w!@#$%^*?~+-]{6,}+\Z)[A-Za-z]{2,}+\d{1,6}+[a-z]{0,2}[!@#$%^*?~+]*+\Z")
 _CONNECTION = re.compile(rb"(?:server|host|source|user ?id|uid|user|database)[ ]?=[^;\n]{1,60};")
 _BRACKETED = re.compile(rb"[^\s\"'`,;<>|&\\]{1,256}")
@@ -113,6 +117,7 @@ _ENDS_COMMAND = re.compile(rb"[|;&\n]|\\n")
 _COMMAND_REACH = 200
 _HTPASSWD_FLAGS = frozenset(b"bcn")
 _ONLY_GLUED = (b"mysql", b"mariadb")
+_BLANKS = frozenset({b" ", b"\t"})
 _USER_NAMES = frozenset({b"u", b"-user", b"-proxy-user"})
 _LONGEST_COMMAND = 4096
 _PAIR = re.compile(
@@ -195,7 +200,8 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
             masked = phrase.stop
             spans.append(phrase)
             continue
-        value = read_value(raw, site.value)
+        loose = bool(_LOOSE.match(site.sign))
+        value = read_value(raw, site.value, to_blank=loose or site.sign.rstrip().endswith(b":"))
         if value is None:
             continue
         is_literal = value.quoted or _cannot_be_code(raw, site, value)
@@ -205,7 +211,6 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         if value is None or value.stop - value.start < _SHORTEST_PASSWORD:
             continue
         secret = raw[value.start : value.stop]
-        loose = _LOOSE.match(site.sign)
         if (
             _is_said(raw, site, value)
             if loose
@@ -213,7 +218,7 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         ):
             whole = whole_value(raw, value)
             masked = whole.stop
-            end = whole.stop - (bool(loose) and raw[whole.stop - 1] in b".")
+            end = whole.stop - (loose and raw[whole.stop - 1] in b".")
             spans.append(SecretSpan(value.start, end))
     return spans
 
@@ -232,18 +237,22 @@ def _cannot_be_code(raw: bytes, site: Site, value: Value) -> bool:
         return True
     if site.kind is not SecretKind.PASSWORD:
         return False
-    is_last = raw[value.stop : value.stop + 1] in _ENDS_VALUE
-    # A word and a number that end their line, `password: hunter2`; code would go on, or have
-    # spaces around its equals sign.
-    if is_last and sign.strip() in (b":", b'":') and _MADE_UP.match(raw, value.start, value.stop):
+    # Code has no names beyond ASCII, but sentences have.
+    if b"?" in raw[site.start : site.stop]:
+        return bool(_MIXED.search(raw, value.start, value.stop))
+    # A word and a number, `password: hunter2`: code would go on, or have spaces around its
+    # equals sign.
+    is_made_up = _MADE_UP.match(raw, value.start, value.stop)
+    if is_made_up and sign.rstrip().endswith(b":") and not _GOES_ON.match(raw, value.stop):
         return True
     if sign != b"=":
         return False
     if raw.startswith(b"--", site.start):
         return True
-    if is_last and _MADE_UP.match(raw, value.start, value.stop):
+    if is_made_up and raw[value.stop : value.stop + 1] in _ENDS_VALUE:
         return True
-    return bool(_CONNECTION.search(raw[max(site.start - _COMMAND_REACH, 0) : site.start].lower()))
+    before = raw[max(site.start - _COMMAND_REACH, 0) : site.start]
+    return b";" in before and bool(_CONNECTION.search(before.lower()))
 
 
 def _beyond_brackets(raw: bytes, value: Value, *, literal: bool) -> Value | None:
@@ -277,7 +286,7 @@ def _is_said(raw: bytes, site: Site, value: Value) -> bool:
     before = raw[max(site.start - _COMMAND_REACH, 0) : site.start]
     if sign == b"|" and not before.rstrip(b" \t").endswith((b"|", b"?")):
         return False
-    if not sign and _NETRC.search(before):
+    if not sign and b"login" in before and _NETRC.search(before):
         return not sounds_spoken(secret) and not is_placeholder(secret)
     if not sign and not value.quoted:
         return False
@@ -345,7 +354,9 @@ def flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]
         if kind in (SecretKind.NOTHING, SecretKind.PHONE):
             continue
         value = read_value(raw, start)
-        if value and _is_argument(raw[value.start : value.stop], kind, command):
+        # What stands apart from the `-p` of `mysql` is a database.
+        literal = command not in _ONLY_GLUED or raw[start - 1 : start] not in _BLANKS
+        if value and _is_argument(raw[value.start : value.stop], kind, command, literal=literal):
             masked = whole_value(raw, value).stop
             spans.append(SecretSpan(value.start, masked))
     return spans
@@ -357,20 +368,20 @@ def _command(view: TextViews, flag: CommandFlag, letter: bytes) -> bytes | None:
     if not commands or (letter not in b"pP" and flag.stop - flag.start > 1):
         return None
     before = view.lower[max(0, flag.start - 1 - _COMMAND_REACH) : flag.start - 1]
-    at, command = max((before.rfind(command), command) for command in commands)
-    if at < 0 or before[at - 1 : at].isalnum() or _ENDS_COMMAND.search(before, at):
-        return None
-    return command
+    for command in commands:
+        at = before.rfind(command)
+        is_word = at >= 0 and (command[:1] == b" " or not before[at - 1 : at].isalnum())
+        if is_word and not _ENDS_COMMAND.search(before, at):
+            return command
+    return None
 
 
-def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None) -> bool:
-    if holds_secret(kind, secret, literal=True):
+def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None, *, literal: bool) -> bool:
+    if holds_secret(kind, secret, literal=literal):
         return True
-    # What stands apart from the `-p` of `mysql` is a database.
-    is_sure = command is not None and command not in _ONLY_GLUED
-    if not is_sure or len(secret) < _SHORTEST_PASSWORD or secret.endswith(_FILES):
+    if command is None or command in _ONLY_GLUED or secret.endswith(_FILES):
         return False
-    return not is_placeholder(secret)
+    return len(secret) >= _SHORTEST_PASSWORD and not is_placeholder(secret)
 
 
 def _positional(view: TextViews, flag: CommandFlag) -> list[SecretSpan]:

@@ -38,12 +38,14 @@ _WEB_KEY_MEMBER = re.compile(
 )
 _WEB_KEY_BEFORE, _WEB_KEY_AFTER = 2048, 8192
 _PUTTY_LINES = re.compile(
-    rb"\d{1,3}((?:(?:\r?\n|\\{1,2}n)[ \t]{0,8}[A-Za-z0-9+/]{1,76}+={0,2}){1,200}+)",
+    rb"\d{1,3}(?:\r?\n|\\{1,2}n)"
+    rb"((?:[ \t]{0,8}[A-Za-z0-9+/]{1,76}+={0,2}(?=[\r\n\\\"']|\Z)(?:\r?\n|\\{1,2}n)?){1,200}+)",
 )
 _CRYPT = re.compile(
     rb"\$(?:(?:1|apr1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     rb"|2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}"
-    rb"|[568]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}+"
+    rb"|[58]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43}"
+    rb"|6\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"
     rb"|(?:y|gy|7)\$[./A-Za-z0-9]{1,32}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"
     rb"|argon2(?:id|i|d)\$v=\d{1,3}\$[mtp=,\d]{1,40}\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16,256}+)",
 )
@@ -88,7 +90,9 @@ def key_file_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         if site.kind is SecretKind.PUTTY:
             lines = _PUTTY_LINES.match(raw, site.value)
             if lines:
-                spans.append(SecretSpan(*lines.span(1), Mask.KEY_BLOCK))
+                kept = lines.group(1).rstrip(b"\r\n").removesuffix(b"\\n")
+                start = lines.start(1)
+                spans.append(SecretSpan(start, start + len(kept), Mask.KEY_BLOCK))
         elif site.kind is SecretKind.WEB_KEY and site.start >= seen:
             first = max(seen, raw.rfind(b"{", max(0, site.start - _WEB_KEY_BEFORE), site.start))
             seen = raw.find(b"}", site.value, site.value + _WEB_KEY_AFTER)

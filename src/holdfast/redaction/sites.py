@@ -395,8 +395,14 @@ def whole_value(raw: bytes, value: Value) -> Value:
     return Value(value.start, stop, quoted=value.quoted)
 
 
-def read_value(raw: bytes, start: int) -> Value | None:
-    """Return the value that begins at a position, or None when there is none on this line."""
+def read_value(raw: bytes, start: int, *, to_blank: bool = False) -> Value | None:
+    """Return the value that begins at a position, or None when there is none on this line.
+
+    Args:
+        raw: The text.
+        start: Where the value begins, its opening quote included.
+        to_blank: Whether nothing but white space ends it, as after a colon.
+    """
     opening = _OPENING.match(raw, start) if raw[start : start + 1] in _MAY_OPEN else None
     if opening:
         quoted = _quoted(raw, opening.end(), opening.group())
@@ -404,7 +410,8 @@ def read_value(raw: bytes, start: int) -> Value | None:
             return quoted
         start = opening.end()
     # After a colon nothing but white space ends a value; passwords contain what would.
-    bare = _AFTER_COLON if raw[max(0, start - 2) : start] in _COLON else _UNQUOTED
+    to_blank = to_blank or raw[max(0, start - 2) : start] in _COLON
+    bare = _AFTER_COLON if to_blank else _UNQUOTED
     found = bare.match(raw, start)
     return Value(start, found.end(), bool(opening)) if found else None
 

@@ -143,6 +143,8 @@ def is_gibberish(value: bytes) -> bool:
     if unlikely >= 2 + len(value) // 32:
         return True
     parts = _PARTS.findall(value)
+    if len(parts) > 5 and 3 * len(parts) > len(value):
+        return True
     return len(parts) > 4 and sum(len(part) == 1 for part in parts) * 3 >= len(parts)
 
 
