@@ -51,7 +51,7 @@ _FEW_DIGITS = 3
 _VARIABLE = re.compile(rb"[A-Z][A-Z0-9_]*\Z")
 # A path begins with a word; a generated value that begins with a slash hardly does.
 _PLACE = re.compile(
-    rb"\w{1,16}://|(?:arn|urn):|[~.]{0,2}/(?:[a-z][a-z0-9._-]{0,63}|[A-Z][a-z]{1,30}|[A-Z]+)/|[A-Za-z]:\\"
+    rb"[\w+.-]{1,24}://|(?:arn|urn):|[~.]{0,2}/(?:[a-z][a-z._-]{0,63}\d{0,4}|[A-Z][a-z]{1,30}|[A-Z]+)/|[A-Za-z]:\\"
 )
 _OPENS_CALL = frozenset({b"(", b"[", b"{"})
 _FILES = tuple(
@@ -262,6 +262,8 @@ def _beyond_brackets(raw: bytes, value: Value, *, literal: bool) -> Value | None
         return None
     written = whole.group()
     is_closed = len(written.translate(None, b"([{")) == len(written.translate(None, b")]}"))
+    if raw[value.stop - 1] in b"$%" and not is_closed:
+        return Value(value.start, whole.end(), quoted=False)
     if _CALLED.match(raw, value.start, value.stop) and (is_closed or not literal):
         return None
     return Value(value.start, whole.end(), quoted=False)

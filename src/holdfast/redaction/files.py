@@ -49,7 +49,7 @@ _CRYPT = re.compile(
     rb"|(?:y|gy|7)\$[./A-Za-z0-9]{1,32}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"
     rb"|argon2(?:id|i|d)\$v=\d{1,3}\$[mtp=,\d]{1,40}\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16,256}+)",
 )
-_AT = re.compile(rb"@(?=tcp6?\(|unix\(|cloudsql\(|//?[\w.-]|[\w.-]{1,64}(?::\d{2,5}\b|/))")
+_AT = re.compile(rb"@(?=tcp6?\(|unix\(|cloudsql\(|//|[\w.-])")
 _LOGIN_REACH = 200
 _TO_LOGINS = bytes(ord(" ") if byte in b" \t\r\n\"'`,;<>(){}" else ord("w") for byte in range(256))
 _ORACLE = re.compile(

@@ -37,7 +37,7 @@ _STAND_IN = re.compile(
     rb"xxxxx|placeholder|changeme|changeit|dummy|"
     rb"(?<![a-z0-9])fake(?![a-z0-9])|"
     rb"fake[-_ ]?(?:api|auth|client|cred|key|pass|pw|secret|token|user)|"
-    rb"redacted|masked|example|fixme|lorem|foobar|&lt;|not(?:real|valid|asecret|apassword)|"
+    rb"redacted|masked|example|fixme|lorem|foobar|&lt;|required\||not(?:real|valid|asecret|apassword)|"
     rb"your(?:own|new|api|access|auth|token|key|secret|pass|client|user)",
 )
 # Words of an instruction, when separators set them apart: `insert_key_here`, `PUT-YOUR-KEY`.
