@@ -25,14 +25,13 @@ LONG = " ".join(f"word{number}" for number in range(300))
 @contextmanager
 def chatting(*replies: Reply, flags: tuple[str, ...] = ()) -> Generator[tuple[Keyboard, Provider]]:
     with provider(*replies) as server, terminal(*at(server, *flags)) as keyboard:
-        keyboard.wait("Ctrl-D leaves.")
-        keyboard.wait("tokens (")
+        keyboard.wait("/help lists the commands, Ctrl-D leaves.")
+        keyboard.wait("%)")
         yield keyboard, server
 
 
 def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None:
     with chatting(says("Hello.")) as (keyboard, server):
-        keyboard.wait("/help lists the commands, Ctrl-D leaves.")
         keyboard.type(f"one\\{ENTER}two{ALT_ENTER}three{ENTER}")
         keyboard.wait("Hello.")
         keyboard.wait("cache 0%")
@@ -186,8 +185,9 @@ def test_ctrl_c_in_make_run_stops_the_answer_and_not_make(tmp_path: Path) -> Non
     program = tmp_path / "slow.py"
     program.write_text(
         "import time\n"
-        "print('ready', flush=True)\n"
-        "try: time.sleep(60)\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
         "except KeyboardInterrupt: print('stopped')\n"
     )
     variables = (f"BIN={Path(sys.executable).parent}", f"CHAT={program}", "STAMP=LICENSE")
