@@ -34,6 +34,7 @@ __all__ = [
     "serving_flags",
     "session_argument",
     "setting_flags",
+    "store_flags",
     "summarizer_flag",
     "yes_flag",
 ]
@@ -68,7 +69,7 @@ _SERVED: dict[str, tuple[str, str, str]] = {
     "provider": ("--provider", "model.provider", "Who serves it: auto, openai or anthropic."),
     "base_url": ("--base-url", "model.base_url", "Where a compatible server listens."),
 }
-SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile"})
+SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile", "store"})
 """The names under which click hands over flags that are settings."""
 _WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
@@ -139,6 +140,13 @@ def profile_flag(function: Wrapped) -> Wrapped:
     return click.option("--profile", type=kind, metavar="NAME", help=words)(function)
 
 
+def store_flags(function: Wrapped) -> Wrapped:
+    """Give a command the flags that say which store is meant, and whose sessions in it."""
+    kind = _SettingType(KEYS["store.url"], "--store")
+    words = "Which store: a file or an address; see the setting store.url."
+    return click.option("--store", type=kind, metavar="PLACE", help=words)(profile_flag(function))
+
+
 def summarizer_flag(function: Wrapped) -> Wrapped:
     """Give a command the flag that says who writes the record."""
     return click.option(
@@ -180,7 +188,7 @@ def agreed(*questions: str, yes: bool) -> bool:
         return True
     # The interpreter has None for a standard input that was closed at its start.
     if not (sys.stdin and sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here; say --yes to go ahead")
+        raise click.UsageError(f"{questions[0]} Nobody can be asked here; say --yes to go ahead")
     if all(click.confirm(each, err=True) for each in questions):
         return True
     tell("nothing was done")

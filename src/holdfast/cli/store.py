@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
-from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, profile_flag
+from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, store_flags
 from holdfast.cli.screen import Unusable, show_answer, tell
 from holdfast.session import latest_leaf
 from holdfast.views.sessions import find_session
@@ -66,7 +66,7 @@ def with_store(function: Callable[Concatenate[OpenStore, _P], _R]) -> Callable[.
         with opened_store(settings, as_json=bool(as_json), flags=flags) as opened:
             return function(opened, *args, **options)
 
-    return profile_flag(json_flag(run))
+    return store_flags(json_flag(run))
 
 
 @contextmanager

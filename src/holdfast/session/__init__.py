@@ -39,6 +39,7 @@ from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
     CLOSABLE,
     REPORTED_KEY,
+    UNDATED,
     WINDOW_KEY,
     EndReason,
     Fork,
@@ -60,6 +61,7 @@ __all__ = [
     "CLOSABLE",
     "MESSAGE_ID_MARK",
     "REPORTED_KEY",
+    "UNDATED",
     "WINDOW_KEY",
     "Addition",
     "Cause",

@@ -172,8 +172,12 @@ def is_among(source: str, sources: Sequence[str]) -> bool:
     )
 
 
+UNDATED = "undated"
+"""What begins the id of a session of which nobody knows when it was."""
+
+
 def session_id(moment: str, nonce: int) -> str:
-    """Return a new id from a moment such as `20261116_093000` and a random number."""
+    """Return a new id from a moment such as `20261116_093000`, or `UNDATED`, and a number."""
     return f"{moment}_{nonce & 0xFFFFFF:06x}"
 
 

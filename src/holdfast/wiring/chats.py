@@ -272,13 +272,17 @@ class Chats:
 
         Args:
             chat: The conversation.
-            name: The model. At a server of one's own, every name without a provider's prefix is
-                that server's.
+            name: The model. At a server of one's own, every name is that server's, save those of
+                models on this machine.
             window: What it takes, in tokens; by default what is configured.
 
         Raises:
-            ConfigError: when the conversation cannot be made to fit; the old model stays.
+            ConfigError: when the model cannot be had here, or the conversation cannot be made to
+                fit; the old model stays.
         """
+        base_url, provider = self._server_of(name)
+        if not base_url and (reason := out_of_reach(name, self._environ, provider)):
+            raise ConfigError(f"{name} cannot be had here: {reason}; {self.model.name} stays")
         self._arriving = found = self._found(name, window)
         try:
             report = chat.switch_model(found.name, _window_of(found))
@@ -356,8 +360,10 @@ class Chats:
     def _server_of(self, name: str) -> tuple[str | None, str]:
         """Return the address and the provider of a model, as far as the settings say them."""
         model = self.settings.model
-        is_there = name == model.name or (not is_local(name) and "/" not in name)
-        return (model.base_url, model.provider) if is_there else (None, "auto")
+        is_there = name == model.name or not is_local(name)
+        if is_there and (model.base_url or name == model.name or "/" not in name):
+            return model.base_url, model.provider
+        return None, "auto"
 
     def _found(self, name: str, window: int | None = None) -> ChatModel:
         base_url, provider = self._server_of(name)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.providers.local_model import LocalModel
 
 __all__ = [
+    "LOCAL_MODEL",
     "LOCAL_WINDOW",
     "is_local",
     "known_window",
@@ -34,10 +35,12 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
+LOCAL_MODEL = "smollm2"
+"""The model on this machine, by the name of its files."""
 LOCAL_WINDOW = 4096
 """Tokens that a model on this machine takes, unless somebody says otherwise."""
 
-_LOCAL = {"local": "smollm2", "smollm2": "smollm2"}
+_LOCAL = {"local": LOCAL_MODEL, LOCAL_MODEL: LOCAL_MODEL}
 _PROVIDERS = ("auto", "openai", "anthropic", "local")
 _PREFIXES = ("anthropic/", "openai/", "local/")
 _CREDENTIALS = {
@@ -67,15 +70,22 @@ _FAMILIES = (
 )
 """What models of a family take at least, by how their names begin, the narrower family first: for
 where the catalog (the extra `prices`) is not installed, or does not know a name."""
+_OWN_ADDRESS = re.compile(r"://[^/]*\.(?:anthropic|openai)\.com(?:[:/]|$)", re.IGNORECASE)
+"""Addresses at which a model has no prefix."""
+_IN_ANTHROPIC_DIALECT = re.compile(r"(?:\.anthropic\.com|/anthropic)(?:/v1)?/?$", re.IGNORECASE)
+"""How addresses end at which requests are written as Anthropic's are."""
 
 
-def is_local(name: str, provider: str = "auto") -> bool:
+def is_local(name: str, provider: str = "auto", base_url: str | None = None) -> bool:
     """Say whether a name stands for a model on this machine."""
-    return provider_of(name, provider)[0] == "local"
+    return provider_of(name, provider, base_url)[0] == "local"
 
 
-def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
-    """Return who serves a model, and the model's name there.
+def provider_of(name: str, provider: str = "auto", base_url: str | None = None) -> tuple[str, str]:
+    """Return in whose dialect a model is asked, and the model's name there.
+
+    At an address of one's own the name is that server's, as it is typed: an aggregator tells
+    models by prefixes such as `anthropic/`, and is asked in OpenAI's dialect.
 
     Raises:
         ConfigError: when there is no such provider.
@@ -84,6 +94,11 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
         raise ConfigError(f"provider is {provider!r}; allowed: {', '.join(_PROVIDERS)}")
     prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
     plain = name.removeprefix(prefix)
+    if base_url and "local" not in (provider, prefix.removesuffix("/")):
+        if provider == "auto":
+            is_anthropic = name.startswith("claude") or _IN_ANTHROPIC_DIALECT.search(base_url)
+            provider = "anthropic" if is_anthropic else "openai"
+        return provider, plain if _OWN_ADDRESS.search(base_url) else name
     if provider != "auto":
         return provider, plain
     if prefix:
@@ -155,7 +170,7 @@ def model_of(
     Args:
         name: Such as `gpt-5`, `claude-opus-4`, `openai/qwen3` or `local`.
         provider: `openai`, `anthropic`, `local`, or `auto` to go by the name.
-        base_url: Where a compatible server listens; a name alone is then that server's.
+        base_url: Where a compatible server listens; the name is then sent as it is.
         context_length: What the model takes, in tokens, where it is known.
         environ: Where the home directory and the key of a compatible server are found.
 
@@ -163,9 +178,7 @@ def model_of(
         ModelMissing: when a model on this machine is asked for and its files are not there.
     """
     environ = os.environ if environ is None else environ
-    if base_url and provider == "auto" and name in _LOCAL:
-        provider = "openai"
-    served, plain = provider_of(name, provider)
+    served, plain = provider_of(name, provider, base_url)
     if served == "local":
         return local_model(plain, context_length, environ)
     # Imported only here: a model on this machine needs no other SDK.

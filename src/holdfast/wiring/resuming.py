@@ -56,7 +56,10 @@ def resumption(
         names_window: Whether the window of the settings is meant for this conversation.
     """
     configured = settings.model.name or LOCAL
-    is_same = session.model in (configured, provider_of(configured, settings.model.provider)[1])
+    is_same = session.model in (
+        configured,
+        provider_of(configured, settings.model.provider, settings.model.base_url)[1],
+    )
     keeps = bool(session.model) and (is_same or not names_model)
     model = session.model if keeps and not is_same else configured
     held = session.context_length

@@ -16,7 +16,7 @@ from holdfast.providers.callable_summarizer import CallableSummarizer, ClientSum
 from holdfast.providers.openai_model import OpenAISummarizer
 from holdfast.providers.provider_errors import SERVER_KEY
 from holdfast.wiring.local_writer import LocalWriter
-from holdfast.wiring.models import is_local, known_window, local_model
+from holdfast.wiring.models import is_local, known_window, local_model, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -66,7 +66,7 @@ def configured_summarizer(settings: Settings) -> Summarizer | None:
     if chosen.provider == "main":
         return main_summarizer(settings, main.name or "")
     name = chosen.separate
-    if name and is_local(name, chosen.provider):
+    if name and is_local(name, chosen.provider, chosen.base_url):
         return LocalWriter(local_model(name.removeprefix("local/")), chosen.timeout)
     return summarizer_of(
         name,
@@ -113,13 +113,14 @@ def main_summarizer(
             or (is_configured and (chosen.separate or (has_server and main.base_url)))
         )
     ):
-        if is_local(name, main.provider if is_configured else "auto"):
+        served = (main.provider, main.base_url) if is_configured else ("auto", None)
+        if is_local(name, *served):
             found = LocalWriter(local_model(name.removeprefix("local/")), chosen.timeout)
         else:
             found = summarizer_of(
                 name,
-                provider=main.provider if is_configured else "auto",
-                base_url=main.base_url if is_configured else None,
+                provider=served[0],
+                base_url=served[1],
                 timeout=chosen.timeout,
                 window=window,
             )
@@ -130,12 +131,9 @@ def main_summarizer(
 
 
 def _model(name: str, endpoint: Endpoint) -> Summarizer:
-    provider = endpoint.get("provider", "auto")
-    plain = name.removeprefix("anthropic/").removeprefix("openai/")
-    if provider == "auto":
-        provider = "anthropic" if name.startswith(("anthropic/", "claude")) else "openai"
-    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
     base_url = endpoint.get("base_url")
+    provider, plain = provider_of(name, endpoint.get("provider", "auto"), base_url)
+    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
     # A provider's own key is found by its SDK, and never sent to another server.
     key = os.environ.get(SERVER_KEY, "").strip() if base_url else ""
     return chosen(
