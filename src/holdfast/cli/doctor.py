@@ -11,7 +11,7 @@ import click
 from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, store_flags
-from holdfast.cli.screen import Line, Styled, screen, show_json, tell
+from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
@@ -45,6 +45,8 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
     beside the mended one, also when nothing of it can be read. Nothing is thrown away. The exit
     code is 1 when messages are lost.
     """
+    # What the checks find they tell themselves.
+    silence_log("holdfast.wiring")
     if repair:
         settings = configuration(flags).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)

@@ -49,6 +49,11 @@ _EXTRAS = {
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
 }
+_WRITTEN_BY = {
+    "auto": "none: where the conversation's own model can be asked, it writes the record",
+    "main": "the conversation's own",
+    "none": "none: the record is made without a model",
+}
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 _PORTS = {"http": 80, "https": 443}
@@ -168,12 +173,16 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
             yield Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
     yield from _chat_model(settings, environ)
     chosen = settings.auxiliary.compression
-    if chosen.model is None:
-        yield Check("summary model", CheckState.OK, "none: the record is made without a model")
+    if chosen.separate is None:
+        words = _WRITTEN_BY[chosen.provider if chosen.provider in _WRITTEN_BY else "auto"]
+        state, advice = CheckState.OK, ""
+        if chosen.provider == "main" and not name:
+            state, advice = CheckState.WARN, "name it with model.name"
+        yield Check("summary model", state, words, advice)
         return
-    provider, _ = provider_of(chosen.model, chosen.provider, chosen.base_url)
-    yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if is_local(chosen.model, chosen.provider, chosen.base_url):
+    provider, _ = provider_of(chosen.separate, chosen.provider, chosen.base_url)
+    yield _summary_window(settings, f"{chosen.separate} ({provider})")
+    if is_local(chosen.separate, chosen.provider, chosen.base_url):
         yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
@@ -184,7 +193,7 @@ def needed_extras(settings: Settings) -> frozenset[str]:
     model, summary = settings.model, settings.auxiliary.compression
     return frozenset(
         provider_of(name, each.provider, each.base_url)[0]
-        for name, each in ((model.name, model), (summary.model, summary))
+        for name, each in ((model.name, model), (summary.separate, summary))
         if name
     )
 
@@ -240,7 +249,7 @@ def _credential(name: str, provider: str, address: str | None, environ: Mapping[
 
 def _summary_window(settings: Settings, named: str) -> Check:
     chosen, policy = settings.auxiliary.compression, policy_of(_settled(settings))
-    known = known_window(chosen.model, chosen.provider) if chosen.model else None
+    known = known_window(chosen.separate, chosen.provider) if chosen.separate else None
     window = chosen.context_length or known
     if window is None:
         words = f"its requests are sized for {policy.context_length:,} tokens"
@@ -293,11 +302,11 @@ def _addresses(settings: Settings) -> dict[str, str]:
     """Return the address of everything that is configured and not on this machine."""
     model, summary = settings.model, settings.auxiliary.compression
     found: dict[str, str] = {}
-    if model.name and not is_local(model.name, model.provider):
+    if model.name and not is_local(model.name, model.provider, model.base_url):
         found["model address"] = model.base_url or _provider_address(model.name, model.provider)
-    if summary.model and not is_local(summary.model, summary.provider):
+    if summary.separate and not is_local(summary.separate, summary.provider, summary.base_url):
         found["summary address"] = summary.base_url or _provider_address(
-            summary.model, summary.provider
+            summary.separate, summary.provider
         )
     if settings.memory.provider and settings.memory.base_url:
         found["memory address"] = settings.memory.base_url

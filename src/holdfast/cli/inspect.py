@@ -19,6 +19,7 @@ from holdfast.transcript import one_line
 from holdfast.views.inspection import inspect_document
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
+from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ def command(**options: Unpack[_Options]) -> None:
     of one, or last: then its window is shown. Nothing is changed.
     """
     settings: Settings = configuration(options).settings
-    name, document = _document(options, settings)
+    name, document, settings = _document(options, settings)
     with about(name):
         policy = policy_of(settings, fit=options["fit"])
         redactor = Redactor(settings.redaction.extra_patterns)
@@ -97,11 +98,17 @@ def command(**options: Unpack[_Options]) -> None:
     view.show(inspection_drawn(found, view, top=options["top"], messages=options["messages"]))
 
 
-def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
-    """Return the file, or the window of the stored session, with the name it goes by."""
+def _document(options: _Options, settings: Settings) -> tuple[str, Document, Settings]:
+    """Return the file, or the window of the stored session, with its name and its own settings.
+
+    Its model and window are those that it was held with, unless flags name others.
+    """
     source = open_input(options["file"], options["format_name"], settings)
     with about(source.name):
-        return source.name, source.document(options["format_name"], options["conversation"])
+        document = source.document(options["format_name"], options["conversation"])
+    held = source.session
+    model, window = (held.model, held.context_length) if held else (document.model, None)
+    return source.name, document, settings_for(settings, model, window, options)
 
 
 def inspection_drawn(

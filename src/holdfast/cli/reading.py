@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Walk
     from holdfast.config import Settings
     from holdfast.formats import Document
+    from holdfast.session import Session
 
 __all__ = ["OpenedInput", "is_stored", "named_files", "open_input"]
 
@@ -44,6 +45,8 @@ class OpenedInput:
     """The text of a file, unpacked; None where a conversation is in no single text."""
     documents: tuple[Document, ...] = ()
     """Its conversations, where it has no text to read them from."""
+    session: Session | None = None
+    """The stored session whose window it is."""
 
     def document(self, format_name: str, conversation: int | None) -> Document:
         """Return the conversation that is meant.
@@ -99,7 +102,7 @@ def _window(name: str, settings: Settings) -> OpenedInput | None:
         if is_session_name(name):
             raise
         return None
-    return OpenedInput(session.id, None, (stored_document(window),))
+    return OpenedInput(session.id, None, (stored_document(window),), session)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import (
     Checkpoint,
     Heard,
+    agreed_in,
     joined,
     read_checkpoint,
     referred,
@@ -92,7 +93,7 @@ def without_summaries(transcript: Transcript) -> Bare:
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     ours: Summary | None = None
-    found: list[Summary] = []
+    found: list[tuple[Summary, bool]] = []
     fresh = len(transcript)
     replies = [at for at, message in enumerate(transcript) if message.role is Role.ASSISTANT]
     for index, message in enumerate(transcript):
@@ -104,7 +105,8 @@ def without_summaries(transcript: Transcript) -> Bare:
             if summaries[0].is_ours:
                 ours = summaries.pop(0)
             message = replace(message, parts=rest, synthetic=None)
-        found += summaries
+        opens = ours is None and not any(each.role is not Role.SYSTEM for _, each in kept)
+        found += [(each, opens) for each in summaries]
         if message.parts:
             kept.append((index, message))
     bare = tuple(message for _, message in kept)
@@ -116,23 +118,26 @@ def without_summaries(transcript: Transcript) -> Bare:
         tuple(index for index, _ in kept),
         _previous(ours, found, bare),
         fresh,
-        BLANK.join(each.text for each in (ours, *found) if each),
+        BLANK.join(each.text for each in (ours, *(each for each, _ in found)) if each),
     )
 
 
 def _previous(
-    ours: Summary | None, found: Sequence[Summary], transcript: Transcript
+    ours: Summary | None, found: Sequence[tuple[Summary, bool]], transcript: Transcript
 ) -> Checkpoint | None:
-    """Return what earlier summaries say: ours as it is, others as reference beside it."""
+    """Return what earlier summaries say: ours as it is, others as reference beside it.
+
+    Of each other one it is known whether the conversation begins with it.
+    """
     previous = None if ours is None else read_checkpoint(ours.text)
     if not found:
         return previous
     known = () if previous is None else words_in(previous)
-    heard = Heard((*known, *user_words(transcript)))
-    for each in found:
+    heard = Heard((*known, *user_words(transcript)), agreed=agreed_in(transcript))
+    for each, opens in found:
         live = read_live(read_checkpoint(each.text, each.origin).live)
         claims = (live.goal, *live.rules, *live.approvals, *live.remembered)
-        other = referred(each.text, each.origin, heard, tuple(filter(None, claims)))
+        other = referred(each.text, each.origin, heard, tuple(filter(None, claims)), opens=opens)
         seen = replace(live, goal="", rules=(), approvals=(), remembered=())
         previous = joined(previous, replace(other, live=render_live(seen)))
     return previous

@@ -25,13 +25,13 @@ LONG = " ".join(f"word{number}" for number in range(300))
 @contextmanager
 def chatting(*replies: Reply, flags: tuple[str, ...] = ()) -> Generator[tuple[Keyboard, Provider]]:
     with provider(*replies) as server, terminal(*at(server, *flags)) as keyboard:
-        keyboard.wait("tokens (")
+        keyboard.wait("/help lists the commands, Ctrl-D leaves.")
+        keyboard.wait("%)")
         yield keyboard, server
 
 
 def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None:
     with chatting(says("Hello.")) as (keyboard, server):
-        assert "/help lists the commands, Ctrl-D leaves." in keyboard.screen
         keyboard.type(f"one\\{ENTER}two{ALT_ENTER}three{ENTER}")
         keyboard.wait("Hello.")
         keyboard.wait("cache 0%")
@@ -174,10 +174,10 @@ def test_the_line_below_the_prompt_says_that_the_model_of_summaries_is_down(home
             keyboard.wait("Yes.")
             keyboard.wait(" tokens (")
         keyboard.type(f"{TURNS[-1]}{ENTER}")
-        keyboard.wait("[warning] s is unavailable")
-        keyboard.wait("· s is unavailable, /status")
+        keyboard.wait("[warning] m is unavailable")
+        keyboard.wait("· m is unavailable, /status")
         keyboard.type(f"/status{ENTER}")
-        keyboard.wait("warning       s is unavailable: HTTP 503")
+        keyboard.wait("warning       m is unavailable: HTTP 503")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
@@ -185,8 +185,9 @@ def test_ctrl_c_in_make_run_stops_the_answer_and_not_make(tmp_path: Path) -> Non
     program = tmp_path / "slow.py"
     program.write_text(
         "import time\n"
-        "print('ready', flush=True)\n"
-        "try: time.sleep(60)\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
         "except KeyboardInterrupt: print('stopped')\n"
     )
     variables = (f"BIN={Path(sys.executable).parent}", f"CHAT={program}", "STAMP=LICENSE")

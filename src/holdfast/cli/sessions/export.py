@@ -191,8 +191,8 @@ def _export(opened: OpenStore, name: str, options: _Options) -> None:
     request = ExportRequest(
         opened.store,
         session,
-        policy_of(opened.settings),
-        counter_of(opened.settings),
+        policy_of(opened.settings_of(session)),
+        counter_of(opened.settings_of(session)),
         options["log"],
     )
     export = EXPORTERS[options["format_name"]](request)
