@@ -154,7 +154,7 @@ def neighbors(transcript: Transcript) -> int:
 
 
 @given(
-    st.sampled_from(["anthropic", "gemini", "openai", "sharegpt"]).flatmap(
+    st.sampled_from(["anthropic", "gemini", "openai", "responses", "sharegpt"]).flatmap(
         lambda dialect: st.tuples(
             st.just(dialect),
             transcripts(Material(dialect, turns=6, steps=4, has_summaries=False)),

@@ -190,11 +190,15 @@ def assemble(
     part = Summary(summary)
     before = opening[-1].role if opening else Role.SYSTEM
     after = rest[0] if rest else None
-    if after and _takes_summary(before, after):
+    if before is Role.USER and after and after.role is Role.ASSISTANT:
+        # No role is left for a message between the two.
+        if any(isinstance(part, Thinking) for part in after.parts):
+            # Reasoning has to stay first in its message, so the summary precedes the user's words.
+            return (*opening[:-1], _with_summary(opening[-1], part), *rest)
         return (*opening, _with_summary(after, part), *rest[1:])
-    role = Role.USER
-    if before is Role.USER and not (after and after.role is Role.ASSISTANT):
-        role = Role.ASSISTANT
+    if before is not Role.USER and after and after.role is Role.USER:
+        return (*opening, _with_summary(after, part), *rest[1:])
+    role = Role.ASSISTANT if before is Role.USER else Role.USER
     return (*opening, Message(role, (part,), synthetic=Synthetic.SUMMARY), *rest)
 
 
@@ -209,32 +213,9 @@ def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
     return replace(message, parts=(*message.parts, Text(note)))
 
 
-def _takes_summary(before: Role, after: Message) -> bool:
-    """Say whether the summary goes into the message that follows it.
-
-    A user message after the summary would make two neighbors of one role. After a user message
-    in the head no role is left when an assistant follows.
-    """
-    if after.role is Role.USER:
-        return before is not Role.USER
-    return before is Role.USER and after.role is Role.ASSISTANT and not _is_itemized(after)
-
-
-def _is_itemized(message: Message) -> bool:
-    """Say whether reasoning is an item of its own, which what it led to has to follow at once.
-
-    Where that is so, speakers need not alternate.
-    """
-    return any(isinstance(part, Thinking) and "responses" in part.extras for part in message.parts)
-
-
 def _with_summary(message: Message, summary: Summary) -> Message:
-    """Return the message with a summary in front; thinking has to stay first in its message."""
-    parts = message.parts
-    first = next(
-        (at for at, part in enumerate(parts) if not isinstance(part, Thinking)), len(parts)
-    )
-    return replace(message, parts=(*parts[:first], summary, *parts[first:]))
+    """Return the message with a summary in front."""
+    return replace(message, parts=(summary, *message.parts))
 
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:
