@@ -11,7 +11,6 @@ from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
 from holdfast.errors import ConfigError
 from holdfast.providers.local_model import LocalModel
-from holdfast.redaction import Redactor
 from holdfast.session import EndReason, Fork, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
@@ -26,7 +25,7 @@ from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
-from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
+from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -275,8 +274,9 @@ class Chats:
         return self._seated
 
     def _opening(self, model: ChatModel) -> ConversationOptions:
-        compression = self.settings.compression
+        limits = self.settings.context.tool_limits
         opening: ConversationOptions = {
+            "settings": self.settings,
             "store": self.store,
             "model": model.name,
             "context_length": _window_of(model),
@@ -285,14 +285,7 @@ class Chats:
             "agent": "chat",
             "summarizer": self._summarizer(model),
             "ahead_of_time": True,
-            "knobs": {
-                "threshold": compression.threshold,
-                "target_ratio": compression.target_ratio,
-                "protect_first_n": compression.protect_first_n,
-                "protect_last_n": compression.protect_last_n,
-                "abort_on_summary_failure": compression.abort_on_summary_failure,
-            },
-            "redactor": Redactor(self.settings.redaction.extra_patterns),
+            "tool_limits": {} if "*" in limits else {**COMMAND_LIMIT, **limits},
             # A switch of models opens other books.
             "bill": lambda report: self.ledger.bill(report),
         }
