@@ -389,7 +389,10 @@ class Engine:
         counts = isinstance(outcome, Folded | Pruned) or (
             isinstance(outcome, Unchanged) and was_due
         )
-        return self._gauges.progress.after(outcome) if counts else self._gauges.progress
+        if not counts:
+            return self._gauges.progress
+        scale = self._scale.at(self._gauges.calibration.ratio)
+        return self._gauges.progress.after(outcome, scale)
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:
