@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
 from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
+from holdfast.compaction.plan import (
+    SYSTEM_NOTE,
+    KeptReply,
+    grow,
+    kept_reply,
+    leanest,
+    note_weight,
+    without_bulk,
+)
 from holdfast.compaction.prune import truncate
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
@@ -31,7 +39,7 @@ from holdfast.transcript import (
 from holdfast.wire.signing import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.plan import CompactionPlan
@@ -97,8 +105,10 @@ def fold(plan: CompactionPlan, draft: RecordDraft, means: PassContext, live: Liv
     scale, told = means.scale, SummarySource(draft, live, cache(means.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, means), told, means, goal)
-    if plan.shares.strict and (built.weight > goal or not built.summary.text):
-        bare = _build(_frame_without_tail(plan, means), told, means, goal)
+    for reply in _replies(plan, means) if plan.shares.strict else ():
+        if built.weight <= goal and built.summary.text:
+            break
+        bare = _build(_frame_without_tail(plan, means, reply), told, means, goal)
         if built.weight > goal or bare.summary.text:
             built = bare
     for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
@@ -162,18 +172,30 @@ def _frame(plan: CompactionPlan, means: PassContext) -> _Frame:
     tail = window[cut.tail :]
     newest = newest_user(window)
     spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
-    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale, means.stored)
+    protected = 0 < plan.shares.protected <= len(tail)
+    most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
+    cropped = truncate(tail, most + spared, means.scale, means.stored)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
-def _frame_without_tail(plan: CompactionPlan, means: PassContext) -> _Frame:
+def _replies(plan: CompactionPlan, means: PassContext) -> Iterator[KeptReply]:
+    """Yield what may stay of the newest reply beside what must stay: all of it, or nothing."""
+    lean = means.scale.total(leanest(plan.measured, means))
+    reply = kept_reply(plan.measured, plan.shares, means, beside=lean)
+    yield from (reply,) if reply else ()
+    yield KeptReply(range(0), 0)
+
+
+def _frame_without_tail(plan: CompactionPlan, means: PassContext, reply: KeptReply) -> _Frame:
     # A strict window has no head but the system prompt.
-    head = plan.cut.head
-    kept = leanest(plan.measured, means)[head:]
-    shown = frozenset((*range(head), *must_stay(plan.measured)))
-    return _Frame(plan, plan.window.transcript[:head], kept, (), shown, squeezed=True)
+    head, window = plan.cut.head, plan.window.transcript
+    said = window[reply.places.start : reply.places.stop]
+    kept = dict(zip(reply.places, without_bulk(said, reply.tokens, means), strict=True))
+    kept |= zip(must_stay(plan.measured), leanest(plan.measured, means), strict=True)
+    shown = tuple(kept[at] for at in sorted(kept) if at >= head)
+    return _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), squeezed=True)
 
 
 def assemble(
