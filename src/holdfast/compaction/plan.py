@@ -169,7 +169,7 @@ class KeptReply:
 
 
 def kept_reply(
-    it: Measured, shares: Shares, means: PassContext, *, beside: int
+    it: Measured, shares: Shares, context: PassContext, *, beside: int
 ) -> KeptReply | None:
     """Return the newest reply, if the window can hold it beside so many tokens and a summary.
 
@@ -179,19 +179,19 @@ def kept_reply(
     """
     places = spoken(it)
     whole = it.transcript[places.start : places.stop]
-    tokens = means.scale.total(without_bulk(whole, shares.pins, means))
+    tokens = context.scale.total(without_bulk(whole, shares.pins, context))
     is_remark = shares.strict and any(message.calls for message in whole)
     most = shares.limit - beside - LEAST - SUMMARY_TOKENS - MESSAGE_TOKENS
     most = min(most, shares.pins) if is_remark else most
     return KeptReply(places, tokens) if whole and tokens <= most else None
 
 
-def without_bulk(messages: Transcript, budget: int, means: PassContext) -> Transcript:
+def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
     """Return messages with as little of their tool results as fits, and all of their words."""
-    cropped = truncate(messages, budget, means.scale, means.stored).messages
-    if means.scale.total(cropped) <= budget:
+    cropped = truncate(messages, budget, context.scale, context.stored).messages
+    if context.scale.total(cropped) <= budget:
         return cropped
-    return squeezed(messages, means.describe)
+    return squeezed(messages, context.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,13 +246,13 @@ Decision: TypeAlias = CompactionPlan | Enough | Nothing | Impossible
 
 
 def decide(
-    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
 ) -> Decision:
     """Return what a compaction of the transcript would do.
 
     With `force` it compacts even when everything fits the budget of the tail.
     """
-    scale = means.scale
+    scale = context.scale
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
@@ -260,8 +260,8 @@ def decide(
     if policy.fit is None and before < policy.threshold_tokens:
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
-            return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
-    smallest = scale.total(leanest(it, means))
+            return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
+    smallest = scale.total(leanest(it, context))
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
@@ -274,24 +274,24 @@ def decide(
             rest=max(it.weight() - fixed - aside, 0),
             previous=scale.text(bare.summary),
             tail=max((before - smallest) // 2, 1) if force else None,
-            written=means.summarizer_window is not None,
+            written=context.summarizer_window is not None,
         )
 
     shares, reply = shared(0), None
     chosen = cut(it, head, shares)
     if (said := spoken(it)) and said.start in chosen.folded():
-        reply = kept_reply(it, shares, means, beside=fixed)
+        reply = kept_reply(it, shares, context, beside=fixed)
     if reply is not None:
         shares = shared(reply.tokens)
         chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
     is_first = policy.fit is None and bare.previous is None
-    opening = _unprotected(it, head, policy, means) if is_first else ""
+    opening = _unprotected(it, head, policy, context) if is_first else ""
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, means, reason)
-    return _pruned(plan, policy, means)
+        return _cropped(transcript, shares, context, reason)
+    return _pruned(plan, policy, context)
 
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:
@@ -301,14 +301,14 @@ def note_weight(head: Sequence[Message], scale: Scale) -> int:
     return 0 if is_there else scale.text(SYSTEM_NOTE)
 
 
-def leanest(it: Measured, means: PassContext) -> Transcript:
+def leanest(it: Measured, context: PassContext) -> Transcript:
     """Return what stays whatever happens, in its shortest form.
 
     The system prompt and the newest user message keep every word; the arguments and the partial
     results of calls that still wait are shortened.
     """
     words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
-    short = squeezed(tuple(it.transcript[at] for at in staying), means.describe)
+    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe)
     return tuple(
         it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
     )
@@ -337,7 +337,7 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
     return next((end for end in ends if it.weight(system, end) <= affordable), system)
 
 
-def _unprotected(it: Measured, head: int, policy: Policy, means: PassContext) -> str:
+def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:
     """Say why a first fold does not keep the whole opening, and quote what matters of it.
 
     That is what was asked first, and the rules and values that stand there.
@@ -350,7 +350,7 @@ def _unprotected(it: Measured, head: int, policy: Policy, means: PassContext) ->
     asked = [unit for unit in said if unit not in rules][:_ASKED]
     quotes = "; ".join(f'"{clip_words(unit, _QUOTED)}"' for unit in (*asked, *rules[:_RULES]))
     told = f"; of what the user said there: {quotes}" if quotes else ""
-    return means.redact(
+    return context.redact(
         f"messages {head} to {end - 1} of the opening are folded: all of it weighs "
         f"{it.weight(system, end):,} tokens, and {policy.target_tokens:,} may stay{told}"
     )
@@ -397,35 +397,35 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
 
 
 def _cropped(
-    transcript: Transcript, shares: Shares, means: PassContext, reason: str
+    transcript: Transcript, shares: Shares, context: PassContext, reason: str
 ) -> Enough | Nothing:
     """Make an oversized window smaller when nothing can be folded: cut tool results and media.
 
     One huge output in the newest exchange fills a window although there is no middle yet.
     """
-    scale = means.scale
+    scale = context.scale
     before = scale.total(transcript)
     if before <= shares.limit:
         return Nothing(reason)
     shown = without_old_media(transcript)
-    cropped = truncate(repair(shown.transcript), shares.limit, scale, means.stored)
+    cropped = truncate(repair(shown.transcript), shares.limit, scale, context.stored)
     if scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
-def grow(plan: CompactionPlan, spare: int, means: PassContext) -> CompactionPlan:
+def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPlan:
     """Return the plan with tokens that were left over given to the tail."""
     tail = plan.shares.tail + spare
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     aside = plan.reply.places if plan.reply else range(0)
     chosen = cut(plan.measured, plan.cut.head, grown, aside)
     wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, means, protected=chosen.tail))
+    return replace(wider, window=_window(wider, context, protected=chosen.tail))
 
 
-def _pruned(plan: CompactionPlan, policy: Policy, means: PassContext) -> CompactionPlan | Enough:
+def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> CompactionPlan | Enough:
     """Prune, and say whether that is enough.
 
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
@@ -437,22 +437,22 @@ def _pruned(plan: CompactionPlan, policy: Policy, means: PassContext) -> Compact
         protected = max(min(protected, floor), plan.cut.head)
     target = policy.target_tokens
     is_first = plan.bare.previous is None
-    if is_first and _may_reach(target, plan.measured, protected, means.scale):
-        window = _shortened(plan, means, protected)
+    if is_first and _may_reach(target, plan.measured, protected, context.scale):
+        window = _shortened(plan, context, protected)
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
-        if window.counts.any and means.scale.total(window.transcript) <= most:
-            return Enough(_least_shortened(plan, window, policy, means))
-    return replace(plan, window=_window(plan, means, protected=protected))
+        if window.counts.any and context.scale.total(window.transcript) <= most:
+            return Enough(_least_shortened(plan, window, policy, context))
+    return replace(plan, window=_window(plan, context, protected=protected))
 
 
-def _shortened(plan: CompactionPlan, means: PassContext, protected: int) -> PrunedTranscript:
-    pruned = prune(plan.bare.transcript, means.describe, protected=protected)
+def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:
+    pruned = prune(plan.bare.transcript, context.describe, protected=protected)
     return replace(pruned, transcript=repair(pruned.transcript))
 
 
 def _least_shortened(
-    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, means: PassContext
+    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, context: PassContext
 ) -> PrunedTranscript:
     """Return the window with only as much old output shortened as a fit of that size needs."""
     it = plan.measured
@@ -461,9 +461,9 @@ def _least_shortened(
     over = it.weight() - policy.fit
     for at, (whole, short) in enumerate(zip(it.weights, window.transcript, strict=True)):
         if over <= 0:
-            fuller = _shortened(plan, means, at)
-            return fuller if means.scale.total(fuller.transcript) <= policy.fit else window
-        over -= whole - means.scale.weigh(short)
+            fuller = _shortened(plan, context, at)
+            return fuller if context.scale.total(fuller.transcript) <= policy.fit else window
+        over -= whole - context.scale.weigh(short)
     return window
 
 
@@ -477,13 +477,13 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
     return left >= 0
 
 
-def _window(plan: CompactionPlan, means: PassContext, *, protected: int) -> PrunedTranscript:
+def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept, reply = frozenset(plan.cut.kept), plan.reply
-    pruned = prune(plan.bare.transcript, means.describe, protected=protected, only=kept)
+    pruned = prune(plan.bare.transcript, context.describe, protected=protected, only=kept)
     if reply is None or reply.places.start not in kept:
         return pruned
     start, stop = reply.places.start, reply.places.stop
-    shown = without_bulk(pruned.transcript[start:stop], reply.tokens, means)
+    shown = without_bulk(pruned.transcript[start:stop], reply.tokens, context)
     whole = (*pruned.transcript[:start], *shown, *pruned.transcript[stop:])
     return replace(pruned, transcript=whole)
