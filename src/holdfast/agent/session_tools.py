@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.agent.toolbox import ToolFailed
-from holdfast.recall.tool_schema import session_search_tool
 from holdfast.transcript.toolkit import plan_of
 from holdfast.wire.tool_specs import ToolSpec
 
@@ -122,10 +122,10 @@ class PastSessions:
         """Search with what this returns, made anew for each call: a rotation changes the id."""
         self._search = search
 
-    @property
+    @cached_property
     def spec(self) -> ToolSpec:
-        """Return what the model is told of it."""
-        written = session_search_tool("anthropic")
+        """Return what the model is told of it; the same all along, or caches would not hold."""
+        written = self._search().tool("anthropic")
         return ToolSpec(
             str(written["name"]),
             str(written["description"]),
