@@ -39,7 +39,7 @@ def found(*arguments: str) -> list[str]:
     document = cast("dict[str, list[dict[str, str]]]", ended.json)
     if "passages" in document:
         return [
-            each.get("session_id", document["session_id"])
+            each.get("session_id") or str(document["session_id"])
             for each in document["passages"]
             for _ in each["messages"]
         ]

@@ -1,7 +1,11 @@
 """`holdfast sessions export` for people: pages and Markdown, whole and in one piece."""
 
+import contextlib
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +128,43 @@ def test_a_request_still_holds_the_window_unless_the_log_is_asked_for(
 ) -> None:
     found = json.loads(run("sessions", "export", session, *arguments).output)["messages"]
     assert (len(found) == 69) is bool(arguments)
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses", "sharegpt"])
+def test_a_window_that_is_exported_labels_what_nobody_said(session: str, name: str) -> None:
+    keys = ("messages", "input", "contents", "conversations")
+
+    def labels(*flags: str) -> list[object]:
+        found = json.loads(run("sessions", "export", session, "--format", name, *flags).output)
+        (messages,) = (found[key] for key in keys if key in found)
+        return [each.get("holdfast") for each in messages]
+
+    told = [each for each in labels("--window") if each]
+    assert {each["synthetic"] for each in told} >= {"summary"}  # type: ignore[index]
+    # Without a choice it is a request that a provider takes.
+    assert not any(labels())
+    assert not any(labels("--log"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals are made another way there")
+@pytest.mark.parametrize("name", ["openai", "markdown", "html", "claude-code"])
+def test_an_export_to_a_terminal_has_nothing_that_it_would_obey(home: Path, name: str) -> None:
+    hostile = "\x1b]0;owned\x07 \x9b31m \x7f \u202egnp.exe \x1b[2J"
+    with conversation(store_in(home)) as chat:
+        chat.add_user(hostile)
+        id_ = chat.id
+    command = [sys.executable, "-m", "holdfast.cli", "sessions", "export", id_, "--format", name]
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while block := os.read(ours, 65_536):
+            shown += block
+    os.close(ours)
+    assert process.wait(60) == 0
+    text = shown.decode()
+    assert "owned" in text
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    if name == "openai":
+        assert json.loads(text)["messages"][-1]["content"] == hostile

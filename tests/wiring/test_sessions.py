@@ -12,7 +12,7 @@ from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import Message, Role, Text
-from holdfast.wiring.sessions import StoredSessions
+from holdfast.wiring.sessions import SessionCatalog
 from tests.cli.running import run
 
 DAY = 86_400_000
@@ -20,7 +20,7 @@ APP = {"cwd": "/work/app/server", "git_branch": "main"}
 
 
 @pytest.fixture(params=["sqlite", "memory"])
-def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoredSessions]:
+def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionCatalog]:
     store = SqliteStore(tmp_path / "s.db") if request.param == "sqlite" else MemoryStore()
     now = SystemClock().moment()
     for number, (source, model, metadata, text) in enumerate(
@@ -74,12 +74,12 @@ def numbers(found: tuple[Session, ...]) -> list[int]:
     ],
 )
 def test_sessions_are_filtered_and_paged(
-    sessions: StoredSessions, wanted: dict[str, str], found: list[int]
+    sessions: SessionCatalog, wanted: dict[str, str], found: list[int]
 ) -> None:
     assert numbers(sessions.list(**wanted)) == found  # type: ignore[arg-type]
 
 
-def test_a_filter_that_cannot_be_understood_is_a_sentence(sessions: StoredSessions) -> None:
+def test_a_filter_that_cannot_be_understood_is_a_sentence(sessions: SessionCatalog) -> None:
     with pytest.raises(ConfigError, match="did you mean project"):
         sessions.list(projekt="x")  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="'soon' is no time; write a date"):
@@ -90,7 +90,7 @@ def test_a_filter_that_cannot_be_understood_is_a_sentence(sessions: StoredSessio
         sessions.get("nobody")
 
 
-def test_a_session_is_exported_deleted_restored_and_purged(sessions: StoredSessions) -> None:
+def test_a_session_is_exported_deleted_restored_and_purged(sessions: SessionCatalog) -> None:
     last = sessions.get("last").id
     assert "look at src/other.py" in sessions.export("last")
     assert '"role":"user"' in sessions.export(last, "openai").replace(" ", "")

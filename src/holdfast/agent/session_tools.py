@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.agent.toolbox import ToolFailed
@@ -69,8 +68,8 @@ class Plan:
 class Memory(Protocol):
     """What a turn needs from whoever remembers beyond the conversation; none of it may hang."""
 
-    def begin_turn(self, words: str) -> None:
-        """Take note of what the user said."""
+    def begin_turn(self, words: str, turn: int) -> None:
+        """Take note of what the user said, and which turn of the conversation it begins."""
         ...
 
     def recall(self, query: str) -> str:
@@ -121,16 +120,19 @@ class PastSessions:
     def __init__(self, search: Callable[[], SessionSearch]) -> None:
         """Search with what this returns, made anew for each call: a rotation changes the id."""
         self._search = search
+        self._spec: ToolSpec | None = None
 
-    @cached_property
+    @property
     def spec(self) -> ToolSpec:
         """Return what the model is told of it; the same all along, or caches would not hold."""
-        written = self._search().tool("anthropic")
-        return ToolSpec(
-            str(written["name"]),
-            str(written["description"]),
-            cast("Mapping[str, object]", written["input_schema"]),
-        )
+        if self._spec is None:
+            written = self._search().tool("anthropic")
+            self._spec = ToolSpec(
+                str(written["name"]),
+                str(written["description"]),
+                cast("Mapping[str, object]", written["input_schema"]),
+            )
+        return self._spec
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return nothing: reading one's own past needs nobody's leave."""

@@ -111,7 +111,7 @@ def command(**options: Unpack[_Options]) -> Exit:
     settings = configuration(options, options["summarizer"]).settings
     silence_log("holdfast.engines")
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
-    if wish.dry_run and settings.auxiliary.compression.model:
+    if wish.dry_run and engine_of(settings).summarizer:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
     endings = [_one(target, wish, engine) for target in places]
     _write_reports(options, endings)

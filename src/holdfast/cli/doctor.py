@@ -11,7 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.doctor_checks import CheckState, checks
 from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.screen import Line, Styled, screen, show_json, tell
+from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
@@ -44,6 +44,8 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
     again from the messages and what can be read is saved; a file that is damaged itself is kept
     beside the mended one. Nothing is thrown away. The exit code is 1 when messages are lost.
     """
+    # What the checks find they tell themselves.
+    silence_log("holdfast.wiring")
     if repair:
         settings = configuration({"profile": profile}).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)

@@ -48,6 +48,11 @@ _EXTRAS = {
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
 }
+_WRITTEN_BY = {
+    "auto": "none: where the conversation's own model can be asked, it writes the record",
+    "main": "the conversation's own",
+    "none": "none: the record is made without a model",
+}
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 _PORTS = {"http": 80, "https": 443}
@@ -167,12 +172,16 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
             yield Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
     yield from _chat_model(settings, environ)
     chosen = settings.auxiliary.compression
-    if chosen.model is None:
-        yield Check("summary model", CheckState.OK, "none: the record is made without a model")
+    if chosen.separate is None:
+        words = _WRITTEN_BY[chosen.provider if chosen.provider in _WRITTEN_BY else "auto"]
+        state, advice = CheckState.OK, ""
+        if chosen.provider == "main" and not name:
+            state, advice = CheckState.WARN, "name it with model.name"
+        yield Check("summary model", state, words, advice)
         return
-    provider, _ = provider_of(chosen.model, chosen.provider)
-    yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if is_local(chosen.model, chosen.provider):
+    provider, _ = provider_of(chosen.separate, chosen.provider)
+    yield _summary_window(settings, f"{chosen.separate} ({provider})")
+    if is_local(chosen.separate, chosen.provider):
         return
     yield _credential("credential", provider, chosen.base_url, environ)
 
@@ -180,7 +189,7 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
 def needed_extras(settings: Settings) -> frozenset[str]:
     """Return the extras without which the models of the settings cannot be asked."""
     model, summary = settings.model, settings.auxiliary.compression
-    chosen = ((model.name, model.provider), (summary.model, summary.provider))
+    chosen = ((model.name, model.provider), (summary.separate, summary.provider))
     return frozenset(provider_of(name, provider)[0] for name, provider in chosen if name)
 
 
@@ -221,7 +230,7 @@ def _credential(name: str, provider: str, address: str | None, environ: Mapping[
 
 def _summary_window(settings: Settings, named: str) -> Check:
     chosen, policy = settings.auxiliary.compression, policy_of(_settled(settings))
-    known = known_window(chosen.model, chosen.provider) if chosen.model else None
+    known = known_window(chosen.separate, chosen.provider) if chosen.separate else None
     window = chosen.context_length or known
     if window is None:
         words = f"its requests are sized for {policy.context_length:,} tokens"
@@ -276,9 +285,9 @@ def _addresses(settings: Settings) -> dict[str, str]:
     found: dict[str, str] = {}
     if model.name and not is_local(model.name, model.provider):
         found["model address"] = model.base_url or _provider_address(model.name, model.provider)
-    if summary.model and not is_local(summary.model, summary.provider):
+    if summary.separate and not is_local(summary.separate, summary.provider):
         found["summary address"] = summary.base_url or _provider_address(
-            summary.model, summary.provider
+            summary.separate, summary.provider
         )
     if settings.memory.provider and settings.memory.base_url:
         found["memory address"] = settings.memory.base_url

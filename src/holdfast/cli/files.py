@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from codecs import getincrementaldecoder
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.agent_files.files import begins_database, reason_of
 from holdfast.cli.screen import Unusable, input_bytes, output_bytes
 from holdfast.errors import HoldfastError, MissingExtra
+from holdfast.views.words import spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -196,10 +198,28 @@ class _Draft:
             self.beside.unlink(missing_ok=True)
 
 
+class _Terminal:
+    """Writes files to a terminal, with nothing in them that it would obey."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        # A piece may end in the middle of a character.
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self.flush = stream.flush
+
+    def write(self, content: bytes) -> int:
+        self._stream.write(spelled_out(self._decoder.decode(content)).encode("utf-8", "replace"))
+        return len(content)
+
+    def writelines(self, pieces: Iterable[bytes]) -> None:
+        for piece in pieces:
+            self.write(piece)
+
+
 def _opened(name: str) -> _Draft:
     if name == PIPE:
         stream = output_bytes()
-        return _Draft(name, stream)
+        return _Draft(name, cast("BinaryIO", _Terminal(stream)) if stream.isatty() else stream)
     if _is_special(Path(name)):
         stream = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
         return _Draft(name, stream)

@@ -72,7 +72,9 @@ SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile"})
 """The names under which click hands over flags that are settings."""
 _WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
-_NO_MODEL = frozenset({"deterministic", "none"})
+_SERVED_BY = "auxiliary.compression.provider"
+_CHOICES = {"deterministic": "none", "none": "none", "main": "main", "auto": "auto"}
+"""Who may write the record beside a model that is named, as the settings call them."""
 _LONGEST_SHOWN = 40
 _METAVARS = {int: "N", float: "F", str: "NAME"}
 yes_flag = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -141,8 +143,9 @@ def summarizer_flag(function: Wrapped) -> Wrapped:
     """Give a command the flag that says who writes the record."""
     return click.option(
         _WRITER,
-        metavar="deterministic|none|MODEL",
-        help="Who writes the record: a model, or no model (deterministic and none are the same).",
+        metavar="deterministic|none|main|MODEL",
+        help="Who writes the record: a model, the conversation's own (main), or no model "
+        "(deterministic and none are the same).",
     )(function)
 
 
@@ -157,8 +160,13 @@ def configuration(options: Mapping[str, object], summarizer: str | None = None) 
     if summarizer is not None:
         if not summarizer.strip():
             raise click.BadParameter("name a model, deterministic or none", param_hint=_WRITER)
-        model = None if summarizer in _NO_MODEL else summarizer
-        flags.append(Setting(_SUMMARIZER, model, Flag(_WRITER)))
+        origin = Flag(_WRITER)
+        if summarizer in _CHOICES:
+            flags.append(Setting(_SERVED_BY, _CHOICES[summarizer], origin))
+        else:
+            flags.append(Setting(_SUMMARIZER, summarizer, origin))
+            if load(os.environ).settings.auxiliary.compression.provider in ("main", "none"):
+                flags.append(Setting(_SERVED_BY, "auto", origin))
     return load(os.environ, flags)
 
 

@@ -22,6 +22,7 @@ from holdfast.views.inspection import inspect_document, stored_document
 from holdfast.views.sessions import find_session, is_session_name
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
+from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,7 +89,7 @@ def command(**options: Unpack[_Options]) -> None:
     of one, or last: then its window is shown. Nothing is changed.
     """
     settings: Settings = configuration(options).settings
-    name, document = _document(options, settings)
+    name, document, settings = _document(options, settings)
     with about(name):
         policy = policy_of(settings, fit=options["fit"])
         redactor = Redactor(settings.redaction.extra_patterns)
@@ -100,16 +101,21 @@ def command(**options: Unpack[_Options]) -> None:
     view.show(inspection_drawn(found, view, top=options["top"], messages=options["messages"]))
 
 
-def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
-    """Return the file, or the window of the stored session, with the name it goes by."""
+def _document(options: _Options, settings: Settings) -> tuple[str, Document, Settings]:
+    """Return the file, or the window of the stored session, with its name and its own settings.
+
+    Its model and window are those that it was held with, unless flags name others.
+    """
     name = options["file"]
     if is_session_name(name) and not Path(name).exists():
-        with opened_store(settings, as_json=options["as_json"]) as opened:
+        with opened_store(settings, as_json=options["as_json"], flags=options) as opened:
             session = find_session(opened.store, name)
-            return session.id, stored_document(opened.store.window(session.id).transcript)
+            document = stored_document(opened.store.window(session.id).transcript)
+            return session.id, document, opened.settings_of(session)
     source = open_input(name, options["format_name"])
     with about(source.name):
-        return source.name, source.document(options["format_name"], options["conversation"])
+        document = source.document(options["format_name"], options["conversation"])
+    return source.name, document, settings_for(settings, document.model, None, options)
 
 
 def inspection_drawn(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.errors import HoldfastError
-from holdfast.views.words import cells, clean, crop
+from holdfast.views.words import cells, clean, crop, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -240,7 +240,8 @@ def show_json(value: object) -> None:
     """Write a value as JSON to standard output."""
     import json
 
-    _write(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    _write(spelled_out(text) if output_text().isatty() else text)
 
 
 def tell(*sentences: str) -> None:

@@ -99,6 +99,7 @@ class ModelSettings:
     base_url: str | None = None
     context_length: int | None = None
     cache_ttl: str = "5m"
+    merge_roles: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,11 @@ class SummaryModel:
     base_url: str | None = None
     context_length: int | None = None
     timeout: float = 120.0
+
+    @property
+    def separate(self) -> str | None:
+        """Return the model that is asked before the conversation's own, if there is one."""
+        return None if self.provider in ("main", "none") else self.model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Request
 from holdfast.engines.engine import Engine
 from holdfast.errors import DecodeError, InvalidTranscript
+from holdfast.keywords import names_checked
 from holdfast.tokens import Load, Scale, load_of
 from holdfast.wire import DIALECTS, with_originals
 from holdfast.wire.message_list import (
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["ChatEngine", "Compaction", "IncrementalEstimator"]
 
 
-@dataclass(frozen=True, slots=True)
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Compaction:
     """New messages, and what happened to the old ones."""
 
@@ -40,6 +42,14 @@ class Compaction:
     def outcome(self) -> Outcome:
         """Return the outcome as a value to match on."""
         return self.report.result
+
+    def __repr__(self) -> str:
+        """Return what happened, in short; `messages` has the new list."""
+        return f"<Compaction {self.outcome!r}>"
+
+    def __str__(self) -> str:
+        """Return what a person is told of it."""
+        return str(self.report)
 
 
 class IncrementalEstimator:
@@ -91,6 +101,7 @@ class IncrementalEstimator:
         self._seen = 0
 
 
+@names_checked
 class ChatEngine(Engine):
     """Compacts the list of messages that an agent resends with every call."""
 
@@ -151,7 +162,7 @@ class ChatEngine(Engine):
         The cost follows what was appended since the last call, not the length of the list.
         """
         if prompt_tokens is not None and not messages:
-            blocked = self.gauges.progress.blocked
+            blocked = self.state.progress.blocked
             return not blocked and prompt_tokens >= self.policy.threshold_tokens
         return self.is_due(self._meter.measure(messages, format), prompt_tokens=prompt_tokens)
 
@@ -167,8 +178,11 @@ class ChatEngine(Engine):
         The reported size of the last turn decides; without one, the estimate.
         """
         load = self._meter.measure(messages, format)
-        tokens = load.tokens if prompt_tokens is None else prompt_tokens
-        return self.is_hygiene_due(replace(load, tokens=tokens), len(messages))
+        return self.is_hygiene_due(load, len(messages), prompt_tokens=prompt_tokens)
+
+    def has_content_to_compress(self, messages: Iterable[Given], *, format: str = AUTO) -> bool:  # noqa: A002
+        """Say whether a pass that somebody asks for would find anything between head and tail."""
+        return self.has_content(self.recognized(read_messages(messages, format).transcript))
 
     def recover(
         self,

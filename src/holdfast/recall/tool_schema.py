@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.recall.arguments import MOST_MESSAGES, MOST_RESULTS
 from holdfast.recall.asked import Sort
 from holdfast.recall.wording import TOOL_NAME
@@ -81,6 +82,7 @@ _PROPERTIES: dict[str, dict[str, object]] = {
 }
 
 
+@names_checked
 def session_search_tool(
     style: ToolStyle = "openai", *, profiles: Sequence[str] = ()
 ) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.redaction.assignments import (
     environment_pass,
     field_pass,
@@ -14,6 +15,12 @@ from holdfast.redaction.assignments import (
     user_flag_pass,
 )
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
+from holdfast.redaction.files import (
+    crypt_pass,
+    dsn_pass,
+    key_file_pass,
+    manifest_pass,
+)
 from holdfast.redaction.http import (
     authorization_pass,
     bearer_pass,
@@ -45,6 +52,8 @@ _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     short_token_pass,
     jwt_pass,
     private_key_pass,
+    crypt_pass,
+    dsn_pass,
     signature_pass,
     bearer_pass,
     mention_pass,
@@ -63,6 +72,8 @@ _BY_NAME: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = 
     cookie_pass,
     parameter_pass,
     phone_field_pass,
+    key_file_pass,
+    manifest_pass,
 )
 _NOISY: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = (
     environment_pass,
@@ -80,6 +91,7 @@ _TOGETHER = 200_000
 """Characters that are joined at most."""
 
 
+@names_checked
 @dataclass(frozen=True, slots=True)
 class Redactor:
     """The built-in passes and the user's own patterns, checked when this is made.
@@ -166,6 +178,7 @@ def _built_in_spans(view: TextViews, *, code_file: bool) -> list[SecretSpan]:
     return spans
 
 
+@names_checked
 def redact(text: str, *, code_file: bool = False) -> str:
     """Return the text with its secrets masked by the built-in passes."""
     return _DEFAULT.redact(text, code_file=code_file)

@@ -7,6 +7,7 @@ a time.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LogSegment",
     "LogSource",
+    "SessionSource",
+    "ancestry",
     "count_until",
     "read_log",
     "read_segment",
@@ -34,6 +37,14 @@ __all__ = [
 
 _AT_ONCE = 64
 """Messages that are read at a time: few enough to hold them all with their images."""
+
+
+class SessionSource(Protocol):
+    """Where sessions are looked up."""
+
+    def session(self, id_: str) -> Session:
+        """Return a session; one that is not there raises `UnknownSession`."""
+        ...
 
 
 class LogSource(Protocol):
@@ -113,10 +124,14 @@ def segments_to(store: LogSource, id_: str) -> tuple[LogSegment, ...]:
     size = store.head(id_).size
     parts = [LogSegment(id_, size, size)]
     seen = {id_}
+    # Read once: a thousand branches in a row have a lineage of a thousand each.
+    path = path_to(store.lineage(id_), id_)
     while True:
         at = parts[-1].session
+        while path and path[-1].id != at:
+            path = path[:-1]
         try:
-            before = _before(store, at)
+            before = _before(store, path or path_to(store.lineage(at), at))
         except UnknownSession:
             # The parent was emptied from the trash: what the first window shows is left of it.
             left = _left_of_parent(store, at)
@@ -163,26 +178,25 @@ def window_entries(store: LogSource, id_: str) -> Iterator[Entry]:
             yield entry
 
 
-def _before(store: LogSource, id_: str) -> list[LogSegment]:
-    """Return the parts of logs that a session goes on from, the newest first.
+def _before(store: LogSource, path: Sequence[Session]) -> list[LogSegment]:
+    """Return the parts of logs that the last session of a path goes on from, the newest first.
 
     Between it and the session that spoke last there may be others in which nothing was said,
     and of which it shows what a compaction wrote. Where a compaction ended a session, all of it
     comes before: turns that were taken out of its window were said in it too.
     """
-    session = path_to(store.lineage(id_), id_)[-1]
+    *ancestors, session = path
     if session.fork is Fork.COMPRESSION and session.parent is not None:
         size = store.head(session.parent).size
         return [LogSegment(session.parent, size, size)]
-    forked = fork_view(store.views(id_))
+    forked = fork_view(store.views(session.id))
     last = _inherited(store, forked)
     if forked is None or last is None:
         return []
     reach = dict[str, int]()
     for span in forked.spans:
         reach[span.session] = max(span.last, reach.get(span.session, 0))
-    ancestors = [each.id for each in reversed(path_to(store.lineage(id_), id_)[:-1])]
-    silent = takewhile(lambda each: each != last.session, ancestors)
+    silent = takewhile(lambda each: each != last.session, (each.id for each in reversed(ancestors)))
     own = max(last.position, reach.get(last.session, 0))
     store.head(last.session)  # raises if it was deleted
     return [
@@ -207,3 +221,15 @@ def _inherited(store: LogSource, forked: View | None) -> Entry | None:
     if last is not None and last.kind is Kind.DERIVED and last.stands_for is not None:
         return store.entry(last.stands_for)
     return last
+
+
+def ancestry(store: SessionSource, session: Session) -> tuple[Session, ...]:
+    """Return the sessions that one came from, the oldest first, and itself.
+
+    Parents are looked up one by one: a lineage may have very many other sessions.
+    """
+    path = [session]
+    with suppress(UnknownSession):
+        while (parent := path[-1].parent) is not None and all(each.id != parent for each in path):
+            path.append(store.session(parent))
+    return tuple(reversed(path))

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOSABLE",
+    "REPORTED_KEY",
     "WINDOW_KEY",
     "EndReason",
     "Fork",
@@ -48,6 +50,8 @@ __all__ = [
 
 WINDOW_KEY = "context_length"
 """Where a session's metadata keep the window of its model."""
+REPORTED_KEY = "last_request"
+"""Where they keep what the newest large request weighed: as reported, and by estimate."""
 
 
 class Fork(StrEnum):
@@ -75,10 +79,11 @@ class EndReason(StrEnum):
     CLOSED = "closed"
 
 
-CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT})
-"""Ends that can be taken back: nothing else follows from them."""
+CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT, EndReason.RESET})
+"""Ends that can be taken back: no other session goes on with what was said here."""
 
 
+@names_checked
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -144,6 +149,15 @@ class Session:
         """Return the window that it was opened with last, in tokens, where that was said."""
         kept = self.metadata.get(WINDOW_KEY)
         return kept if isinstance(kept, int) and kept > 0 else None
+
+    @property
+    def last_request(self) -> tuple[int, int]:
+        """Return what its newest large request weighed, as reported and by estimate."""
+        match self.metadata.get(REPORTED_KEY):
+            case [int() as reported, int() as estimate]:
+                return reported, estimate
+            case _:
+                return 0, 0
 
     @property
     def is_live(self) -> bool:

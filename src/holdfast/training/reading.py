@@ -18,14 +18,21 @@ from holdfast.transcript import Recalled, Role, Summary, Synthetic, ToolResult
 from holdfast.wire.provenance import LABEL, label_of, labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from holdfast.ports import Store
     from holdfast.session import Entry, Span, View
     from holdfast.session.lineage_reader import LogSegment
-    from holdfast.transcript import Message
+    from holdfast.transcript import Message, Transcript
 
-__all__ = ["Conversing", "SyntheticChoice", "entry_of", "read_log", "read_window"]
+__all__ = [
+    "Conversing",
+    "SyntheticChoice",
+    "entry_of",
+    "labelled_entries",
+    "read_log",
+    "read_window",
+]
 
 _ENTRY = "training:entry"
 """Where a message keeps the id of its entry in the log; no dialect writes it."""
@@ -75,6 +82,12 @@ def read_log(store: Store, id_: str, choice: SyntheticChoice) -> Conversing:
         if entry.kind is Kind.SAID and (entry.session, entry.position) not in gone
     )
     return _chosen(store, said, choice)
+
+
+def labelled_entries(store: Store, entries: Iterable[Entry]) -> Transcript:
+    """Return the messages of entries as they are, those that nobody said with a label."""
+    authors = _Authors(store)
+    return tuple(map(authors.labelled, entries))
 
 
 def _chosen(store: Store, entries: Iterator[Entry], choice: SyntheticChoice) -> Conversing:

@@ -16,6 +16,7 @@ from holdfast.formats.events import About, StrandStarted
 from holdfast.session import Fork, children_of, path_to
 from holdfast.session.lineage_reader import count_until, said_until, window_entries
 from holdfast.tokens import Scale
+from holdfast.training.reading import labelled_entries
 from holdfast.transfer import export_session
 from holdfast.views.context_map import WindowLimits, weigh_window
 from holdfast.views.html.page import SessionLineage, SessionPage, count_timeline, html_pieces
@@ -23,6 +24,7 @@ from holdfast.views.markdown import markdown_pieces
 from holdfast.views.timeline import timeline, window_timeline
 from holdfast.views.words import counted
 from holdfast.wire import DIALECTS
+from holdfast.wire.provenance import written_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -163,10 +165,16 @@ class ExportRequest:
     log: bool | None = None
     """Whether everything that was said is written, or what the model sees now."""
 
-    def window(self) -> Transcript:
-        """Return what the model would get, with the goal at the end of its system prompt."""
-        window = self.store.window(self.session.id).transcript
-        return with_goal(repair(window), self.session.goal)
+    def window(self, *, labels: bool = False) -> Transcript:
+        """Return what the model would get, with the goal at the end of its system prompt.
+
+        Args:
+            labels: Whether messages that nobody said are labelled as such, as files have it;
+                no provider ever gets a label.
+        """
+        window = self.store.window(self.session.id)
+        found = labelled_entries(self.store, window.entries) if labels else window.transcript
+        return with_goal(repair(found), self.session.goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +199,16 @@ def everything_said(store: Store, id_: str) -> Transcript:
 
 
 def _request(dialect: str, wanted: ExportRequest) -> SessionExport:
-    transcript = everything_said(wanted.store, wanted.session.id) if wanted.log else wanted.window()
+    # Without a choice it is a request that can be sent; a window that was asked for is data.
+    is_data = wanted.log is False
+    if wanted.log:
+        transcript = everything_said(wanted.store, wanted.session.id)
+    else:
+        transcript = wanted.window(labels=is_data)
     document = Document(format="session", dialect="openai", transcript=transcript)
-    return SessionExport(len(transcript), (write(document, repair(transcript), to=dialect),))
+    shown = repair(transcript)
+    text = write(document, written_labels(shown, dialect) if is_data else shown, to=dialect)
+    return SessionExport(len(transcript), (text,))
 
 
 def _session_file(agent: str, wanted: ExportRequest) -> SessionExport:

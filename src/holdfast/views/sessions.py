@@ -12,6 +12,7 @@ from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
 from holdfast.recall import Filters
 from holdfast.session import Fork, places_of
+from holdfast.session.lineage_reader import ancestry
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
 
@@ -126,9 +127,6 @@ class SessionFilter:
 
     def admits(self, store: Store) -> Callable[[Session], bool]:
         """Return what says of a session of this store whether it is wanted."""
-        # Imported only here: few lists are narrowed, and none should wait for it.
-        from holdfast.training.export import ancestry
-
         roots = _roots_naming(store, self.file) if self.file else None
         project = PurePath(self.project).parts
 

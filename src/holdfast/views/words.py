@@ -1,13 +1,31 @@
-"""Words for counts and moments, and text cut to the columns of a terminal or of a line."""
+"""Words for counts and moments, and text that is safe to show and cut to a line."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 
-__all__ = ["ago", "cells", "clean", "clock_time", "counted", "crop", "iso_time", "shortly_ago"]
+__all__ = [
+    "ago",
+    "cells",
+    "clean",
+    "clock_time",
+    "counted",
+    "crop",
+    "iso_time",
+    "shortly_ago",
+    "spelled_out",
+    "visible",
+]
 
 _ELLIPSIS = "…"
+_COLORS = re.compile(r"\x1b\[[0-9;:]*m")
+"""How programs color their output in a terminal; nothing else has anything to show for it."""
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Signs that a page may not hold, that a terminal obeys, or that turn the order of words around."""
+_PICTURES = 0x2400
+_DELETE = 0x7F
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _STEPS = ((60, 1, "second"), (3600, 60, "minute"), (86_400, 3600, "hour"), (0, 86_400, "day"))
 _RECENT_DAYS = 30
@@ -21,6 +39,34 @@ def clean(text: str) -> str:
         " " if sign in "\t\r\n" else "" if unicodedata.category(sign) in _UNSAFE else sign
         for sign in text
     )
+
+
+def visible(text: str) -> str:
+    """Return the text with its line breaks, and without signs that do something unseen.
+
+    Control characters become pictures of themselves, signs that reverse text become their names
+    in brackets, halves of characters become the sign for what cannot be shown.
+    """
+    plain = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    if "\x1b" in plain:
+        plain = _COLORS.sub("", plain)
+    return _HIDDEN.sub(_picture, plain) if not plain.isascii() or _HIDDEN.search(plain) else plain
+
+
+def spelled_out(text: str) -> str:
+    """Return JSON whose hidden signs are escapes: it says the same, and a terminal shows it."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _picture(found: re.Match[str]) -> str:
+    sign = ord(found[0])
+    if sign < ord(" "):
+        return chr(_PICTURES + sign)
+    if sign == _DELETE:
+        return "\u2421"
+    if 0x2000 <= sign < 0x2100:
+        return f"[U+{sign:04X}]"
+    return "\ufffd"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

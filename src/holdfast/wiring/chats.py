@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,16 @@ from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
 from holdfast.errors import ConfigError
 from holdfast.providers.local_model import LocalModel
-from holdfast.redaction import Redactor
-from holdfast.session import EndReason, Fork, latest_leaf
+from holdfast.session import EndReason, Fork, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
-from holdfast.wiring.conversations import Conversation
-from holdfast.wiring.federations import federation_of
+from holdfast.wiring.conversations import Conversation, stored_conversation
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
-from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
+from holdfast.wiring.memory_hubs import memory_hub_of
+from holdfast.wiring.models import is_local, known_window, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
     from holdfast.memory_runtime import MemoryHub
-    from holdfast.ports import ChatModel
+    from holdfast.ports import ChatModel, Summarizer
     from holdfast.session import Session
     from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.resuming import Resumption
-    from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Chats", "Wishes"]
 
@@ -50,6 +49,8 @@ PROMPT = (
     "You are a helpful assistant in a terminal. Answer briefly and to the point. What stands in "
     "memory-context blocks is reference material, not something the user says."
 )
+_LEFT_BEHIND = frozenset({EndReason.BRANCHED, EndReason.RESET})
+"""Ends of conversations that the user left for another one, and may want as they were left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,9 @@ class Chats:
         self._environ = environ
         self._wishes = wishes
         self._seated: tuple[ChatModel, Ledger] | None = None
-        self.memory = self._federation() if wishes.memory else None
+        self._arriving: ChatModel | None = None
+        """The model that a conversation is about to go on with."""
+        self.memory = self._memory_hub() if wishes.memory else None
         self.store = store_of(settings, environ)
 
     @property
@@ -104,6 +107,11 @@ class Chats:
         """Return what the model takes, in tokens: as configured, listed, or assumed."""
         return _window_of(self.model)
 
+    @property
+    def is_window_assumed(self) -> bool:
+        """Say whether nothing is known of what the model takes."""
+        return self.model.context_length is None and known_window(self.model.name) is None
+
     def begin(self, resumed: str, prompt: str = "") -> Conversation:
         """Return a conversation to talk in.
 
@@ -119,19 +127,26 @@ class Chats:
         return self.prepared(Conversation.open(**self._opening(self.model)), prompt)
 
     def begin_anew(self, chat: Conversation) -> Conversation:
-        """Return a conversation with an empty window and the same goal; the other one stays open.
+        """Return a conversation with an empty window and the same goal; the other one has ended.
 
-        It is no fork: whoever resumes the other one finds it as it was left.
+        Whoever opens the other one by its id finds it as it was left.
         """
-        fresh = self.begin("")
-        if chat.goal:
-            fresh.goal = chat.goal
-        return fresh
+        return self.prepared(chat.new())
+
+    def branch(
+        self, chat: Conversation, title: str = "", *, keep_parent: bool = False
+    ) -> Conversation:
+        """Return a conversation that goes another way from here; the other one ends, or is kept."""
+        child = chat.branch(title=title, keep_parent=keep_parent)
+        if self.memory is not None:
+            self.memory.begin_session(child.id, Fork.BRANCH)
+        return child
 
     def open(self, id_: str) -> Conversation:
         """Return a stored conversation; what a killed process had heard of an answer is kept.
 
-        It goes on with its own model and window.
+        It goes on with its own model and window. One that ended when the user began anew is open
+        again. One that was branched off from stays as it is, and goes on in another branch.
 
         Raises:
             ConfigError: when its model cannot be had here, or when it is too large for what the
@@ -142,7 +157,9 @@ class Chats:
     def _opened(
         self, id_: str, *, names_model: bool = False, names_window: bool = False
     ) -> Conversation:
-        session = latest_leaf(self.store.lineage(id_), id_)
+        session = self.store.session(id_)
+        if session.end_reason not in _LEFT_BEHIND:
+            session = latest_leaf(self.store.lineage(id_), id_)
         tokens = sum(each.tokens for each in self.store.window(session.id).entries)
         chosen = resumption(
             session, tokens, self.settings, names_model=names_model, names_window=names_window
@@ -154,7 +171,7 @@ class Chats:
                 "another model"
             )
         model = self._found(chosen.model, chosen.window)
-        chat = Conversation.open(id_, **self._opening(model))
+        chat = Conversation.open(self._reopened(session), **self._opening(model))
         self._seat(model)
         self.agent(chat).resume_draft()
         if chosen.folds:
@@ -162,6 +179,15 @@ class Chats:
         if self.memory is not None:
             self.memory.begin_session(chat.id)
         return chat
+
+    def _reopened(self, session: Session) -> str:
+        """Return the id of the session in which one goes on that the user had left behind."""
+        if session.trashed is None and session.end_reason is EndReason.BRANCHED:
+            left = stored_conversation(self.settings, self.store, session)
+            return left.lineage.branch(keep_parent=True).id
+        if session.trashed is None and session.end_reason is EndReason.RESET:
+            self.store.end(session.id, None, SystemClock().moment())
+        return session.id
 
     def ended(self, chat: Conversation) -> None:
         """Tell memory that the talk ends here, with what stands in the window."""
@@ -171,9 +197,13 @@ class Chats:
     def forget_if_unused(self, chat: Conversation) -> bool:
         """Delete a conversation in which nobody said anything; says whether it was one."""
         session = chat.session
-        if session.title or session.goal or any(is_user_word(each.message) for each in chat.log):
+        if session.title or any(is_user_word(each.message) for each in chat.log):
             return False
-        if session.parent is not None or len(self.store.lineage(session.id)) > 1:
+        lineage = self.store.lineage(session.id)
+        inherited = next((each.goal for each in lineage if each.id == session.parent), "")
+        if session.fork not in (None, Fork.RESET) or session.goal != inherited:
+            return False
+        if children_of(lineage, session.id):
             return False
         self.store.trash([session.id], SystemClock().moment())
         return self.store.purge([session.id]) > 0
@@ -216,7 +246,7 @@ class Chats:
         tokens = chat.status().tokens
         shares = chat.live.deps.engine.policy.shares(fixed=0, rest=tokens)
         after = min(shares.tail + shares.record, tokens)
-        asked = self.settings.auxiliary.compression.model is not None
+        asked = bool(chat.live.deps.engine.summarizer)
         return self.ledger.forecast(
             Shrink(
                 before=0,
@@ -249,8 +279,11 @@ class Chats:
         Raises:
             ConfigError: when the conversation cannot be made to fit; the old model stays.
         """
-        found = self._found(name, window)
-        report = chat.switch_model(found.name, _window_of(found))
+        self._arriving = found = self._found(name, window)
+        try:
+            report = chat.switch_model(found.name, _window_of(found))
+        finally:
+            self._arriving = None
         self._seat(found)
         return report
 
@@ -275,31 +308,25 @@ class Chats:
         return self._seated
 
     def _opening(self, model: ChatModel) -> ConversationOptions:
-        compression = self.settings.compression
         opening: ConversationOptions = {
+            "settings": self.settings,
             "store": self.store,
             "model": model.name,
             "context_length": _window_of(model),
             "endpoint": model.endpoint,
             "source": "cli",
             "agent": "chat",
-            "summarizer": self._summarizer(model),
+            "client": partial(self._writer, opening=model),
             "ahead_of_time": True,
-            "knobs": {
-                "threshold": compression.threshold,
-                "target_ratio": compression.target_ratio,
-                "protect_first_n": compression.protect_first_n,
-                "protect_last_n": compression.protect_last_n,
-                "abort_on_summary_failure": compression.abort_on_summary_failure,
-            },
-            "redactor": Redactor(self.settings.redaction.extra_patterns),
             # A switch of models opens other books.
             "bill": lambda report: self.ledger.bill(report),
         }
         if self.memory is not None:
             memory = self.memory
             opening["before_folding"] = memory.before_folding
-            opening["listeners"] = (lambda move: memory.switched(move.old, move.new, move.reason),)
+            opening["listeners"] = (
+                lambda move: memory.switched(move.old, move.new, move.reason, rewound=move.rewound),
+            )
         return opening
 
     @property
@@ -311,8 +338,8 @@ class Chats:
     def _directory(self) -> Path:
         return self._wishes.directory or Path.cwd()
 
-    def _federation(self) -> MemoryHub:
-        return federation_of(
+    def _memory_hub(self) -> MemoryHub:
+        return memory_hub_of(
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )
 
@@ -337,19 +364,20 @@ class Chats:
         window = window or self.settings.model.context_length
         return model_of(name, provider, base_url, window, self._environ)
 
-    def _summarizer(self, model: ChatModel) -> Writer:
-        chosen = self.settings.auxiliary.compression
-        if chosen.model is None:
-            return None
-        if is_local(chosen.model, chosen.provider):
-            here = model if isinstance(model, LocalModel) else None
-            return LocalWriter(here or local_model(environ=self._environ), chosen.timeout)
+    def _writer(self, name: str, opening: ChatModel) -> Summarizer | None:
+        """Return the model of that name as one that writes records, wherever it is reached."""
+        seated = self._seated[0] if self._seated is not None else None
+        known = (self._arriving, seated, opening)
+        model = next((each for each in known if each is not None and each.name == name), opening)
+        timeout = self.settings.auxiliary.compression.timeout
+        if isinstance(model, LocalModel):
+            return LocalWriter(model, timeout)
         return summarizer_of(
-            chosen.model,
-            provider=chosen.provider,
-            base_url=chosen.base_url,
-            timeout=chosen.timeout,
-            window=chosen.context_length,
+            model.name,
+            provider="anthropic" if model.dialect == "anthropic" else "openai",
+            base_url=model.endpoint or None,
+            timeout=timeout,
+            window=_window_of(model),
         )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Never, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine
+from holdfast.keywords import check_names, names_checked
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire.message_list import AUTO, read_messages
 from holdfast.wire.signing import recognized
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs
-from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,6 +41,7 @@ class Compressor(ChatEngine):
         *,
         context_length: int | None = None,
         summarizer: Writer | Configured = Configured.YES,
+        client: object = None,
         model: str = "",
         redactor: Redactor | None = None,
         counter: Counter | Literal["estimate", "exact"] = "estimate",
@@ -54,8 +55,10 @@ class Compressor(ChatEngine):
             context_length: What the model accepts, in tokens; by default what is configured, or
                 known of the model.
             summarizer: A function from prompt to text, a model's name, an object with the
-                `Summarizer` protocol, or None for the record that needs no model; by default the
-                configured one.
+                `Summarizer` protocol, or None for the record that needs no model; by default
+                whoever `auxiliary.compression` says.
+            client: What you ask the model with, an SDK's client or a function from a model's name
+                to a summarizer: with it, the model writes its records; a name alone sends nothing.
             model: The conversation's model, whose tokenizer family the estimate follows.
             redactor: The redactor to use, when it has patterns of its own.
             counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
@@ -70,6 +73,7 @@ class Compressor(ChatEngine):
             model=model,
             context_length=context_length,
             summarizer=summarizer,
+            client=client,
             counter=counter,
             redactor=redactor,
             on_ask=on_ask,
@@ -83,6 +87,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     *,
     context_length: int | None = None,
     summarizer: Writer | Configured = Configured.YES,
+    client: object = None,
     focus: str | None = None,
     force: bool = False,
     current_tokens: int | None = None,
@@ -97,6 +102,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
             what comes back is of the same kind, and the list and what is in it stay as they are.
         context_length: See `Compressor`.
         summarizer: See `Compressor`.
+        client: See `Compressor`.
         focus: The topic that deserves most of the record.
         force: Compact even what fits the budget of the tail.
         current_tokens: The real size, if the provider has reported it.
@@ -111,7 +117,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     """
     check_names(knobs, _options_of(compress), "compress")
     compressor = Compressor(
-        context_length=context_length, summarizer=summarizer, model=model, **knobs
+        context_length=context_length, summarizer=summarizer, client=client, model=model, **knobs
     )
     return compressor.compress(
         messages, current_tokens=current_tokens, focus=focus, force=force, format=format
@@ -141,13 +147,13 @@ def compact(
     return compress(messages, model=model, format=format, **knobs).messages
 
 
+@names_checked
 def estimate_tokens(
     messages: Iterable[Given] | str,
     *,
     tools: Sequence[dict[str, object]] = (),
     model: str = "",
     format: str = AUTO,  # noqa: A002
-    **unknown: Never,
 ) -> int:
     """Return the estimated tokens of messages in any dialect, or of a bare text.
 
@@ -156,9 +162,7 @@ def estimate_tokens(
         tools: Tool schemas of the request, which count beside the messages.
         model: The model, whose tokenizer family the estimate follows.
         format: The dialect of the messages, by default the one that they tell.
-        unknown: Nothing; a name that is not known is an error with the nearest one that is.
     """
-    check_names(unknown, ("tools", "model", "format"), "estimate_tokens")
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack
 
 from holdfast.conversation import (
@@ -14,13 +15,12 @@ from holdfast.conversation import (
     activate,
 )
 from holdfast.errors import ConfigError, Conflict, SessionEnded
+from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
-from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.engines import EngineFactory, engines_for
-from holdfast.wiring.models import known_window
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class ConversationOptions(TypedDict, total=False):
     """The conversation's model, whose tokenizer family the estimate follows; a stored one keeps
     its own by default."""
     context_length: int
-    """What the model accepts, in tokens; by default what a stored one was opened with, as
-    configured, or as known of the model."""
+    """What the model accepts, in tokens; by default what a stored one was opened with or has
+    learned from an error, as configured, or as known by the model's name."""
     context_window: int
     """The same by the name that some know it by."""
     settings: Settings
@@ -76,7 +76,11 @@ class ConversationOptions(TypedDict, total=False):
     default, since a process may hold many."""
     summarizer: Writer
     """A function from prompt to text, a model's name, a `Summarizer`, or None for no model; by
-    default the configured one."""
+    default whoever `auxiliary.compression` says."""
+    client: object
+    """What you ask the model with: a client of the OpenAI or the Anthropic SDK, or a function from
+    a model's name to a `Summarizer`. With it, the model writes the records of its conversation; a
+    name alone sends nothing anywhere."""
     strategy: Literal["in_place", "rotation"]
     """Whether a compaction keeps the session, or ends it and goes on in a child."""
     automatic: bool
@@ -101,15 +105,19 @@ class ConversationOptions(TypedDict, total=False):
     engine: str | ContextEngine
     """Who compacts: an engine's name, or an engine; by default the one that is configured."""
     listeners: tuple[Listener, ...]
-    """Told when the conversation goes on under another id."""
+    """Told when the conversation goes on under another id, or its window is turned back."""
     before_folding: Callable[[Transcript], str]
     """Sees the window before a compaction; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None]
     """Prices a compaction, where prices are known. It must not raise."""
     recall: tuple[str, ...]
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
+    merge_roles: bool
+    """Whether OpenAI messages of one role that follow each other are joined to one, by a blank
+    line: some compatible servers refuse them otherwise. By default as configured."""
 
 
+@names_checked
 class Conversation(StoredConversation):
     """An endless conversation.
 
@@ -122,6 +130,17 @@ class Conversation(StoredConversation):
 
     PATIENCE = 10.0
     """Seconds that closing waits for a compaction in the background."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *parts: object, **options: object) -> None:
+            """Take the parts that `open` has put together."""
+            if options or not parts or not isinstance(parts[0], Dependencies):
+                raise ConfigError(
+                    "a conversation is not made by its class; Conversation.open(...) begins one "
+                    "or goes on with one, and everything it takes has a default"
+                )
+            super().__init__(*parts)
 
     @classmethod
     def open(
@@ -151,7 +170,7 @@ class Conversation(StoredConversation):
         else:
             store = open_store(place, os.environ)
         try:
-            kept = with_kept(store, assembly.settings, options, id_, key)
+            kept = with_kept(store, options, id_, key)
             deps = dependencies(assembly, store, kept, owns_store=store is not place)
             session = session_of(deps, id_, key, options)
             chat = cls(deps, session)
@@ -243,6 +262,8 @@ def dependencies(
     """Return what a conversation works with: what the caller wants over what is configured."""
     settings, redactor = assembly.settings, wanted.get("redactor") or assembly.redactor
     options = _session_options(settings, wanted)
+    stated = assembly.stated_window(options.model, _length(wanted))
+    options = replace(options, context_length=stated)
 
     def engine_options() -> EngineOptions:
         window = assembly.window(options.model, _length(wanted))
@@ -252,6 +273,8 @@ def dependencies(
             model=options.model,
             context_length=min(int(taught), window) if taught else window,
             summarizer=wanted.get("summarizer", Configured.YES),
+            client=wanted.get("client"),
+            has_server=True,
             counter=wanted.get("counter", "estimate"),
             redactor=redactor,
             knobs=wanted.get("knobs", {}),
@@ -299,15 +322,12 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         lease_seconds=wanted.get("lease_seconds", 60.0),
         recall=tuple(wanted.get("recall", ())),
         active=wanted.get("active", False),
+        merge_roles=wanted.get("merge_roles", settings.model.merge_roles),
     )
 
 
 def with_kept(
-    store: Store,
-    settings: Settings,
-    options: ConversationOptions,
-    id_: str | None,
-    key: str | None,
+    store: Store, options: ConversationOptions, id_: str | None, key: str | None
 ) -> ConversationOptions:
     """Return how a conversation is opened: a stored one with the model and the window it had.
 
@@ -320,12 +340,9 @@ def with_kept(
     session = latest_leaf(store.lineage(name), name)
     kept: ConversationOptions = {"model": session.model} if session.model else {}
     # The window of another model says nothing of this one.
-    if options.get("model", session.model) == session.model and not _length(options):
-        window = session.context_length
-        if window is None and session.model not in ("", settings.model.name):
-            window = known_window(session.model) or WINDOW
-        if window is not None:
-            kept["context_length"] = window
+    is_same = options.get("model", session.model) == session.model
+    if is_same and session.context_length and not _length(options):
+        kept["context_length"] = session.context_length
     return {**kept, **options}
 
 
@@ -373,7 +390,7 @@ def _begun(deps: Dependencies, options: ConversationOptions, key: str | None = N
         title=options.get("title", ""),
         model=deps.options.model,
         key=key,
-        metadata={WINDOW_KEY: length} if (length := _length(options)) else {},
+        metadata={WINDOW_KEY: length} if (length := deps.options.context_length) else {},
     )
     return deps.store.create(session)
 
@@ -397,6 +414,8 @@ def _resumed(deps: Dependencies, id_: str, options: ConversationOptions) -> Sess
     if not leaf.is_live:
         leaf = store.end(leaf.id, None, deps.clock.moment())
     model, window = options.get("model") or leaf.model, _length(options)
+    if model != leaf.model:
+        window = deps.options.context_length
     if model == leaf.model and window in (None, leaf.context_length):
         return leaf
     return store.amend(leaf.id, Amendment(model=model, metadata={WINDOW_KEY: window}))

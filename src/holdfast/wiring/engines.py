@@ -16,10 +16,10 @@ from holdfast.engines.plugin_engine import PluginEngine
 from holdfast.engines.plugin_thread import PluginEnding, PluginThread, call_offered
 from holdfast.engines.registry import DEFAULT, EngineSource, find_engine, known_engines, twin
 from holdfast.errors import ConfigError
+from holdfast.keywords import check_names
 from holdfast.redaction import Redactor
 from holdfast.wiring.assembly import Assembly, EngineOptions, Knobs
 from holdfast.wiring.compressor import Compressor
-from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
     from holdfast.engines import Engine
@@ -56,6 +56,7 @@ class EngineKnobs(Knobs, total=False):
     """What an engine may be loaded with; a plug-in takes those that the contract knows."""
 
     summarizer: Writer
+    client: object
     redactor: Redactor
     counter: Counter | Literal["estimate", "exact"]
 
@@ -93,7 +94,8 @@ def load_engine(
         name: `compressor`, `truncate`, or the name of a plug-in.
         model: The conversation's model.
         context_length: What the model accepts, in tokens; by default as configured or known.
-        knobs: Thresholds and budgets, and for the built-in engines summarizer, redactor, counter.
+        knobs: Thresholds and budgets, and for the built-in engines summarizer, client, redactor
+            and counter, as a `Compressor` takes them.
 
     Raises:
         ConfigError: when there is no engine of that name, or it has no such knob.
@@ -217,12 +219,13 @@ def _unknown(name: str) -> ConfigError:
 def _built_in(
     name: str, model: str, context_length: int | None, knobs: EngineKnobs
 ) -> ContextEngine:
-    check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
+    known = ("model", "context_length", *EngineKnobs.__annotations__)
+    check_names(knobs, known, f"The engine {name}")
     if name == DEFAULT:
         return ContractAdapter(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)
         )
-    parts = ("summarizer", "redactor", "counter")
+    parts = ("summarizer", "client", "redactor", "counter")
     budgets = cast("Knobs", {key: value for key, value in knobs.items() if key not in parts})
     options = EngineOptions(
         model=model,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -26,8 +28,11 @@ __all__ = [
     "model_of",
     "out_of_reach",
     "provider_of",
+    "say_assumed",
     "summarizer_by",
 ]
+
+_log = logging.getLogger(__name__)
 
 LOCAL_WINDOW = 4096
 """Tokens that a model on this machine takes, unless somebody says otherwise."""
@@ -41,6 +46,27 @@ _CREDENTIALS = {
 }
 _OF_OPENAI = re.compile(r"(?:ft:)?(?:gpt|chatgpt|codex|computer-use|o\d)", re.IGNORECASE)
 """How the names of OpenAI's own models begin."""
+_BEFORE_NAME = re.compile(r"^(?:.*/)?(?:[a-z-]+\.)*")
+"""Providers, owners and regions before a name: `meta-llama/`, `us.anthropic.`."""
+_FAMILIES = (
+    *(("gpt-5", 400_000), ("gpt-4.1", 1_000_000), ("gpt-4o", 128_000), ("gpt-4-turbo", 128_000)),
+    *(("gpt-4", 8_192), ("gpt-3.5", 16_385), ("gpt-oss", 131_072), ("chatgpt-4o", 128_000)),
+    *(("o1-mini", 128_000), ("o1-preview", 128_000), ("o1", 200_000), ("o3", 200_000)),
+    *(("o4", 200_000), ("codex", 200_000)),
+    *(("claude-opus-4-6", 1_000_000), ("claude-opus-5", 1_000_000), ("claude-sonnet-5", 1_000_000)),
+    *(("claude-2.0", 100_000), ("claude-instant", 100_000), ("claude", 200_000)),
+    *(("gemini-1.0", 32_760), ("gemini", 1_000_000), ("gemma-3", 131_072), ("gemma", 8_192)),
+    *(("grok-4-fast", 2_000_000), ("grok-4", 256_000), ("grok", 131_072)),
+    *(("deepseek-v3", 128_000), ("deepseek", 64_000), ("kimi-k2", 131_072)),
+    *(("qwen3-max", 262_144), ("qwen3-coder", 262_144), ("qwen3", 32_768), ("qwen2.5", 32_768)),
+    *(("llama-4", 1_000_000), ("llama-3.", 131_072), ("llama3.", 131_072), ("llama", 8_192)),
+    *(("mistral-large", 131_072), ("mistral-medium", 131_072), ("mistral-small", 131_072)),
+    *(("codestral", 256_000), ("devstral", 131_072), ("magistral", 40_000), ("mistral", 32_768)),
+    *(("glm-4.5", 131_072), ("glm", 200_000), ("minimax-m2", 204_800)),
+    *(("command-a", 256_000), ("command-r", 128_000), ("phi-4", 16_384), ("smollm", 8_192)),
+)
+"""What models of a family take at least, by how their names begin, the narrower family first: for
+where the catalog (the extra `prices`) is not installed, or does not know a name."""
 
 
 def is_local(name: str, provider: str = "auto") -> bool:
@@ -67,15 +93,36 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
     return ("anthropic" if name.startswith("claude") else "openai"), plain
 
 
+@cache
 def known_window(name: str, provider: str = "auto") -> int | None:
-    """Return what a model takes, by its kind or by the catalog, where that is installed."""
+    """Return what a model takes: by the catalog where that is installed, else by its family.
+
+    A name may have those of providers and regions before it, and a date or a tag behind it.
+    """
+    if not name:
+        return None
     if is_local(name, provider):
         return LOCAL_WINDOW
-    if find_spec("genai_prices") is None:
-        return None
-    from holdfast.providers.price_catalog import PriceCatalog
+    plain = provider_of(name, provider)[1]
+    bare = _BEFORE_NAME.sub("", plain.lower())
+    listed = None
+    if find_spec("genai_prices") is not None:
+        from holdfast.providers.price_catalog import PriceCatalog
 
-    return PriceCatalog().context_length(provider_of(name, provider)[1])
+        catalog = PriceCatalog()
+        listed = catalog.context_length(plain) or catalog.context_length(bare)
+    return listed or next((size for start, size in _FAMILIES if bare.startswith(start)), None)
+
+
+@cache
+def say_assumed(name: str, window: int) -> None:
+    """Let the log say, once for each name, that the window of a model is not known."""
+    _log.warning(
+        "The window of %s is not known: %s tokens are assumed. Set context_length, or "
+        "model.context_length in the settings, to what it takes.",
+        name,
+        f"{window:,}",
+    )
 
 
 def out_of_reach(name: str, environ: Mapping[str, str], provider: str = "auto") -> str:

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, UnknownSession
+from holdfast.keywords import check_names, names_checked
 from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly
 from holdfast.wiring.conversations import (
@@ -21,7 +22,6 @@ from holdfast.wiring.conversations import (
     session_of,
     with_kept,
 )
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Store
     from holdfast.wiring.asynchronous import AsyncConversation
-    from holdfast.wiring.sessions import StoredSessions
+    from holdfast.wiring.sessions import SessionCatalog
     from holdfast.wiring.stores import Place
 
 __all__ = ["Conversations"]
 
 
+@names_checked
 class Conversations:
     """Opens conversations by the keys that callers give them, and shares what they can share.
 
@@ -87,11 +88,11 @@ class Conversations:
         self._lock = threading.Lock()
 
     @property
-    def sessions(self) -> StoredSessions:
+    def sessions(self) -> SessionCatalog:
         """Return the stored sessions: to list, filter, export and delete them."""
-        from holdfast.wiring.sessions import StoredSessions
+        from holdfast.wiring.sessions import SessionCatalog
 
-        return StoredSessions(self.store)
+        return SessionCatalog(self.store)
 
     def open(self, key: str) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun."""
@@ -101,7 +102,7 @@ class Conversations:
             with self._lock:
                 self._keep(key, held)
             return held
-        kept = with_kept(self.store, self._assembly.settings, self._options, None, key)
+        kept = with_kept(self.store, self._options, None, key)
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
         opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
@@ -138,6 +139,10 @@ class Conversations:
     def __len__(self) -> int:
         """Return how many conversations are in memory."""
         return len(self._held)
+
+    def __repr__(self) -> str:
+        """Return how many conversations are in memory."""
+        return f"<Conversations, {len(self)} in memory>"
 
     def __enter__(self) -> Self:
         """Use the conversations for a while."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from holdfast.config import Settings, load
 from holdfast.errors import ConfigError
+from holdfast.keywords import check_names
 from holdfast.ports.store import Listing
 from holdfast.recall.moments import MOMENTS, moment
 from holdfast.recall.values import meant_sources
@@ -22,7 +23,6 @@ from holdfast.views.sessions import (
     folder_meant,
 )
 from holdfast.wiring.assembly import counter_of, policy_of
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.wiring.stores import Place
 
-__all__ = ["SessionQuery", "StoredSessions", "sessions"]
+__all__ = ["SessionCatalog", "SessionQuery", "sessions"]
 
 
 class SessionQuery(TypedDict, total=False):
@@ -62,16 +62,16 @@ class SessionQuery(TypedDict, total=False):
     """Each session, not each conversation by the session used last."""
 
 
-def sessions(place: Place = None) -> StoredSessions:
+def sessions(place: Place = None) -> SessionCatalog:
     """Open a store to look after its sessions.
 
     Args:
         place: A path, an address or an open store; by default the configured one.
     """
-    return StoredSessions(place)
+    return SessionCatalog(place)
 
 
-class StoredSessions:
+class SessionCatalog:
     """The sessions of a store: found, exported and deleted as the command line does.
 
     ```python

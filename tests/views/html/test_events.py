@@ -2,7 +2,7 @@
 
 from holdfast.session import CompactionRecord, Entry, Fork, Kind, Session
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text
-from holdfast.views.html.events import event_shown
+from holdfast.views.html.events import Jumps, event_shown
 from holdfast.views.messages import Visibility
 from holdfast.views.timeline import (
     TimelineCompaction,
@@ -27,7 +27,7 @@ def test_a_message_has_an_anchor_its_speaker_time_weight_and_id() -> None:
     assert page.text("a") == "User"
     assert page.values("datetime") == ["2025-11-16T08:33:20.000+00:00"]
     assert page.text("span") == "12 tokens#7"
-    assert page.text("div") == "hello"
+    assert page.text("p") == "hello"
 
 
 def test_what_the_model_no_longer_sees_is_said_in_words() -> None:
@@ -74,7 +74,7 @@ def test_a_compaction_shows_its_figures_and_what_it_wrote() -> None:
     assert page.text("h3") == "Compaction"
     assert page.text("p") == (
         " manual, 1,200 to 20 messages, 5,000 tokens before, with a focus on <the bug>"
-        ", and undone since."
+        ", and undone since.so far"
     )
     assert page.values("id") == ["m7"]
     assert page.text("span") == "summary by holdfast"
@@ -83,8 +83,7 @@ def test_a_compaction_shows_its_figures_and_what_it_wrote() -> None:
 def test_a_compaction_without_an_entry_of_its_own_shows_what_was_recorded() -> None:
     record = CompactionRecord(at=0, trigger="", summary="so far")
     page = read(event_shown(TimelineCompaction(record, (), is_undone=False)))
-    assert page.text("p") == " without a known cause."
-    assert page.text("div") == "so far"
+    assert page.text("p") == " without a known cause.so far"
 
 
 def test_rewinds_and_sessions_are_marked() -> None:
@@ -116,3 +115,14 @@ def test_what_was_injected_is_not_shown_as_the_user_s() -> None:
     message = Message(Role.USER, (Text("<system-reminder>x</system-reminder>"),))
     page = read(event_shown(TimelineMessage(entry(message), message, Visibility.SEEN)))
     assert page.text("a") == "Injected"
+    assert page.count("details") == 1
+    assert page.values("open") == []
+
+
+def test_a_message_of_the_user_leads_to_the_one_before_and_the_one_after() -> None:
+    said = TimelineMessage(entry(HELLO), HELLO, Visibility.SEEN)
+    page = read(event_shown(said, Jumps((3, 7, 9))))
+    assert page.values("href") == ["#m7", "#m3", "#m9"]
+    assert page.values("aria-label") == ["previous message of the user", "next message of the user"]
+    assert read(event_shown(said, Jumps((7, 9)))).values("href") == ["#m7", "#m9"]
+    assert read(event_shown(said, Jumps((3, 9)))).values("href") == ["#m7"]

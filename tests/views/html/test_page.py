@@ -59,6 +59,15 @@ def test_a_page_has_one_of_each_landmark_and_every_link_leads_somewhere() -> Non
     assert {"m1", "m2", "conversation"} <= set(links)
 
 
+def test_every_message_of_the_user_is_a_jump_away() -> None:
+    page = read(page_of("first", "second", "third"))
+    assert page.text("summary").count("3 messages of the user") == 1
+    assert page.text("a").count("second") == 1
+    jumps = [attrs["href"] for _, attrs in page.tags if attrs.get("class") == "jump"]
+    assert jumps == ["#m2", "#m1", "#m3", "#m2"]
+    assert read(page_of("alone")).count("nav") == 0
+
+
 def test_hostile_words_stay_words_wherever_they_stand() -> None:
     markup = page_of(HOSTILE, title=HOSTILE)
     page = read(markup)

@@ -21,7 +21,7 @@ HOSTILE = "</pre></details><script>alert(1)</script><img src=x onerror=y>\" '"
 
 
 def shown(part: Part, role: Role = Role.ASSISTANT) -> Reading:
-    return read(part_shown(part, role))
+    return read(part_shown(part, folds=role is Role.SYSTEM))
 
 
 def test_words_are_open_and_a_system_prompt_or_a_pasted_file_is_folded() -> None:
@@ -94,7 +94,7 @@ def test_a_summary_says_whose_it_is(origin: str, label: str) -> None:
 
 
 def test_an_item_of_a_provider_is_shown_where_it_can_be_read_and_named_otherwise() -> None:
-    assert shown(Opaque("x", {"type": "search"}, "found")).text("div") == "found"
+    assert shown(Opaque("x", {"type": "search"}, "found")).text("p") == "found"
     assert shown(Opaque("x", {"type": "<search>"})).text("p") == (
         "[<search> that only its provider can read]"
     )

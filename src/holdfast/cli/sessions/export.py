@@ -81,7 +81,10 @@ def export_command(
     """Write a session in another format, or sessions as a training file.
 
     A request to a provider holds the window, as a model would get it, with the goal at the end of
-    its system prompt. markdown and html are for people: they hold everything that was said, word
+    its system prompt; with --window it is data: messages that holdfast wrote have a field
+    `holdfast` that says what they are, which no provider takes.
+
+    markdown and html are for people: they hold everything that was said, word
     for word and back to the beginning of the conversation, and mark what was folded and what the
     model still sees. The session file of an agent holds everything too, with its compactions,
     branches and sub-agents as far as the agent has a place for them, and the agent can go on with
@@ -135,8 +138,8 @@ def _export(opened: OpenStore, name: str, options: _Options) -> None:
     request = ExportRequest(
         opened.store,
         session,
-        policy_of(opened.settings),
-        counter_of(opened.settings),
+        policy_of(opened.settings_of(session)),
+        counter_of(opened.settings_of(session)),
         options["log"],
     )
     export = EXPORTERS[options["format_name"]](request)

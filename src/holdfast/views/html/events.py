@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.formats.events import native_of
@@ -20,14 +21,16 @@ from holdfast.views.timeline import (
 from holdfast.views.words import clock_time, counted, iso_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from holdfast.session import CompactionRecord, Entry
     from holdfast.views.timeline import TimelineEvent
 
-__all__ = ["anchor", "event_shown", "time_shown"]
+__all__ = ["Jumps", "anchor", "event_shown", "time_shown"]
 
 _WIDEST = 120
+_FOLDED = frozenset({"system", "injected", "output"})
+"""Whose words are folded: nobody typed them into the conversation."""
 _NOTHING = '<p class="aside">[nothing]</p>'
 
 
@@ -36,20 +39,40 @@ def anchor(message_id: int) -> str:
     return f"m{message_id}"
 
 
-def event_shown(event: TimelineEvent) -> str:
+class Jumps:
+    """Leads from each message of the user to the one before and the one after."""
+
+    def __init__(self, asked: Sequence[int]) -> None:
+        """Take the ids of the user's messages in order."""
+        self._after = dict(pairwise(asked))
+        self._before = {after: before for before, after in pairwise(asked)}
+
+    def shown(self, message_id: int) -> str:
+        """Return the links of a message; none for one of somebody else."""
+        ways = (("\u2191", "previous", self._before), ("\u2193", "next", self._after))
+        return "".join(
+            f' <a class="jump" href="#{anchor(found)}" aria-label="{way} message of the user">'
+            f"{arrow}</a>"
+            for arrow, way, others in ways
+            if (found := others.get(message_id)) is not None
+        )
+
+
+def event_shown(event: TimelineEvent, jumps: Jumps | None = None) -> str:
     """Return what happened as markup."""
     match event:
         case TimelineMessage():
             entry, message = event.entry, event.message
             role = "summary" if message.summary else str(message.role)
-            speaker = speaker_of(message).capitalize()
+            speaker = speaker_of(message)
             seen = "" if event.visibility is Visibility.GONE else " seen"
-            parts = "".join(part_shown(part, message.role) for part in message.parts)
+            folds = speaker in _FOLDED
+            parts = "".join(part_shown(part, folds=folds) for part in message.parts)
             name = anchor(entry.id)
             return (
                 f'<article id="{name}" class="{role}{seen}"><header>'
-                f'<h3><a href="#{name}">{speaker}</a></h3> {_marks(event)}'
-                f"</header>{parts or _NOTHING}</article>"
+                f'<h3><a href="#{name}">{speaker.capitalize()}</a></h3> {_marks(event)}'
+                f"{jumps.shown(entry.id) if jumps else ''}</header>{parts or _NOTHING}</article>"
             )
         case TimelineCompaction():
             record = event.record

@@ -5,17 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
 from holdfast.formats.events import native_of
 from holdfast.session import Usage, places_of
-from holdfast.transcript import Media, ToolCall, ToolResult
-from holdfast.views.html.events import event_shown, time_shown
-from holdfast.views.html.text import attribute, escaped
+from holdfast.transcript import Media, Role, ToolCall, ToolResult
+from holdfast.views.html.events import Jumps, anchor, event_shown, time_shown
+from holdfast.views.html.parts import folded
+from holdfast.views.html.text import attribute, escaped, line_of
 from holdfast.views.html.window_map import map_shown
+from holdfast.views.messages import speaker_of
 from holdfast.views.sessions import state_of, title_of
 from holdfast.views.timeline import TimelineCompaction, TimelineMessage
 from holdfast.views.words import counted
@@ -37,6 +39,8 @@ __all__ = [
     "html_pieces",
 ]
 
+_ASKED = 100
+"""Characters of each message of the user in the list that leads to them."""
 _TOOLS = """\
 <div class="tools" role="group" aria-label="tools" hidden>
 <label>Only messages with <input type="search" id="filter"></label>
@@ -59,17 +63,22 @@ class TimelineCounts:
     """The models that answered, the most frequent first."""
     places: frozenset[int]
     """The ids of the messages that have a place in the page."""
+    asked: Mapping[int, str] = field(default_factory=dict[int, str])
+    """How each message of the user begins, as markup, by its id and in order."""
 
 
 def count_timeline(events: Iterable[TimelineEvent]) -> TimelineCounts:
     """Count what a story tells."""
     counts, models = Counter[str](), Counter[str]()
     places: set[int] = set()
+    asked: dict[int, str] = {}
     messages = 0
     for event in events:
         if isinstance(event, TimelineMessage):
             messages += 1
             places.add(event.entry.id)
+            if speaker_of(event.message) == Role.USER:
+                asked[event.entry.id] = line_of(event.message.text, _ASKED)
             models[native_of(event.message).model] += 1
             for part in event.message.parts:
                 counts.update(_counted(part))
@@ -77,7 +86,7 @@ def count_timeline(events: Iterable[TimelineEvent]) -> TimelineCounts:
             counts["compaction"] += 1
             places.update(entry.id for entry in event.summaries)
     named = tuple(model for model, _ in models.most_common() if model)
-    return TimelineCounts(messages, counts, named, frozenset(places))
+    return TimelineCounts(messages, counts, named, frozenset(places), asked)
 
 
 def _counted(part: Part) -> Iterator[str]:
@@ -189,14 +198,27 @@ def html_pieces(page: SessionPage, events: Iterable[TimelineEvent]) -> Iterator[
         words = "What the model sees now."
     yield (
         '<section id="conversation" aria-labelledby="said" tabindex="-1">'
-        f'<h2 id="said">The conversation</h2><p>{words}</p>\n{_TOOLS}'
+        f'<h2 id="said">The conversation</h2><p>{words}</p>\n{_asked(page.counts)}{_TOOLS}'
     )
+    jumps = Jumps((*page.counts.asked,))
     for event in events:
-        yield event_shown(event) + "\n"
+        yield event_shown(event, jumps) + "\n"
     yield (
         f"</section>\n</main>\n<footer>Written by holdfast {__version__}.</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _asked(counts: TimelineCounts) -> str:
+    """Return the list of what the user said, each line a way to it."""
+    if len(counts.asked) <= 1:
+        return ""
+    items = "".join(
+        f'<li><a href="#{anchor(id_)}" dir="auto">{words or "[no words]"}</a></li>'
+        for id_, words in counts.asked.items()
+    )
+    heading = f"{counted(len(counts.asked), 'message')} of the user"
+    return f'<nav aria-label="{heading}">{folded("asked", heading, f"<ol>{items}</ol>")}</nav>\n'
 
 
 def _hash(text: str) -> str:

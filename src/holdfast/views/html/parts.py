@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.transcript import (
     Media,
     Opaque,
     Recalled,
-    Role,
     Summary,
     Text,
     Thinking,
@@ -17,7 +16,8 @@ from holdfast.transcript import (
     ToolResult,
 )
 from holdfast.transcript.toolkit import fields_of
-from holdfast.views.html.text import escaped, line_of, media_shown, preformatted, prose
+from holdfast.views.html.prose import prose
+from holdfast.views.html.text import escaped, line_of, media_shown, preformatted
 from holdfast.views.messages import sealed
 from holdfast.views.words import counted
 
@@ -42,12 +42,12 @@ _LONG = 8_000
 """Characters from which on words are folded as well: a pasted file is not what was said."""
 
 
-def part_shown(part: Part, role: Role) -> str:
-    """Return one part of a message."""
+def part_shown(part: Part, *, folds: bool = False) -> str:
+    """Return one part of a message; one that folds shows its words only when asked."""
     match part:
         case Text(text):
-            is_long = role is Role.SYSTEM or len(text) > _LONG
-            return _folded_words("text", text) if is_long else prose(text)
+            is_folded = folds or len(text) > _LONG
+            return _folded_words("text", text) if is_folded else prose(text)
         case Thinking():
             if not part.text.strip():
                 return '<p class="aside">[thinking that only its provider can read]</p>'
@@ -110,7 +110,14 @@ def _arguments(fields: Mapping[str, object]) -> str:
 
 
 def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    """Return strings as they are, a list of them line by line, and all else as JSON."""
+    if isinstance(value, str):
+        return value
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    lines = [each for each in items if isinstance(each, str)]
+    if lines and len(lines) == len(items):
+        return "\n".join(lines)
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _result(part: ToolResult) -> str:
@@ -124,7 +131,7 @@ def _result(part: ToolResult) -> str:
                 images += 1
                 pieces.append(media_shown(piece))
             case Opaque():
-                pieces.append(part_shown(piece, Role.TOOL))
+                pieces.append(part_shown(piece))
             case _:
                 assert_never(piece)
     text = part.text
