@@ -68,7 +68,7 @@ _OPENING = frozenset(
 _CLOSING = frozenset(
     """
     last latest end ends ending final finally newest recent recently
-    ende letzte letzten letzter zuletzt schluss fin dernier dernière último última последний конец
+    letzte letzten letzter zuletzt schluss fin dernier dernière último última последний конец
     """.split()
 )
 """Words by which a question means where a conversation begins or ends, whatever was said there."""
