@@ -62,6 +62,8 @@ class Spot(NamedTuple):
     start: int
     end: int
     term: int
+    is_exact: bool = False
+    """Whether the words stand there as they were asked for, and not in another form."""
 
 
 class _Words:
@@ -139,11 +141,11 @@ def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
 def spots_of(text: str, terms: Sequence[Term]) -> list[Spot]:
     """Return where terms stand in a text, in order; they may overlap."""
     words = _Words(text[:_LONGEST_READ])
-    found = [
-        Spot(start, end, number)
-        for number, term in enumerate(terms)
-        for start, end in islice(_places(words, term), _MOST_SPOTS)
-    ]
+    found: list[Spot] = []
+    for number, term in enumerate(terms):
+        asked = plain(term.text)
+        for start, end in islice(_places(words, term), _MOST_SPOTS):
+            found.append(Spot(start, end, number, plain(text[start:end]) == asked))
     return sorted(found)
 
 
@@ -219,7 +221,10 @@ def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
 
 
 def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
-    """Return the stretch of a text to show: the one with the most different terms."""
+    """Return the stretch of a text to show: the one with the most different terms.
+
+    Among equals it is the one that has more of them as they were asked for.
+    """
     if len(text) <= width:
         return 0, len(text)
     best = max(
@@ -238,14 +243,18 @@ def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
     return start, end
 
 
-def _terms_from(spots: Sequence[Spot], index: int, reach: int) -> int:
+def _terms_from(spots: Sequence[Spot], index: int, reach: int) -> tuple[int, int]:
+    """Return how many terms stand within reach of a spot, and how many as they were asked for."""
     limit = spots[index].start + reach
     terms: set[int] = set()
+    exact: set[int] = set()
     for spot in spots[index:]:
         if spot.end > limit:
             break
         terms.add(spot.term)
-    return len(terms)
+        if spot.is_exact:
+            exact.add(spot.term)
+    return len(terms), len(exact)
 
 
 def _next_gap(text: str, start: int, first: int) -> int:
