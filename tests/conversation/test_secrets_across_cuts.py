@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast import Conversation, Redactor
+from holdfast import Compressor, Conversation, Redactor
 from holdfast.compaction.prune import middle_out, prune
-from holdfast.transcript import Message, Role, ToolCall
+from holdfast.config.settings import RedactionSettings, Settings
+from holdfast.transcript import Message, Role, Text, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,3 +123,43 @@ def test_half_a_secret_in_an_old_argument_is_not_left_in_the_window() -> None:
         left = shorter.arguments
         assert len(left) < len(arguments)
         assert secret in left or not any(piece in left for piece in pieces(secret)), offset
+
+
+@pytest.mark.parametrize("kind", ["conversation", "compressor"])
+def test_a_redactor_of_the_caller_applies_beside_the_configured_patterns(kind: str) -> None:
+    settings = Settings(redaction=RedactionSettings(extra_patterns=("zebra-[0-9]{8}",)))
+    mine = Redactor(["acme-[0-9]{8}"])
+    asked: list[str] = []
+
+    def write(prompt: str) -> str:
+        asked.append(prompt)
+        return ANSWER
+
+    said = [f"Turn {turn}: zebra-74783891 and acme-55667788. " + WORDS * 24 for turn in range(60)]
+    if kind == "conversation":
+        with Conversation.open(
+            store="memory:",
+            context_length=16_000,
+            summarizer=write,
+            redactor=mine,
+            settings=settings,
+        ) as chat:
+            for words in said:
+                chat.add_user(words)
+                chat.add_assistant("done")
+                chat.messages()
+    else:
+        turns = [
+            message
+            for words in said
+            for message in (
+                Message(Role.USER, (Text(words),)),
+                Message(Role.ASSISTANT, (Text("done"),)),
+            )
+        ]
+        compressor = Compressor(
+            context_length=16_000, summarizer=write, redactor=mine, settings=settings
+        )
+        compressor.compact(tuple(turns))
+    assert asked
+    assert not any("74783891" in prompt or "55667788" in prompt for prompt in asked)
