@@ -1,0 +1,153 @@
+"""A request as it is recognized: what it says, who sends it, and what it is not part of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MESSAGES", "Identity", "WireRequest", "dialect_of_path", "read_request"]
+
+MESSAGES: Mapping[str, str] = {
+    "openai": "messages",
+    "responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+}
+"""Where each dialect keeps the conversation in a request."""
+_SIDE_KINDS = frozenset({"compaction", "prewarm", "conversation-compaction"})
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a client says of the conversation, as far as it can be believed.
+
+    Several conversations may share an id, so that it only tells conversations apart.
+    """
+
+    session: str = ""
+    """One conversation with its side calls, or one with its sub-agents as well."""
+    agent: str = ""
+    """The sub-agent that asks."""
+    parent: str = ""
+    """The session that started this one."""
+
+    @property
+    def key(self) -> str:
+        """Return what is different where conversations are."""
+        return f"{self.session}/{self.agent}" if self.session else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """A request, read as far as recognition needs it."""
+
+    dialect: str
+    atoms: tuple[Atom, ...]
+    places: tuple[int, ...]
+    """For each atom the index of its message in the request."""
+    identity: Identity = Identity()
+    has_tools: bool = False
+    has_schema: bool = False
+    """Whether the answer is to follow a schema, as those of routers and titles do."""
+    side: str = ""
+    """What kind of side call it says to be."""
+
+
+def dialect_of_path(path: str) -> str:
+    """Return the dialect of a path that is a request to a model; nothing for another."""
+    bare = path.partition("?")[0].rstrip("/")
+    if bare.endswith("/chat/completions"):
+        return "openai"
+    if bare.endswith("/responses"):
+        return "responses"
+    if bare.endswith(("/messages", "/messages/count_tokens")):
+        return "anthropic"
+    if bare.endswith((":generateContent", ":streamGenerateContent", ":countTokens")):
+        return "gemini"
+    return ""
+
+
+def read_request(
+    path: str, headers: Mapping[str, str], body: Mapping[str, object]
+) -> WireRequest | None:
+    """Read a request to a model; None for one that is none."""
+    dialect = dialect_of_path(path)
+    if not dialect:
+        return None
+    said = body.get(MESSAGES[dialect])
+    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    atoms: list[Atom] = []
+    places: list[int] = []
+    answered: set[str] = set()
+    for place, message in enumerate(cast("list[object]", messages or [])):
+        if not isinstance(message, dict):
+            continue
+        for atom in atoms_of(cast("dict[str, object]", message), dialect):
+            if atom.kind is AtomKind.RESULT and atom.call:
+                # After a resume some clients send results twice.
+                if atom.call in answered:
+                    continue
+                answered.add(atom.call)
+            atoms.append(atom)
+            places.append(place)
+    known = {name.lower(): value for name, value in headers.items()}
+    return WireRequest(
+        dialect,
+        tuple(atoms),
+        tuple(places),
+        identity_of(known, body),
+        has_tools=bool(body.get("tools")),
+        has_schema=_has_schema(body),
+        side=_side(path, known, body),
+    )
+
+
+def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Identity:
+    """Return who asks, by the ids that agents are known to send."""
+    ours = headers.get("x-holdfast-session", "")
+    if session := headers.get("x-claude-code-session-id", ""):
+        return Identity(ours or session, headers.get("x-claude-code-agent-id", ""))
+    if thread := headers.get("thread-id", ""):
+        return Identity(ours or thread, parent=headers.get("x-codex-parent-thread-id", ""))
+    if session := headers.get("x-session-id", ""):
+        return Identity(ours or session, parent=headers.get("x-parent-session-id", ""))
+    conversation = body.get("conversation")
+    named = conversation if isinstance(conversation, str) else ""
+    return Identity(ours or headers.get("session_id", "") or named)
+
+
+def _has_schema(body: Mapping[str, object]) -> bool:
+    for name in ("response_format", "text", "generationConfig", "output_config"):
+        found = body.get(name)
+        if not isinstance(found, dict):
+            continue
+        fields = cast("dict[str, object]", found)
+        inner = fields.get("format", fields)
+        kind = cast("dict[str, object]", inner).get("type") if isinstance(inner, dict) else inner
+        if kind in ("json_schema", "json_object") or fields.get("responseMimeType") == (
+            "application/json"
+        ):
+            return True
+    return False
+
+
+def _side(path: str, headers: Mapping[str, str], body: Mapping[str, object]) -> str:
+    bare = path.partition("?")[0]
+    if bare.endswith(("/count_tokens", ":countTokens")):
+        return "count"
+    if body.get("generate") is False:
+        return "prewarm"
+    kind = headers.get("x-interaction-type", "")
+    try:
+        told: object = json.loads(headers.get("x-codex-turn-metadata", "{}"))
+    except ValueError:
+        told = {}
+    if isinstance(told, dict):
+        kind = str(cast("dict[str, object]", told).get("request_kind") or kind)
+    return kind.removeprefix("conversation-") if kind in _SIDE_KINDS else ""
