@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Atom", "AtomKind", "atoms_of", "bare_call_id", "prefix_hashes"]
 
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
+_ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
+"""The id of an item that some clients add to that of its call when the model changes."""
 _SIZE = 16
 """Bytes of a digest: enough that no two messages of a store ever share one by chance."""
 
@@ -51,7 +53,7 @@ class Atom:
 
 def bare_call_id(id_: str) -> str:
     """Return a call id as clients agree on it: some take marks out of ids that they are given."""
-    return _MARKS.sub("", id_)
+    return _MARKS.sub("", _ITEM.sub("", id_))
 
 
 def atoms_of(message: dict[str, object], dialect: str) -> tuple[Atom, ...]:
