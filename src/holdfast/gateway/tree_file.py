@@ -9,31 +9,28 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.recognition.atoms import Atom, AtomKind
-from holdfast.recognition.matching import Continuity
 from holdfast.recognition.tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
 
 __all__ = ["TreeFile"]
 
-_PATIENCE_MS = 5_000
-_AT_ONCE = 400
+_PATIENCE_S = 5.0
 _TABLES = """
-CREATE TABLE IF NOT EXISTS conversations (
-    id INTEGER PRIMARY KEY,
-    session TEXT NOT NULL UNIQUE,
+CREATE TABLE IF NOT EXISTS sessions (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     identity TEXT NOT NULL,
     tools INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX IF NOT EXISTS conversations_by_identity ON conversations(identity);
+CREATE INDEX IF NOT EXISTS sessions_by_identity ON sessions(identity);
 CREATE TABLE IF NOT EXISTS nodes (
     id INTEGER PRIMARY KEY,
     parent INTEGER,
@@ -41,7 +38,7 @@ CREATE TABLE IF NOT EXISTS nodes (
     kind TEXT NOT NULL,
     digest BLOB NOT NULL,
     call TEXT NOT NULL,
-    conversation INTEGER NOT NULL,
+    session INTEGER NOT NULL,
     position INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS nodes_by_parent ON nodes(parent);
@@ -57,3 +54,151 @@ CREATE TABLE IF NOT EXISTS visits (
     PRIMARY KEY (node, identity)
 ) WITHOUT ROWID;
 """
+_NODES = """
+SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.position
+FROM nodes n JOIN sessions s ON s.key = n.session
+"""
+
+
+class TreeFile:
+    """A tree in an SQLite file, or in memory for `:memory:`; any thread may use it."""
+
+    def __init__(self, place: str) -> None:
+        """Open the file; it is made if it is not there."""
+        self._lock = threading.RLock()
+        self._connection = sqlite3.connect(
+            place, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S
+        )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
+        """Return how many prefixes are known, and the node of the longest."""
+        query = f"""
+            {_NODES} JOIN prefixes p ON p.node = n.id WHERE p.hash = ?1 AND (?2 = '' OR EXISTS (
+                SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?2
+            )) ORDER BY n.id LIMIT 1
+        """
+        # What is new is short in most requests, and long where nothing is known.
+        for count in range(len(prefixes), 0, -1):
+            if found := self._nodes(query, prefixes[count - 1], identity):
+                return count, found[0]
+        return None
+
+    def called(self, call: str) -> Sequence[Node]:
+        """Return the nodes that are the result of a call, the newest first."""
+        return self._nodes(
+            f"{_NODES} WHERE n.call = ? AND n.kind = ? ORDER BY n.id DESC", call, AtomKind.RESULT
+        )
+
+    def node(self, id_: int) -> Node:
+        """Return a node."""
+        return self._nodes(f"{_NODES} WHERE n.id = ?", id_)[0]
+
+    def children(self, id_: int, identity: str) -> Sequence[Node]:
+        """Return what was said after a node, by one identity or by anybody."""
+        found = self._nodes(f"{_NODES} WHERE n.parent = ? ORDER BY n.id", id_)
+        return [each for each in found if not identity or self.was_seen(each.id, identity)]
+
+    def was_seen(self, id_: int, identity: str) -> bool:
+        """Say whether an identity was at a node."""
+        query = "SELECT 1 FROM visits WHERE node = ? AND identity = ?"
+        return bool(self._rows(query, id_, identity))
+
+    def session_of(self, identity: str) -> str:
+        """Return the newest session of an identity."""
+        query = "SELECT id FROM sessions WHERE identity = ? ORDER BY key DESC LIMIT 1"
+        found = self._rows(query, identity)
+        return str(found[0][0]) if found else ""
+
+    def has_tools(self, session: str) -> bool:
+        """Say whether a session was ever given tools."""
+        return bool(self._rows("SELECT 1 FROM sessions WHERE id = ? AND tools", session))
+
+    def record(
+        self, request: WireRequest, found: Recognition, session: str, positions: Sequence[int]
+    ) -> None:
+        """Take in what is new in a request.
+
+        A history that its client tells otherwise is known by those words, too, from then on.
+
+        Args:
+            request: The request.
+            found: Where it belongs.
+            session: The session that it is recorded in.
+            positions: For each new atom where its message stands in the log of the session.
+        """
+        identity = request.identity.key
+        with self._transaction():
+            self._connection.execute(
+                "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
+                (session, identity, request.has_tools),
+            )
+            ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", session)
+            at = found.node
+            depth = at.depth if at else 0
+            parent = at.id if at else None
+            if parent is not None and found.known:
+                self._name(found.prefixes[found.known - 1], parent)
+            self._visit(parent, identity)
+            for place, position in zip(
+                range(found.known, len(request.atoms)), positions, strict=True
+            ):
+                atom, prefix = request.atoms[place], found.prefixes[place]
+                depth += 1
+                known = self._rows(
+                    "SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node "
+                    "WHERE p.hash = ? AND n.parent IS ?",
+                    prefix,
+                    parent,
+                )
+                if known:
+                    parent = int(known[0][0])
+                else:
+                    cursor = self._connection.execute(
+                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, position) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        (parent, depth, atom.kind, atom.digest, atom.call, key, position),
+                    )
+                    parent = cursor.lastrowid
+                    self._name(prefix, parent)
+                self._visit(parent, identity)
+
+    def _name(self, prefix: bytes, node: int | None) -> None:
+        self._connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (prefix, node))
+
+    def _visit(self, node: int | None, identity: str) -> None:
+        """Note that an identity was at a node and at all before it."""
+        while node is not None and not self.was_seen(node, identity):
+            self._connection.execute("INSERT INTO visits VALUES (?, ?)", (node, identity))
+            ((node,),) = self._rows("SELECT parent FROM nodes WHERE id = ?", node)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _nodes(self, query: str, *values: object) -> list[Node]:
+        return [
+            Node(id_, parent, depth, Atom(AtomKind(kind), digest, call), session, position)
+            for id_, parent, depth, kind, digest, call, session, position in self._rows(
+                query, *values
+            )
+        ]
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._connection.execute(query, values).fetchall()

@@ -45,7 +45,7 @@ class Recognition:
     known: int = 0
     """How many atoms of the request are known."""
     follows: str = ""
-    """The conversation that a new root goes on with, after a client compacted by itself."""
+    """The session that a new root goes on with, after a client compacted by itself."""
 
 
 def recognize(request: WireRequest, tree: Tree) -> Recognition:
@@ -55,12 +55,12 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
     """
     prefixes = prefix_hashes(request.atoms)
     key = request.identity.key
-    found = tree.longest(prefixes, key) if key else tree.longest(prefixes, None)
+    found = tree.longest(prefixes, key)
     is_fork = False
     if key and not (found and _has_answer(request.atoms[: found[0]])):
         # Sessions may begin with the same words; an answer in common shows that one came from
         # the other.
-        others = tree.longest(prefixes, None)
+        others = tree.longest(prefixes, "")
         if others and _has_answer(request.atoms[: others[0]]):
             found, is_fork = others, True
     if side := _side(request, tree, found):
@@ -83,8 +83,8 @@ def _side(request: WireRequest, tree: Tree, found: tuple[int, Node] | None) -> s
     if request.side:
         return f"it says that it is a {request.side}"
     key = request.identity.key
-    conversation = found[1].conversation if found else key and tree.conversation_of(key)
-    if conversation and tree.has_tools(conversation) and not request.has_tools:
+    session = found[1].session if found else key and tree.session_of(key)
+    if session and tree.has_tools(session) and not request.has_tools:
         wanted = "follows a schema" if request.has_schema else "has no tools"
         return f"it {wanted}, and the conversation has tools"
     return ""
@@ -117,7 +117,7 @@ def _changed(
                 return Recognition(Continuity.REVISION, why, prefixes, node, place + 1)
             if not found and set(stored) & set(asked):
                 why = "its client compacted: only the last calls are known"
-                return Recognition(Continuity.ROOT, why, prefixes, follows=node.conversation)
+                return Recognition(Continuity.ROOT, why, prefixes, follows=node.session)
             return None
     return None
 
@@ -149,7 +149,7 @@ def _onward(
 ) -> Recognition:
     key = request.identity.key
     if found is None:
-        follows = tree.conversation_of(key) if key else ""
+        follows = tree.session_of(key) if key else ""
         why = "nothing of it is known"
         if follows:
             why += ", but its session is: the client began anew"
@@ -158,13 +158,11 @@ def _onward(
     if is_fork:
         why = "another session has the same beginning"
         return Recognition(Continuity.BRANCH, why, prefixes, node, known)
-    after = [
-        each for each in tree.children(node.id) if not key or tree.was_seen(each.id, key)
-    ]
+    after = tree.children(node.id, key)
     if not after:
         return Recognition(Continuity.EXTENDS, "it goes on at the end", prefixes, node, known)
     is_moved = request.atoms[known].kind is not AtomKind.USER and all(
-        each.atom.kind is AtomKind.USER and not tree.children(each.id) for each in after
+        each.atom.kind is AtomKind.USER and not tree.children(each.id, "") for each in after
     )
     if is_moved:
         why = "it goes on at the end; the last words of the user were moved"
