@@ -1,0 +1,246 @@
+"""A request of a client as a turn of a stored conversation: found, recorded, and made to fit.
+
+What is new in a request is in the store before anything is forwarded. While nothing of a
+conversation was folded, its requests go out as they came in. Afterwards the summary goes out in
+place of what it stands for, and everything else in the client's own newest words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, cast
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+from holdfast.conversation.effects import in_store
+from holdfast.conversation.passes import pieces_of
+from holdfast.recognition.atoms import atoms_in
+from holdfast.recognition.matching import Continuity, recognize
+from holdfast.recognition.request import MESSAGES
+from holdfast.session import Cause, Change, Kind
+from holdfast.transcript import Role
+from holdfast.wire import DIALECTS, Body
+from holdfast.wiring.asynchronous import AsyncConversation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.gateway.tree_file import TreeFile
+    from holdfast.recognition.matching import Recognition
+    from holdfast.recognition.request import WireRequest
+    from holdfast.session import Entry, Window
+    from holdfast.wiring.conversations import Conversation
+    from holdfast.wiring.registry import Conversations
+
+__all__ = ["Turn", "TurnKeeper"]
+
+_GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request that was recognized, with the conversation it belongs to."""
+
+    request: WireRequest
+    found: Recognition
+    messages: Sequence[dict[str, object]]
+    """The client's own messages."""
+    chat: AsyncConversation | None
+    """The conversation; None for a side call, which goes out as it came in."""
+    places: Mapping[int, int]
+    """Where the client has what was said, as an index of its messages by the ids in the store."""
+
+    async def outgoing(self) -> list[dict[str, object]] | None:
+        """Return the messages to send, compacted if that is due; None for those that came in."""
+        if self.chat is None:
+            return None
+        await self.chat.body(self.request.dialect)
+        window = await in_store(self.chat.sync.live.refresh)
+        if all(entry.kind is Kind.SAID for entry in window.entries):
+            return None
+        return self._spliced(window)
+
+    def _spliced(self, window: Window) -> list[dict[str, object]]:
+        """Return what was written in place of old messages, and the client's words for the rest."""
+        dialect = DIALECTS[self.request.dialect]
+        shown: list[dict[str, object]] = [
+            message for message in self._leading() if message is not None
+        ]
+        entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
+        start = next(
+            (
+                index
+                for index in range(len(entries))
+                if all(_source(each) in self.places or not _is_kept(each) for each in entries[index:])
+            ),
+            len(entries),
+        )
+        del start
+        tail = len(self.messages)
+        for entry in reversed(entries):
+            place = self.places.get(_source(entry))
+            if entry.message.summary is not None:
+                break
+            if place is not None:
+                tail = min(tail, place)
+        replaced: dict[int, Entry] = {}
+        for entry in entries:
+            place = self.places.get(_source(entry))
+            if entry.kind is not Kind.SAID and entry.message.summary is None and place is not None:
+                replaced[place] = entry
+        for entry in entries:
+            place = self.places.get(_source(entry))
+            if place is not None and place >= tail and entry.message.summary is None:
+                continue
+            if place is not None and entry.kind is Kind.SAID:
+                shown.append(self.messages[place])
+            elif entry.kind is not Kind.SAID:
+                shown += dialect.encode((entry.message,)).messages
+        for place in range(tail, len(self.messages)):
+            if place in replaced:
+                shown += dialect.encode((replaced[place].message,)).messages
+            else:
+                shown.append(self.messages[place])
+        if dialect.validate(Body(shown)):
+            return dialect.encode(window.transcript).messages
+        return shown
+
+    def _leading(self) -> list[dict[str, object]]:
+        """Return the system prompt where a dialect keeps it among the messages."""
+        if self.request.dialect not in ("openai", "responses"):
+            return []
+        found: list[dict[str, object]] = []
+        for message in self.messages:
+            if message.get("role") not in ("system", "developer"):
+                break
+            found.append(message)
+        return found
+
+
+def _source(entry: Entry) -> int:
+    return entry.id if entry.stands_for is None else entry.stands_for
+
+
+def _is_kept(entry: Entry) -> bool:
+    return entry.message.summary is None
+
+
+@dataclass(slots=True)
+class TurnKeeper:
+    """Finds and records the turns of one tenant's conversations."""
+
+    conversations: Conversations
+    tree: TreeFile
+    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    async def take(self, request: WireRequest, body: Mapping[str, object]) -> Turn:
+        """Find the conversation of a request and record what is new in it."""
+        found = await in_store(partial(recognize, request, self.tree))
+        messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
+        if found.how is Continuity.SIDE:
+            return Turn(request, found, messages, None, {})
+        key = self._key(request, found)
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
+            chat = await self._chat(key, found)
+            new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
+            await in_store(partial(self.tree.record, request, found, key, new))
+            places = await in_store(partial(self._places, request, found, new))
+        return Turn(request, found, messages, chat, places)
+
+    def _key(self, request: WireRequest, found: Recognition) -> str:
+        if found.how in _GOES_ON and found.node is not None:
+            identity = request.identity.key
+            own = self.tree.session_of(identity) if identity else ""
+            is_own = not identity or self.tree.identity_of(found.node.session) == identity
+            return found.node.session if is_own or not own else own
+        return f"gateway:{uuid4().hex}"
+
+    async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
+        if found.how is Continuity.BRANCH and found.node is not None:
+            parent = await self.conversations.aopen(found.node.session)
+            child = await parent.branch(found.node.message, keep_parent=True)
+            await in_store(partial(self.conversations.adopt, key, child.sync))
+            return child
+        return await self.conversations.aopen(key)
+
+    def _recorded(
+        self,
+        chat: Conversation,
+        request: WireRequest,
+        found: Recognition,
+        messages: Sequence[dict[str, object]],
+    ) -> list[int]:
+        """Write what is new to the log; return the id of its message for each new atom."""
+        wanted = request.atoms[found.known :]
+        ids: list[int] = []
+        after = _after(chat.live.refresh(), found.node.message if found.node else 0)
+        for index, entry in enumerate(after):
+            atoms = atoms_in(entry.message)
+            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+                # An answer that the client has otherwise, or that it never received.
+                self._cut(chat, after[index].id)
+                break
+            ids += [entry.id] * len(atoms)
+        fresh = found.known + len(ids)
+        if fresh < len(request.atoms):
+            ids += self._appended(chat, request, messages[request.places[fresh] :], fresh)
+        return ids
+
+    def _appended(
+        self,
+        chat: Conversation,
+        request: WireRequest,
+        messages: Sequence[dict[str, object]],
+        fresh: int,
+    ) -> list[int]:
+        said = DIALECTS[request.dialect].decode(Body([*messages]))
+        entries = chat.log.append(said)
+        ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
+        missing = len(request.atoms) - fresh
+        # Results that are told twice are one atom.
+        return [*ids, *[entries[-1].id] * missing][:missing]
+
+    def _cut(self, chat: Conversation, first: int) -> None:
+        """Take an answer out of the window that is not part of the conversation."""
+
+        def cut(window: Window) -> None:
+            kept = tuple(entry for entry in window.entries if entry.id < first)
+            change = Change(
+                cause=Cause.REWIND,
+                pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
+                generation=window.head.generation,
+                seen=window.head.size,
+                at=chat.live.deps.clock.moment(),
+            )
+            chat.store.change(chat.id, change)
+
+        chat.live.retry(cut)
+
+    def _places(
+        self, request: WireRequest, found: Recognition, new: Sequence[int]
+    ) -> dict[int, int]:
+        """Return where each stored message stands in the request."""
+        known = self.tree.messages_to(found.node) if found.node else []
+        places: dict[int, int] = {}
+        if found.how is Continuity.REVISION and found.node is not None:
+            by_call = {call: message for call, message in self.tree.calls_to(found.node)}
+            for index, atom in enumerate(request.atoms[: found.known]):
+                if atom.call in by_call:
+                    places.setdefault(by_call[atom.call], request.places[index])
+        else:
+            for message, place in zip(known, request.places, strict=False):
+                places.setdefault(message, place)
+        for message, place in zip(new, request.places[found.known :], strict=True):
+            places.setdefault(message, place)
+        return places
+
+
+def _after(window: Window, message: int) -> list[Entry]:
+    return [
+        entry
+        for entry in window.entries
+        if entry.kind is Kind.SAID and entry.id > message and entry.message.role is not Role.SYSTEM
+    ]
